@@ -244,11 +244,12 @@ def check_upgrade(
                 "rehearsed": check.rehearsed,
                 "backup_at": check.backup_at,
                 "judgments_since": check.judgments_since,
+                "look_alikes": check.look_alikes,
             }
         )
     else:
         _print_check(check)
-    for refusal in check.refusals:
+    for refusal in (*check.look_alikes, *check.refusals):
         typer.echo(refusal, err=True)
     if not check.is_ready:
         raise SystemExit(1)

@@ -79,6 +79,7 @@ def list_(
     json: JsonOption = False,
 ) -> None:
     """List people with their roles."""
+    from annotator.domain.usernames import describe_look_alikes
     from annotator.people.service import list_people
 
     people = list_people(open_database(database), OPERATOR, dataset=dataset)
@@ -99,6 +100,8 @@ def list_(
         rows,
         empty="Nobody yet. Add the first admin: annotator people add NAME --role admin",
     )
+    for sentence in describe_look_alikes(person.username for person in people):
+        typer.echo(sentence, err=True)
 
 
 @app.command("set")

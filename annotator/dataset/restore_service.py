@@ -49,6 +49,7 @@ from annotator.dataset.service import (
 )
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import BadInput, FormatError, StateError
+from annotator.domain.normal_forms import fold
 from annotator.domain.people import Actor
 from annotator.domain.usernames import LONGEST_NAME, clean_name, find_username_fault
 from annotator.people.roles_service import require_admin
@@ -303,10 +304,9 @@ class _Restorer:
     def _restore_people(self, file: _File) -> None:
         rows = list(self._read_rows(file))
         there = dict(self.session.execute(select(col(PersonRow.username), col(PersonRow.pk))).all())
-        folded = {username.casefold(): pk for username, pk in reversed(there.items())}
+        folded = {fold(username): pk for username, pk in reversed(there.items())}
         known = {
-            row["username"]: there.get(row["username"], folded.get(row["username"].casefold()))
-            for _, row in rows
+            row["username"]: there.get(row["username"], folded.get(fold(row["username"]))) for _, row in rows
         }
         new = [username for username, pk in known.items() if pk is None]
         look_alikes = find_look_alikes(self.session, new) if new else {}

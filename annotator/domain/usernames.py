@@ -4,19 +4,14 @@ The tables of scripts and of look-alike characters are those of the library conf
 functions, because only a new account needs it.
 """
 
-import re
 import unicodedata
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from annotator.domain.messages import Message, say
+from annotator.domain.normal_forms import clean, is_invisible, show_id
 
 LONGEST_NAME = 200
-_NO_FORM = {"Cf", "Co", "Cn", "Cs", "Cc", "Zl", "Zp"}
-"""General categories without a visible form that is the same everywhere: format, private use, unassigned."""
-_BLANK = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-"""Default_Ignorable_Code_Point (DerivedCoreProperties.txt) outside these categories, and the blank braille pattern."""
 _JOINERS = "\u200c\u200d"
 _ANY_SCRIPT = {"COMMON", "INHERITED"}
 _WRITTEN_TOGETHER = (
@@ -39,7 +34,7 @@ def normalize_username(username: str) -> str:
 def find_username_fault(username: str) -> Message | None:
     """Return why a new account must not have this username although it can be stored, or None."""
     for character in username:
-        if _is_invisible(character):
+        if is_invisible(character):
             return say(
                 "The username contains {character}, a character without a visible form of its own. Remove it.",
                 character=f"U+{ord(character):04X}",
@@ -53,19 +48,41 @@ def find_username_fault(username: str) -> Message | None:
     return None
 
 
-def remove_invisible(username: str) -> str:
-    """Return the username without the characters that `find_username_fault` names."""
-    return "".join(character for character in username if not _is_invisible(character))
-
-
 @lru_cache(maxsize=20_000)
 def list_looks(username: str) -> frozenset[str]:
     """Return the skeletons (UTS 39) of the username, as written and in lower case.
 
     Two usernames look alike if they share a member: "PauI" (with an i) and "paul", "ana" and "аna" (with a Cyrillic а).
     """
-    normal = unicodedata.normalize("NFKC", remove_invisible(username))
+    normal = unicodedata.normalize("NFKC", clean(username))
     return frozenset({_make_skeleton(_make_skeleton(normal).casefold()), _make_skeleton(normal.casefold())})
+
+
+def pair_look_alikes(usernames: Iterable[str], existing: Iterable[str] = ()) -> dict[str, str]:
+    """Return, for each username that is or looks like an existing or an earlier one, the other one."""
+    taken: set[str] = set()
+    username_by_look: dict[str, str] = {}
+    for username in existing:
+        taken.add(username)
+        for look in list_looks(username):
+            username_by_look.setdefault(look, username)
+    look_alikes: dict[str, str] = {}
+    for username in usernames:
+        looks = list_looks(username)
+        other = username if username in taken else next(filter(None, map(username_by_look.get, looks)), None)
+        if other is not None:
+            look_alikes[username] = other
+        else:
+            username_by_look.update(dict.fromkeys(looks, username))
+    return look_alikes
+
+
+def describe_look_alikes(usernames: Iterable[str]) -> tuple[str, ...]:
+    """Return a sentence for each of these people whose username looks like an earlier one."""
+    return tuple(
+        f"{show_id(username)} looks like {show_id(other)}. If they are one person, each of their judgments counts twice."
+        for username, other in pair_look_alikes(usernames).items()
+    )
 
 
 def clean_name(name: str) -> str:
@@ -79,11 +96,7 @@ def clean_name(name: str) -> str:
         for character in name
         if character in _JOINERS or unicodedata.category(character) not in ("Cf", "Zl", "Zp")
     ).strip(_JOINERS)
-    return kept if any(not character.isspace() and not _is_invisible(character) for character in kept) else ""
-
-
-def _is_invisible(character: str) -> bool:
-    return unicodedata.category(character) in _NO_FORM or _BLANK.match(character) is not None
+    return kept if any(not character.isspace() and not is_invisible(character) for character in kept) else ""
 
 
 def _list_scripts(username: str) -> set[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from annotator.domain.errors import BadInput, Problems
 from annotator.domain.ground_truth import JudgmentLine
+from annotator.domain.normal_forms import clean
 from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
 from annotator.formats.syntax.tables import ColumnNames, TableLine, open_table, take_id
 from annotator.formats.syntax.text import describe
@@ -85,6 +86,9 @@ def _read_row(row: TableLine, problems: Problems, scale: GradeScale, *, in_text:
     if note is not None and not isinstance(note, str):
         problems.add(row.line, "note to be a text", describe(note))
     query_id, doc_id, annotator = ids
+    if annotator is not None and not clean(annotator):
+        problems.add(row.line, "annotator to be a name with a visible character", ascii(annotator))
+        return None
     if query_id is None or doc_id is None or annotator is None or grade is None:
         return None
     return JudgmentLine(

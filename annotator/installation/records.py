@@ -119,6 +119,7 @@ class UpgradeCheck:
     `schema`: of the database; None if it is empty. `needed`: of this program. `refusals`: why the upgrade would fail. `bytes`: the
     size of the database; `free_bytes`: of its disk, None if this machine cannot see it. `rehearsed`: whether the migrations ran
     on a copy, or in a transaction that was rolled back. `backup_at`, `judgments_since`: of the backup that was named.
+    `look_alikes`: sentences on people whose usernames look alike.
     """
 
     database: str
@@ -131,6 +132,7 @@ class UpgradeCheck:
     rehearsed: bool
     backup_at: datetime | None
     judgments_since: int | None
+    look_alikes: tuple[str, ...] = ()
 
     @property
     def rolls(self) -> bool:

@@ -7,6 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import AnnotatorError, StateError
+from annotator.domain.usernames import describe_look_alikes
 from annotator.formats.syntax.partial_files import hold_temporary_folder
 from annotator.installation.records import PendingMigration, UpgradeCheck
 from annotator.installation.service import read_manifest
@@ -48,6 +49,10 @@ def check_upgrade(database: Database, *, backup: Path | None, rehearse: bool) ->
         if not is_postgresql(session) or schema == known[-1].revision:
             refusals += list_broken_references(session, names)
         judgments = session.scalar(text("SELECT count(*) FROM judgment")) if "judgment" in names else 0
+        usernames = (
+            session.scalars(text("SELECT username FROM person ORDER BY pk")) if "person" in names else ()
+        )
+        look_alikes = describe_look_alikes(usernames)
         size, free = _measure(session, files)
     pending = [] if is_newer else [item for item in known if schema is None or item.revision > schema]
     if pending and free is not None and free < ROOM * size:
@@ -68,6 +73,7 @@ def check_upgrade(database: Database, *, backup: Path | None, rehearse: bool) ->
         rehearse and bool(pending),
         saved.created_at if saved else None,
         int(judgments or 0) - saved.tables.get("judgment", 0) if saved else None,
+        look_alikes,
     )
 
 

@@ -65,24 +65,16 @@ def find_look_alikes(session: Session, usernames: Iterable[str]) -> dict[str, st
     calls this waits: of two people whose usernames look alike, only one is added. On SQLite a write transaction is alone
     already.
     """
-    from annotator.domain.usernames import list_looks
+    from annotator.domain.usernames import pair_look_alikes
 
     if session.get_bind().dialect.name == "postgresql":
         session.connection().execute(_LOCK_USERNAMES)
-    existing = session.scalars(select(col(PersonRow.username)).order_by(col(PersonRow.pk))).all()
-    username_by_look: dict[str, str] = {}
-    for username in existing:
-        for look in list_looks(username):
-            username_by_look.setdefault(look, username)
-    taken, look_alikes = set(existing), {}
-    for username in usernames:
-        looks = list_looks(username)
-        other = username if username in taken else next(filter(None, map(username_by_look.get, looks)), None)
-        if other is not None:
-            look_alikes[username] = other
-        else:
-            username_by_look.update(dict.fromkeys(looks, username))
-    return look_alikes
+    return pair_look_alikes(usernames, list_usernames(session))
+
+
+def list_usernames(session: Session) -> list[str]:
+    """Return every username, the oldest account first."""
+    return list(session.scalars(select(col(PersonRow.username)).order_by(col(PersonRow.pk))))
 
 
 def find_rubric(session: Session, dataset_pk: int) -> RubricRow:

@@ -10,8 +10,11 @@ from annotator.domain.ground_truth import Qrel
 from annotator.domain.messages import say, say_n
 from annotator.domain.people import Actor
 from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
-from annotator.importing.judgments.judgment_plan import plan_events
-from annotator.importing.judgments.judgments_service import prepare_new_judgments, store_judgments
+from annotator.importing.judgments.judgments_service import (
+    plan_judgments,
+    prepare_new_judgments,
+    store_judgments,
+)
 from annotator.importing.judgments.provenance import refuse_annotators, split_declaration
 from annotator.importing.judgments.qrel_plan import (
     QrelFile,
@@ -168,9 +171,14 @@ def _store_annotators(
     further = match_judgments(file, queries, command=command)
     lines = list_annotator_lines((qrel for _, qrel in qrels), further, names)
     path = Path(file.path)
-    plan = plan_events(lines, file.path, now=transaction.now)
+    plan, note = plan_judgments(transaction, lines, file.path)
     new = prepare_new_judgments(transaction, plan.events, path)
-    notes = (*note_annotators(lines, new=new.count), *note_same_names(file, people, records), *new.notes)
+    notes = (
+        *note,
+        *note_annotators(lines, new=new.count),
+        *note_same_names(file, people, records),
+        *new.notes,
+    )
     report = ImportReport(
         "judgments",
         file.path,

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import JudgmentLine
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.domain.messages import say
+from annotator.domain.messages import say, say_n
+from annotator.domain.normal_forms import show_id
 from annotator.formats.syntax.text import describe
 from annotator.importing.texts.text_plan import DocumentKey, QueryText
 
@@ -27,6 +28,7 @@ OPERATOR_ONLY = say(
     "People who judge in the browser answer for themselves: leave out their lines. Only the operator can import them, with the "
     "command line."
 )
+NOBODY: Mapping[str, str] = {}
 NAMED_SINCE = "line "  # what a line id begins with; before, it was a UUID, which sorts before it
 
 
@@ -35,10 +37,15 @@ class ImportedJudgmentEvent:
     """One line of a judgments file with its name."""
 
     line_id: str
-    username: str  # the annotator in NFC, as people are stored
+    username: str  # the person's; the line may spell it in another way
     judged_at: datetime | None  # None if the line has no time
     line: JudgmentLine
     repetitions: int = 0  # how often the same was said before
+
+    @property
+    def is_respelled(self) -> bool:
+        """Return whether the line spells the person's name in another way."""
+        return _spell(self.line) != self.username
 
 
 class StoredLine(NamedTuple):
@@ -70,8 +77,13 @@ class EventPlan:
     contradicting: int
 
 
-def plan_events(lines: Iterable[JudgmentLine], path: str, *, now: datetime) -> EventPlan:
-    """Return the events of the lines, a line that says nothing new left out. BadInput names every time after `now`.
+def plan_events(
+    lines: Iterable[JudgmentLine], path: str, *, now: datetime, persons: Mapping[str, str] = NOBODY
+) -> EventPlan:
+    """Return the events of the lines, a line that says nothing new left out.
+
+    `persons`: the username of each annotator's name (see `match_names`). BadInput names every time after `now`, and every line
+    that contradicts a line under another spelling of the same person's name.
 
     A line without a time of its own that repeats what the annotator last said of the pair is the same judgment; one that goes
     back to an earlier answer is a revision, and its name holds how often that was said before. A line with a time of its own is
@@ -85,10 +97,17 @@ def plan_events(lines: Iterable[JudgmentLine], path: str, *, now: datetime) -> E
         judged_at = datetime.fromisoformat(line.judged_at) if line.judged_at else None
         if judged_at is not None and judged_at > now:
             problems.add(line.line, f"judged_at not later than now ({now.isoformat()})", str(line.judged_at))
-        username = unicodedata.normalize("NFC", line.annotator)
+        username = persons.get(line.annotator) or _spell(line)
         before = earlier_lines.setdefault((username, line.query_id, line.doc_id), [])
         answers = {(earlier.outcome, earlier.grade) for earlier in before}
         contradicting += bool(answers - {(line.outcome, line.grade)})
+        for other in before:
+            if _spell(other) != _spell(line) and (other.outcome, other.grade) != (line.outcome, line.grade):
+                expected = (
+                    f"the answer of line {other.line}, which is by the same annotator ({other.annotator!r})"
+                )
+                problems.add(line.line, expected, f"{describe(line.grade)} by {line.annotator!r}")
+                break
         repetitions = 0
         if judged_at is None and before and not _says_the_same(before[-1], line):
             repetitions = sum(_says_the_same(earlier, line) for earlier in before)
@@ -150,6 +169,46 @@ def find_stored(
     return found
 
 
+def _spell(line: JudgmentLine) -> str:
+    return unicodedata.normalize("NFC", line.annotator)
+
+
+def note_respelled(persons: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a note on names that were taken for a person of another spelling. `persons`: username by name."""
+    respelled = {
+        name: person for name, person in persons.items() if unicodedata.normalize("NFC", name) != person
+    }
+    if not respelled:
+        return ()
+    listed = ", ".join(f"{show_id(name)} = {person}" for name, person in respelled.items())
+    return (
+        say_n(
+            "{n:,} name is another spelling of an annotator's name and counts as that person: {listed}",
+            "{n:,} names are other spellings of annotators' names and count as those people: {listed}",
+            len(respelled),
+            listed=listed,
+        ),
+    )
+
+
+def check_respelled(
+    events: Iterable[ImportedJudgmentEvent],
+    answers: Iterable[tuple[str, int | None] | None],
+    path: str,
+) -> None:
+    """Raise BadInput for every line under another spelling that contradicts the person's current judgment of its pair.
+
+    `answers`: of each event, the outcome and grade of that judgment; None if there is none.
+    """
+    problems = Problems(path)
+    for event, answer in zip(events, answers, strict=True):
+        line = event.line
+        if event.is_respelled and answer not in (None, (line.outcome, line.grade)):
+            expected = f"the annotator as {describe(event.username)}, to revise that person's judgment"
+            problems.add(line.line, expected, show_id(line.annotator))
+    problems.raise_if_any()
+
+
 def _says_the_same(line: JudgmentLine, other: JudgmentLine) -> bool:
     return _list_content(line) == _list_content(other)
 
@@ -186,8 +245,8 @@ def check_targets(
 ) -> None:
     """Raise BadInput for every line that must not be stored.
 
-    Those are lines with an unknown query, a pair that a lead has settled, an annotator whose name exists in another case
-    (`namesakes`: the existing name by the name as written), an annotator in `real_people`, who must not get simulated
+    Those are lines with an unknown query, a pair that a lead has settled, an annotator whose name looks like another's
+    (`namesakes`: the existing name by the new one), an annotator in `real_people`, who must not get simulated
     judgments, or one in `browser_judges`, for whom no file of a lead may speak.
     """
     problems = Problems(path)

@@ -9,7 +9,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import Problems
+from annotator.domain.ground_truth import JudgmentLine
 from annotator.domain.messages import say, say_n
+from annotator.domain.normal_forms import match_names
 from annotator.domain.people import Actor
 from annotator.domain.usernames import find_username_fault
 from annotator.formats.judgments import read_judgments
@@ -18,12 +20,15 @@ from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import ColumnNames, read_table
 from annotator.importing.judgments import judgments_sql
 from annotator.importing.judgments.judgment_plan import (
+    EventPlan,
     ImportedJudgmentEvent,
+    check_respelled,
     check_targets,
     find_stored,
     list_overtaken,
     name_line_as_before,
     name_pairs,
+    note_respelled,
     plan_events,
     repeat_event,
     to_rows,
@@ -50,7 +55,7 @@ from annotator.importing.transaction_sql import (
     record_import,
 )
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_look_alikes, find_rubric, key_of
+from annotator.storage.lookup import find_look_alikes, find_rubric, key_of, list_usernames
 from annotator.storage.pairs.pool import add_missing
 from annotator.storage.tables.central import DatasetRow
 
@@ -73,7 +78,8 @@ def import_judgments(
 ) -> ImportReport:
     """Import judgments from CSV, TSV or JSONL. The report's `changed` counts revisions of earlier judgments.
 
-    An unknown annotator becomes a person without a sign-in (marked as simulated if `simulated`). A pair outside the pool
+    An annotator is the person of the same name, also in another case or width or with white space (see `fold`). An unknown
+    one becomes a person without a sign-in (marked as simulated if `simulated`). A pair outside the pool
     joins it. `map_grades` reads other scales (`formats/syntax/grade_scale.py`). `declared`: how the judgments were made
     (`provenance.py`); if the file was imported before, it is kept with that import. Refused: an unknown query, a pair that
     a lead has settled, a time in the future, and, unless the operator imports it, a new judgment of a person who can sign in and
@@ -85,8 +91,8 @@ def import_judgments(
     data = read_table(InputSource(str(path), encoding=encoding), kind=format_name)
     lines = read_judgments(data, str(path), kind=format_name, scale=scale, names=columns)
     sha256 = hash_file(path)
-    plan = plan_events(lines, str(path), now=now)
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
+        plan, note = plan_judgments(transaction, lines, str(path))
         new = prepare_new_judgments(
             transaction, plan.events, path, simulated=simulated, report_progress=report_progress
         )
@@ -97,7 +103,7 @@ def import_judgments(
             new.count - new.revisions,
             new.revisions,
             len(lines) - new.count,
-            (*scale.note_mapped(), *new.notes, *note_contradicting(plan.contradicting)),
+            (*scale.note_mapped(), *note, *new.notes, *note_contradicting(plan.contradicting)),
             dry_run,
             figures={**count_contradicting(plan.contradicting), **count_mapped(scale.figures)},
         )
@@ -114,6 +120,15 @@ def import_judgments(
             declared=declared,
         )
     return replace(report, notes=(*report.notes, *notes))
+
+
+def plan_judgments(
+    transaction: ImportTransaction, lines: Sequence[JudgmentLine], path: str
+) -> tuple[EventPlan, tuple[str, ...]]:
+    """Return the events of the lines under the names of people, and notes on other spellings of these names."""
+    names = dict.fromkeys(line.annotator for line in lines)
+    persons = match_names(names, list_usernames(transaction.session))
+    return plan_events(lines, path, now=transaction.now, persons=persons), note_respelled(persons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +195,10 @@ def prepare_new_judgments(
     names_joined = ", ".join(newcomers)
     note = (say("new annotators, without a sign-in: {names}", names=names_joined),) if newcomers else ()
     notes = (*note_joined(len(joined)), *note, *note_by_id(by_id_only))
-    return NewJudgments(rows, judgments_sql.count_revisions(session, rows), notes)
+    keys = [(row["pair_pk"], row["annotator_pk"]) for row in rows]
+    answers = judgments_sql.list_current_answers(session, sorted({pair_pk for pair_pk, _ in keys}))
+    check_respelled(events, map(answers.get, keys), str(path))
+    return NewJudgments(rows, len(rows) - len(set(keys) - answers.keys()), notes)
 
 
 def _check_newcomers(events: Iterable[ImportedJudgmentEvent], newcomers: Iterable[str], path: str) -> None:
@@ -189,7 +207,7 @@ def _check_newcomers(events: Iterable[ImportedJudgmentEvent], newcomers: Iterabl
     problems = Problems(path)
     for event in events:
         if event.username in refused:
-            expected = "an annotator's name of visible characters in one script"
+            expected = "an annotator's name in one script"
             problems.add(event.line.line, expected, ascii(event.username))
     problems.raise_if_any()
 

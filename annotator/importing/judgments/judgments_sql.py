@@ -108,21 +108,23 @@ def list_adjudicated_pairs(session: Session, dataset_pk: int) -> set[tuple[str, 
     return {(query_id, doc_id) for query_id, doc_id in session.execute(statement.distinct())}
 
 
-def count_revisions(session: Session, rows: Sequence[Mapping[str, Any]]) -> int:
-    """Count the judgments, not stored yet, that revise an earlier one: a stored one, or one before it in `rows`."""
-    keys = {(row["pair_pk"], row["annotator_pk"]) for row in rows}
-    pair_pks = sorted({pair_pk for pair_pk, _ in keys})
-    return len(rows) - len(keys - _list_current_keys(session, pair_pks))
-
-
-def _list_current_keys(session: Session, pair_pks: Sequence[int]) -> set[tuple[int, int]]:
-    """Return (pair_pk, annotator_pk) of every current judgment on these pairs."""
-    keys: set[tuple[int, int]] = set()
+def list_current_answers(
+    session: Session, pair_pks: Sequence[int]
+) -> dict[tuple[int, int], tuple[str, int | None]]:
+    """Return (outcome, grade) of every current judgment on these pairs, by (pair_pk, annotator_pk)."""
+    answers: dict[tuple[int, int], tuple[str, int | None]] = {}
+    columns = (
+        col(CurrentJudgmentRow.pair_pk),
+        col(CurrentJudgmentRow.annotator_pk),
+        col(CurrentJudgmentRow.outcome),
+        col(CurrentJudgmentRow.grade),
+    )
     for chunk in split_into_chunks(pair_pks, CHUNK_OF_KEYS):
-        statement = select(col(CurrentJudgmentRow.pair_pk), col(CurrentJudgmentRow.annotator_pk))
-        rows = session.execute(statement.where(col(CurrentJudgmentRow.pair_pk).in_(chunk)))
-        keys.update((pair_pk, annotator_pk) for pair_pk, annotator_pk in rows)
-    return keys
+        rows = session.execute(select(*columns).where(col(CurrentJudgmentRow.pair_pk).in_(chunk)))
+        answers.update(
+            ((pair_pk, annotator_pk), (outcome, grade)) for pair_pk, annotator_pk, outcome, grade in rows
+        )
+    return answers
 
 
 def add_judgments(

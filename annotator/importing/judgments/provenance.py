@@ -12,7 +12,7 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.import_records import DECLARED
-from annotator.domain.usernames import normalize_username
+from annotator.domain.normal_forms import clean, fold
 from annotator.formats.syntax.json_text import load_json
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import ID_LIMIT, is_too_long
@@ -79,14 +79,14 @@ def _read_names(value: Any, problems: TreeProblems) -> dict[str, str]:
     names: dict[str, str] = {}
     for annotator, given in problems.mapping(value, (ANNOTATORS,)).items():
         name = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
-        name = normalize_username(name.strip())
-        others = {other.lower(): annotator for annotator, other in names.items()}
+        name = clean(name)
+        others = {fold(other): annotator for annotator, other in names.items()}
         if not name or is_nothing(given):
             problems.add((ANNOTATORS, annotator), "a name or username", given)
         elif is_too_long(name):
             problems.add((ANNOTATORS, annotator), f"a name of {ID_LIMIT}", name)
-        elif name.lower() in others:
-            expected = f"another person than {others[name.lower()]}, who has grades of the same documents"
+        elif fold(name) in others:
+            expected = f"another person than {others[fold(name)]}, who has grades of the same documents"
             problems.add((ANNOTATORS, annotator), expected, name)
         names[annotator] = name
     if not names and isinstance(value, dict):

@@ -18,6 +18,7 @@ from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth, JudgmentLine, Qrel
 from annotator.domain.import_records import ImportRecord
 from annotator.domain.messages import count_of, say_n
+from annotator.domain.normal_forms import fold
 from annotator.formats.content_warnings import (
     describe_repeated_texts,
     describe_wrong_counts,
@@ -367,7 +368,7 @@ def check_earlier_names(file: QrelFile, names: Mapping[str, str], records: Itera
             continue
         earlier = record.options.get("annotators", {})
         for name, person in names.items():
-            if earlier.get(name, name) != person:
+            if fold(earlier.get(name, name)) != fold(person):
                 raise ConflictError(
                     f"{file.path}: the judgments of {name} are in this dataset already, as those of {earlier.get(name, name)}; "
                     f"as those of {person} they would count twice"

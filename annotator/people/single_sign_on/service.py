@@ -16,8 +16,9 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, ValidationError
+from annotator.domain.normal_forms import remove_invisible
 from annotator.domain.people import Actor
-from annotator.domain.usernames import LONGEST_NAME, remove_invisible
+from annotator.domain.usernames import LONGEST_NAME
 from annotator.people.credentials import (
     LONGEST_USERNAME,
     check_name,

@@ -379,11 +379,11 @@ def test_people_of_simulated_judgments_are_marked_and_nobody_real_is_made_to_spe
     desk.bring(import_judgments, "k.csv", JUDGMENTS + "Q1,d1,real,1,,,\n")
     with pytest.raises(BadInput, match="expected a simulated annotator, found the person 'real'"):
         desk.bring(import_judgments, "j.csv", JUDGMENTS + "Q1,d2,real,1,,,\n", simulated=True)
-    with pytest.raises(BadInput, match="expected the annotator as 'real', found REAL"):
-        desk.bring(import_judgments, "j.csv", JUDGMENTS + "Q1,d2,REAL,1,,,\n")
+    with pytest.raises(BadInput, match="expected a simulated annotator, found the person 'real'"):
+        desk.bring(import_judgments, "j.csv", JUDGMENTS + "Q1,d2,REAL,1,,,\n", simulated=True)
 
 
-def test_new_annotators_that_look_like_others_or_hide_characters_are_refused_with_the_line(
+def test_new_annotators_that_look_like_others_are_refused_with_the_line(
     desk: Desk,
 ) -> None:
     desk.bring(import_queries, "q.csv", QUERIES)
@@ -391,11 +391,6 @@ def test_new_annotators_that_look_like_others_or_hide_characters_are_refused_wit
     before = desk.dump()
     for lines, message in (
         ("Q1,d1,paul,1,,,\nQ1,d2,PauI,1,,,\n", r"j\.csv:3: expected the annotator as 'paul', found PauI"),
-        ("Q1,d1,mia,1,,,\nQ1,d2,Mia,1,,,\n", r"j\.csv:3: expected the annotator as 'mia', found Mia"),
-        (
-            "Q1,d1,mia\u200b,1,,,\n",
-            r"j\.csv:2: expected an annotator's name of visible .* found 'mia\\u200b'",
-        ),
         ("Q1,d1,m\u0456a,1,,,\n", r"j\.csv:2: expected an annotator's name .* one script, found 'm\\u0456a'"),
     ):
         with pytest.raises(BadInput, match=message):

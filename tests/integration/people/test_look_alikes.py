@@ -6,10 +6,13 @@ from threading import Barrier
 
 import pytest
 from argon2 import PasswordHasher
+from typer.testing import CliRunner
 
+from annotator.cli.main import app
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
+from annotator.installation.upgrade_service import check_upgrade
 from annotator.people.credentials import hash_password
 from annotator.people.invitations_service import create_invited_account, invite
 from annotator.people.new_account import AccountRefused, NewAccount
@@ -134,3 +137,14 @@ def test_of_two_look_alikes_added_at_the_same_moment_one_is_stored(world: Databa
         stored = list(pool.map(try_to_add, names))
     assert sum(stored) == 1
     assert len(list_usernames(world)) == 4
+
+
+def test_people_who_look_alike_are_pointed_out_in_the_list_and_before_an_upgrade(world: Database) -> None:
+    sentence = "'paul ' looks like 'paul'. If they are one person, each of their judgments counts twice."
+    url = world.url.render_as_string(hide_password=False)
+    listed = CliRunner().invoke(app, ["--database", url, "people", "list"])
+    assert (listed.exit_code, listed.stderr) == (0, "")
+    store(world, "paul ")
+    assert CliRunner().invoke(app, ["--database", url, "people", "list"]).stderr == f"{sentence}\n"
+    check = check_upgrade(world, backup=None, rehearse=False)
+    assert (check.is_ready, check.look_alikes) == (True, (sentence,))

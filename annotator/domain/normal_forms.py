@@ -1,0 +1,119 @@
+"""Find names and ids that people may take for the same one: one normal form of a text, and one comparison of ids.
+
+Only comparisons use the normal form. Names and ids are stored as they are given.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+NO_FORM = {"Cf", "Co", "Cn", "Cs", "Cc", "Zl", "Zp"}
+"""General categories without a visible form that is the same everywhere: format, private use, unassigned."""
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Default_Ignorable_Code_Point (DerivedCoreProperties.txt) outside these categories, and the blank braille pattern."""
+_LEADING_ZEROS = re.compile("(?<![0-9.])0+(?=[0-9])")
+_SCIENTIFIC = re.compile(r"([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,3})")
+_ROUNDED = (6, 15, 17)
+"""The significant digits that spreadsheets and data frames keep of a long number."""
+
+
+def is_invisible(character: str) -> bool:
+    """Return whether the character has no visible form of its own."""
+    return unicodedata.category(character) in NO_FORM or _BLANK.match(character) is not None
+
+
+def remove_invisible(text: str) -> str:
+    """Return the text without its invisible characters."""
+    return "".join(character for character in text if not is_invisible(character))
+
+
+def clean(text: str) -> str:
+    """Return the text in NFC, without invisible characters, its white space trimmed and collapsed."""
+    return unicodedata.normalize("NFC", " ".join(remove_invisible(" ".join(text.split())).split()))
+
+
+def fold(text: str) -> str:
+    """Return the normal form of a name: cleaned, in NFKC, case folded."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split()).lower()
+    normal = " ".join(unicodedata.normalize("NFKC", clean(text)).split())
+    return unicodedata.normalize("NFKC", normal.casefold())
+
+
+def match_names(names: Iterable[str], existing: Iterable[str]) -> dict[str, str]:
+    """Return the person's name for each name: an existing one of the same normal form, or else the first of the new ones.
+
+    A name that exists in NFC is kept. Without an existing one, the first spelling is the person's name, cleaned. If two
+    existing people share the normal form, neither is chosen.
+    """
+    taken = set(existing)
+    counts = Counter(map(fold, taken))
+    persons = {form: name for name in taken if counts[form := fold(name)] == 1}
+    matched: dict[str, str] = {}
+    for name in names:
+        exact = unicodedata.normalize("NFC", name)
+        matched[name] = exact if exact in taken else persons.setdefault(fold(name), clean(name))
+    return matched
+
+
+def find_near_ids(new_ids: Iterable[str], existing_ids: Iterable[str]) -> dict[str, str]:
+    """Return, for each new id that nearly equals an existing id, the existing one.
+
+    They differ in white space, case, width, NFC and NFD, invisible characters, leading zeros, or by a spreadsheet's rounding.
+    """
+    written: dict[str, list[str]] = {}
+    rounded: dict[str, list[str]] = {}
+    for new_id in new_ids:
+        for form in _list_forms(new_id):
+            written.setdefault(form, []).append(new_id)
+        for form in _list_roundings(new_id):
+            rounded.setdefault(form, []).append(new_id)
+    near: dict[str, str] = {}
+    for existing in existing_ids if written else ():
+        matches = [
+            item
+            for form in _list_forms(existing)
+            for item in (*written.get(form, ()), *rounded.get(form, ()))
+        ]
+        matches += [item for form in _list_roundings(existing) for item in written.get(form, ())]
+        for new_id in matches:
+            if new_id != existing:
+                near.setdefault(new_id, existing)
+    return near
+
+
+def show_id(item_id: str) -> str:
+    """Return an id in quotes, with everything escaped that another id may hide from the eye."""
+    plain = unicodedata.is_normalized("NFKC", item_id) and item_id.isprintable()
+    shown = repr(item_id) if plain else ascii(item_id)
+    return shown if len(shown) <= 80 else shown[:79] + "…"
+
+
+def _list_forms(item_id: str) -> Iterator[str]:
+    """Yield the normal form of an id; of a number in scientific notation also its digits and exponent."""
+    form = _LEADING_ZEROS.sub("", fold(item_id).replace(" ", ""))
+    number, dot, zeros = form.partition(".")
+    yield number if dot and number.isdigit() and not zeros.strip("0") else form
+    scientific = _SCIENTIFIC.fullmatch(form)
+    if scientific is not None:
+        first, rest, exponent = scientific.groups(default="")
+        yield _name_number(first + rest, int(exponent))
+
+
+def _list_roundings(item_id: str) -> Iterator[str]:
+    """Yield a long number as spreadsheets show it: rounded to few digits, in scientific notation."""
+    if len(item_id) < 12 or not (item_id.isascii() and item_id.isdigit()):
+        return
+    digits = item_id.lstrip("0")
+    for kept in _ROUNDED:
+        if len(digits) > kept:
+            number = str(round(int(digits), kept - len(digits)))
+            yield _name_number(number, len(number) - 1)
+            yield digits[:kept] + "0" * (len(digits) - kept)
+
+
+def _name_number(digits: str, exponent: int) -> str:
+    return f"{digits.rstrip('0') or '0'} e{exponent}"
