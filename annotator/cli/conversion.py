@@ -157,6 +157,7 @@ def check(
     del errors  # read where the command ends: see terminal.py
     from annotator.dataset.coverage_service import check_file, read_requirements
     from annotator.domain.errors import BadInput, GateNotMet
+    from annotator.domain.normal_forms import show_id
     from annotator.formats.content_warnings import describe_empty_lists, describe_repeated_texts
 
     gc.disable()
@@ -178,6 +179,12 @@ def check(
         typer.echo(f"Warning: {repeated}", err=True)
     for empty in describe_empty_lists(report.file, report.empty_lists):
         typer.echo(f"Warning: {empty}", err=True)
+    if report.missing_documents:
+        count = count_of(len(report.missing_documents), "graded document is", "graded documents are")
+        listed = ", ".join(map(show_id, report.missing_documents[:MOST_DIFFERING]))
+        typer.echo(f"Warning: {report.file}: {count} not among the file's documents: {listed}", err=True)
+    if report.valid and not report.qrels and not report.unrateable:
+        typer.echo(f"Warning: {report.file} holds no grades.", err=True)
     if not report.valid:
         raise BadInput(report.problems, hint=report.hint)
     if report.coverage is not None and report.coverage.met < report.coverage.required:
@@ -292,6 +299,7 @@ def _show_report(report: "CheckReport") -> dict[str, Any]:
         "wrong_counts": report.wrong_counts,
         "repeated_texts": [{"text": text, "numbers": numbers} for text, numbers in report.repeated_texts],
         "empty_lists": report.empty_lists,
+        "missing_documents": report.missing_documents,
     }
     for problem in report.problems:
         location, expected = split_location(problem)

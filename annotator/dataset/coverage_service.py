@@ -19,7 +19,12 @@ from annotator.dataset.schema_check import join_problems, list_schema_problems
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Query, WrongCount
 from annotator.domain.settling import OPEN, settle
-from annotator.formats.content_warnings import EmptyList, list_empty_lists, list_repeated_texts
+from annotator.formats.content_warnings import (
+    EmptyList,
+    list_empty_lists,
+    list_missing_documents,
+    list_repeated_texts,
+)
 from annotator.formats.format import Format
 from annotator.formats.law_annotators import has_mixed_annotators
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
@@ -57,7 +62,7 @@ class CheckReport:
     `unrateable`: how many documents each of them could not rate.
     `repeated_texts`: query texts that a file without ids has more than once, with their numbers in the file.
     `mixed_annotators`: whether one column has grades of several people, so that agreement cannot be measured.
-    `empty_lists`: queries without a relevant document, at which the evaluator of the format stops.
+    `missing_documents`: graded documents that the file's own documents lack. `empty_lists`: queries without a relevant document, at which the evaluator of the format stops.
     `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file has no grades of its own ("all=1" unless
     another is given: every listed document counts as relevant).
     """
@@ -80,6 +85,7 @@ class CheckReport:
     wrong_counts: tuple[WrongCount, ...] = ()
     repeated_texts: tuple[tuple[str, tuple[int, ...]], ...] = ()
     empty_lists: tuple[EmptyList, ...] = ()
+    missing_documents: tuple[str, ...] = ()
     mixed_annotators: bool = False
 
 
@@ -136,6 +142,7 @@ def check_file(
         wrong_counts=truth.wrong_counts,
         repeated_texts=list_repeated_texts(file_format, truth),
         empty_lists=list_empty_lists(source, file_format, truth),
+        missing_documents=list_missing_documents(truth),
     )
 
 

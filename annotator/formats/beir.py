@@ -32,14 +32,14 @@ from annotator.formats.qrel_rows import QrelList
 from annotator.formats.syntax.grade_scale import UNRATEABLE
 from annotator.formats.syntax.source import MAX_LINE, InputSource
 from annotator.formats.syntax.tables import TableLine, take_id, take_text
-from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
+from annotator.formats.syntax.text import BOM_WITHIN, ID_LIMIT, describe, is_too_long, note_marks
 from annotator.formats.syntax.tree import MAX_TEXT, TEXT_LIMIT
 from annotator.formats.writer import FileWriter, list_fields
 
 QUERIES, TEST = "queries.jsonl", "test"
 HEADER = ("query-id", "corpus-id", "score")
 _GRADES = {str(grade): grade for grade in range(4)}
-_QUOTED = re.compile('["\t\r\n]')
+_QUOTED = re.compile('["\t\r\n]|^\ufeff')
 
 
 def read_split(
@@ -61,7 +61,9 @@ def read_split(
         grade = _GRADES.get(score) if grade is None else grade
         if grade is None and source.scale.accepts(score):
             grade = UNRATEABLE
-        if grade is None:
+        if not score:
+            source.scale.ungraded.append(line)
+        elif grade is None:
             problems.add(line, "a score 0, 1, 2 or 3", describe(score))
         elif not query_id or not doc_id:
             problems.add(line, f"{HEADER[0]} and {HEADER[1]} that are not empty", "an empty one")
@@ -82,9 +84,12 @@ def read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, li
     """Yield every row below the header with the line it begins on. What is none is noted."""
     csv.field_size_limit(MAX_LINE)
     start, header = 0, False
+    marks: set[int] = set()
     try:
         rows = csv.reader(
-            (text for _, text in source.read_lines(keep_ends=True)), delimiter="\t", strict=True
+            note_marks((text for _, text in source.read_lines(keep_ends=True)), marks),
+            delimiter="\t",
+            strict=True,
         )
         for cells in rows:
             start, line = rows.line_num, start + 1
@@ -95,6 +100,8 @@ def read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, li
                     problems.add(line, f"a header {' '.join(HEADER)}, with tabs", describe("\t".join(cells)))
                     return
                 header = True
+            elif line in marks:
+                problems.add(line, *BOM_WITHIN)
             elif len(cells) != len(HEADER):
                 problems.add(line, f"{len(HEADER)} cells: {' '.join(HEADER)}", str(len(cells)))
             else:
@@ -169,7 +176,13 @@ def _list_files(source: InputSource, problems: Problems) -> list[str]:
     root = Path(source.path)
     if not (root / QUERIES).exists():
         problems.add(None, f"{QUERIES} in the folder", "none")
-    splits = sorted(path.name for path in (root / QRELS).glob("*.tsv"))
+    for path in sorted(root.glob("*")) if root.is_dir() else ():
+        if path.name.startswith(QRELS) and path.is_file():
+            problems.add(None, f"qrels as {QRELS}/NAME.tsv", path.name)
+    files = [path for path in (root / QRELS).glob("*") if not path.name.startswith(".")]
+    splits = sorted(path.name for path in files if path.suffix == ".tsv")
+    for name in sorted(path.name for path in files if path.suffix != ".tsv"):
+        problems.add(None, f"qrels as {QRELS}/NAME.tsv", f"{QRELS}/{name}")
     splits.sort(key=lambda name: name != f"{TEST}.tsv")
     names = [QUERIES] if (root / QUERIES).exists() else []
     if (root / CORPUS).exists() and (root / CORPUS).stat().st_size:  # empty where documents are known by id

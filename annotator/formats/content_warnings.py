@@ -62,6 +62,14 @@ def describe_empty_lists(path: str, empty: tuple[EmptyList, ...]) -> Iterator[st
         yield f"{path}: {more:,} more {'query lists' if more == 1 else 'queries list'} no relevant document (--json lists all)"
 
 
+def list_missing_documents(truth: GroundTruth) -> tuple[str, ...]:
+    """Return the graded documents that the file's own documents lack; empty for a file without documents."""
+    if not truth.documents:
+        return ()
+    doc_ids = {document.doc_id for document in truth.documents}
+    return tuple(dict.fromkeys(qrel.doc_id for qrel in truth.qrels if qrel.doc_id not in doc_ids))
+
+
 def list_repeated_texts(file_format: Format, truth: GroundTruth) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """Return each text that stands more than once, with its places in the file (from 1). Empty for formats with ids."""
     if "query_ids" in file_format.features:

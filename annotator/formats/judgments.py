@@ -1,7 +1,7 @@
 """Read and write judgments made elsewhere: CSV, TSV or JSONL `query_id,doc_id,annotator,grade[,note,judged_at,seconds]`.
 
 `import judgments` reads them; every release writes them (`judgments.csv`), so our own reader reads it back. `grade` is
-0-3 or `unrateable`. A time without a zone is UTC. Further columns are ignored. Refused: any other grade, an invalid
+0-3 or `unrateable`. A time without a zone is UTC. Further columns are ignored. A row without a grade is left out and counted. Refused: any other grade, an invalid
 time, seconds below 0, an empty query_id, doc_id or annotator.
 """
 
@@ -20,7 +20,7 @@ from annotator.formats.syntax.text import describe
 
 REQUIRED = (("query_id",), ("doc_id",), ("annotator",), ("grade",))
 COLUMNS = ("query_id", "doc_id", "annotator", "grade", "note", "judged_at", "seconds")
-_QUOTED = re.compile('[",\r\n]|^\\s|\\s$')
+_QUOTED = re.compile('[",\r\n]|^[\\s\ufeff]|\\s$')
 
 
 def read_judgments(
@@ -78,6 +78,9 @@ def quote_cell(text: str) -> str:
 
 def _read_row(row: TableLine, problems: Problems, scale: GradeScale, *, in_text: bool) -> JudgmentLine | None:
     cells = row.cells
+    if cells.get("grade") is None and cells.get("outcome") is None and (in_text or "grade" in cells):
+        scale.ungraded.append(row.line)
+        return None
     ids = [take_id(row, (name,), problems) for name in ("query_id", "doc_id", "annotator")]
     grade = _read_grade(cells, row.line, problems, scale, in_text=in_text)
     judged_at = _read_time(cells.get("judged_at"), row.line, problems)

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 from annotator.domain.errors import Problems
 from annotator.domain.grades import GRADES
+from annotator.formats.syntax.grade_scale import read_decimal
 from annotator.formats.syntax.tables import TableLine, check_columns, read_rows, take_id
 
 _GRADES = {str(grade): grade for grade in GRADES}
@@ -71,6 +72,8 @@ def take_pair(row: TableLine, problems: Problems) -> tuple[str, str] | None:
 def read_grade(row: TableLine, problems: Problems) -> int | None:
     """Return the grade 0-3; None after noting a problem."""
     cell = row.cells.get("grade", "")
-    if cell.strip() not in _GRADES:
+    grade = _GRADES.get(cell.strip())
+    grade = read_decimal(cell) if grade is None else grade
+    if grade is None:
         problems.add(row.line, "a grade 0, 1, 2 or 3", repr(cell))
-    return _GRADES.get(cell.strip())
+    return grade

@@ -28,7 +28,7 @@ from annotator.formats.qrel_rows import (
 )
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import CELL_LIMIT, MAX_CELL
-from annotator.formats.syntax.text import describe
+from annotator.formats.syntax.text import BOM_WITHIN, describe, note_marks
 from annotator.formats.writer import ONE_FILE, FileWriter
 
 REQUIRED = ("query_id", "doc_id", "grade")
@@ -129,7 +129,8 @@ def _read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, t
     lines = (text for _, text in source.read_lines(keep_ends=True))
     first = next(lines, "")
     delimiter = "\t" if "\t" in first and "," not in first else ","
-    rows = csv.reader(chain([first], lines), delimiter=delimiter, strict=True)
+    marks: set[int] = set()
+    rows = csv.reader(note_marks(chain([first], lines), marks), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = ()
     start = 0
     try:
@@ -141,6 +142,8 @@ def _read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, t
                 columns = _read_header(cells, line, problems)
                 if problems:
                     return
+            elif line in marks:
+                problems.add(line, *BOM_WITHIN)
             elif len(cells) != len(columns):
                 problems.add(line, f"{len(columns)} cells", str(len(cells)))
             else:

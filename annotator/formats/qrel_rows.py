@@ -71,6 +71,7 @@ ROW_FEATURES: frozenset[Feature] = frozenset(
     )
 )
 MAX_PLANS = 10_000
+UNGRADED = "(ungraded)"
 _ORIGINS = get_args(Origin)
 _OURS = frozenset({"query_id", "doc_id", *GRADE_NAMES, *TEXT_NAMES, *QUERY_FIELDS, *QREL_FIELDS, JUDGMENTS})
 
@@ -175,6 +176,13 @@ class RowReader:
             self.problems.add(line, "a qrel, settled", "a judgment (it has an annotator: import judgments)")
         elif query_id is not None:
             self._merge(query_id, about, line)
+            if (
+                "doc_id" in kept
+                and "grade" not in kept
+                and self.header is not None
+            ):
+                self.scale.ungraded.append(line)
+                kept["grade"] = UNGRADED
             if "doc_id" in kept or "grade" in kept:
                 self._add_qrel(query_id, kept, metadata, line)
             else:
@@ -217,7 +225,8 @@ class RowReader:
 
     def _add_qrel(self, query_id: str, kept: dict[str, Any], metadata: dict[str, Any], line: int) -> None:
         doc_id = self._read_id("doc_id", kept.pop("doc_id", None), line)
-        grade = self._read_grade("a grade", kept.pop("grade", None), line)
+        value = kept.pop("grade", None)
+        grade = UNGRADED if value is UNGRADED else self._read_grade("a grade", value, line)
         if doc_id is None or grade is None:
             return
         own = self._read_annotators(kept, line) if kept else []

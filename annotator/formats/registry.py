@@ -5,7 +5,7 @@ only where that is certain; otherwise the user is asked for `--format`.
 """
 
 import codecs
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from annotator.domain.errors import BadInput, ValidationError
@@ -37,6 +37,7 @@ __all__ = [
     "ReservedKeys",
     "detect_format",
     "find_format",
+    "find_unwritable",
     "list_certain",
     "list_formats",
     "read_truth",
@@ -71,7 +72,10 @@ def find_format(name: str) -> Format:
 
 
 def detect_format(source: InputSource) -> Format:
-    """Return the format that the content shows with certainty; ValidationError lists the candidates otherwise."""
+    """Return the format that the content shows with certainty, or the only one of the file's suffix.
+
+    ValidationError lists the candidates otherwise.
+    """
     if source.is_folder:
         return find_format(FOLDER_FORMAT)
     certain = list_certain(source)
@@ -81,6 +85,8 @@ def detect_format(source: InputSource) -> Format:
     likely = (
         certain or [file_format for file_format in FORMATS if name.endswith(file_format.suffixes)] or FORMATS
     )
+    if len(likely) == 1:
+        return likely[0]  # its reader names the fault
     names = ", ".join(file_format.name for file_format in likely)
     raise ValidationError(
         f"{source.path}: the content does not say which format this is; say --format (convert: --from), "
@@ -118,12 +124,24 @@ def read_truth(
     if file_format.read_graded is not None and source.scale.mapping:
         raise ValidationError(f"{OPTION} is for files with grades; {file_format.name} holds none")
     source.scale.mapped.clear()
+    source.scale.ungraded.clear()
     try:
         if file_format.read_graded is not None and grades_by is not None:
             return file_format, file_format.read_graded(source, grades_by)
         return file_format, file_format.read(source)
     except BadInput as error:
         raise source.scale.hint(error) from None
+
+
+def find_unwritable(ids: Iterable[str]) -> dict[str, list[str]]:
+    """Return the ids that a format cannot hold, by the format's name; only formats that cannot hold one of them."""
+    listed = list(ids)
+    unwritable = {
+        file_format.name: [item_id for item_id in listed if not carries(item_id)]
+        for file_format in FORMATS
+        if (carries := file_format.carries_id) is not None
+    }
+    return {name: found for name, found in unwritable.items() if found}
 
 
 def write_pieces(

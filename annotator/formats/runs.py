@@ -23,7 +23,7 @@ from annotator.domain.messages import say_n
 from annotator.formats.run_records import QueryResponse, RunFile, RunLine, read_rank, read_score
 from annotator.formats.syntax.json_text import is_comment, parse_json_items
 from annotator.formats.syntax.tables import TableLine, take, take_id
-from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long, read_text
+from annotator.formats.syntax.text import BOM_WITHIN, ID_LIMIT, describe, is_too_long, read_text
 from annotator.formats.trec import split_fields
 
 ID_FIELDS = ("doc_id", "hang_id", "id", "path", "_id")
@@ -206,6 +206,9 @@ def read_trec_run(text: str, problems: Problems) -> Iterator[RunLine]:
     for line, content in enumerate(text.split("\n"), 1):
         fields = split_fields(content)
         if not fields:
+            continue
+        if content.startswith("\ufeff") and line > 1:
+            problems.add(line, *BOM_WITHIN)
             continue
         if len(fields) < 6:
             problems.add(line, "6 fields: query_id Q0 doc_id rank score tag", f"{len(fields)} fields")

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import NOTHING, GroundTruth, Metadata, Qrel, Query
 from annotator.formats.format import Format
-from annotator.formats.syntax.grade_scale import GradeScale
+from annotator.formats.syntax.grade_scale import GradeScale, read_decimal
 from annotator.formats.syntax.source import InputSource
-from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
+from annotator.formats.syntax.text import BOM_WITHIN, ID_LIMIT, describe, is_too_long
 from annotator.formats.writer import ONE_FILE, FileWriter
 
 _SPACE = re.compile(r"[ \t\r\f\v]+")
@@ -42,6 +42,8 @@ def read(source: InputSource) -> GroundTruth:
             continue
         query_id, iteration, doc_id, value = fields
         grade = grades.get(value)
+        if grade is None:
+            grade = read_decimal(value)
         if mapping and value in mapping:
             source.scale.mapped[value] += 1
         if (
@@ -76,6 +78,9 @@ def _read_fields(source: InputSource, problems: Problems) -> Iterator[tuple[int,
             fields = content.split(" ")
             if len(fields) != 4 or not content.isprintable() or "" in fields:
                 fields = split_fields(content)
+            if fields and fields[0].startswith("\ufeff"):
+                problems.add(line, *BOM_WITHIN)
+                continue
             yield line, fields
     except BadInput as error:
         problems.errors.extend(error.problems)

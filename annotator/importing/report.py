@@ -90,19 +90,6 @@ def count_mapped(counts: Mapping[str, int]) -> dict[str, Any]:
     return {"mapped_grades": dict(counts)} if counts else {}
 
 
-def note_by_id(count: int) -> tuple[str, ...]:
-    """Return a note on documents that nobody can read yet."""
-    if not count:
-        return ()
-    return (
-        say_n(
-            "{n:,} document is known by its id only: import its text as a document",
-            "{n:,} documents are known by their id only: import their texts as documents",
-            count,
-        ),
-    )
-
-
 def note_moved(count: int | None) -> tuple[str, ...]:
     """Return a note on results of a stored run that stand in another place now; None: that could not be told."""
     if count is None:

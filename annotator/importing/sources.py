@@ -372,14 +372,11 @@ def _find_query_format(source: InputSource, name: str | None) -> Format | None:
         return certain[0]
     if name is not None or kind_of_name(source.path) is not None:
         return None
-    try:
-        return detect_format(source)
-    except ValidationError:
-        with source.open() as file:
-            head = file.read(HEAD)
-        if detect_kind(to_utf8(head, source.path, source.encoding), source.path) is not None:
-            return None
-        raise
+    with source.open() as file:
+        head = file.read(HEAD)
+    if detect_kind(to_utf8(head, source.path, source.encoding), source.path) is not None:
+        return None
+    return detect_format(source)
 
 
 def _list_names() -> list[str]:

@@ -4,16 +4,19 @@ Counts the grades it mapped and the values on no scale, so that a refusal can na
 without white space around them.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.messages import say_n
 
 UNRATEABLE = "unrateable"
 OPTION = "--map-grades"
 MAX_VALUES = 1_000  # different unknown values that are counted
 MAX_NAMED = 20
+_DECIMAL = re.compile(r"([0-3])\.0+")
 _TARGETS: Mapping[str, int | str] = {"0": 0, "1": 1, "2": 2, "3": 3, UNRATEABLE: UNRATEABLE}
 
 
@@ -22,21 +25,23 @@ class GradeScale:
     """The scale by which grades of a file are read.
 
     `mapping`: the grade, or "unrateable", of each value that is to be read as another one. `lenient`: any value counts as
-    "unrateable", for readers that want no grades. `mapped` and `unknown` count the values met.
+    "unrateable", for readers that want no grades. `mapped` and `unknown` count the values met. `ungraded`: the lines whose
+    grade is empty; their pairs are not judged.
     """
 
     mapping: Mapping[str, int | str] = field(default_factory=dict)
     lenient: bool = False
     mapped: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
+    ungraded: list[int] = field(default_factory=list)
 
     def translate(self, value: object) -> int | str | None:
-        """Return what the mapping makes of a value: a grade, "unrateable", or None when it says nothing of it."""
+        """Return what the mapping makes of a value, or the grade of a decimal such as 3.0: a grade, "unrateable", or None."""
         if not self.mapping:
-            return None
+            return read_decimal(value)
         text = _show(value)
         if text is None or text not in self.mapping:
-            return None
+            return read_decimal(value)
         self.mapped[text] += 1
         return self.mapping[text]
 
@@ -65,14 +70,23 @@ class GradeScale:
         sentence = self.describe_unknown()
         return BadInput(error.problems, hint=sentence) if sentence else error
 
+    def note_ungraded(self) -> tuple[str, ...]:
+        """Return a note on rows without a grade."""
+        count = len(self.ungraded)
+        return (
+            (say_n("{n:,} row without a grade left out", "{n:,} rows without a grade left out", count),)
+            if count
+            else ()
+        )
+
     def note_mapped(self) -> tuple[str, ...]:
-        """Return a note on what was mapped, and how often."""
+        """Return notes on what was mapped, and how often, and on rows without a grade."""
         if not self.mapping:
-            return ()
+            return self.note_ungraded()
         mapped = ", ".join(
             f"{value!r} read as {grade} ({self.mapped[value]:,})" for value, grade in self.mapping.items()
         )
-        return (f"grades of another scale: {mapped}",)
+        return (f"grades of another scale: {mapped}", *self.note_ungraded())
 
     @property
     def figures(self) -> dict[str, int]:
@@ -82,6 +96,16 @@ class GradeScale:
     def leave_out_mapped(self, problems: list[FormatError]) -> list[FormatError]:
         """Return these problems but those that are about a value which the mapping reads as a grade."""
         return [problem for problem in problems if problem.found.strip("'\"").strip() not in self.mapping]
+
+
+def read_decimal(value: object) -> int | None:
+    """Return the grade that a number with decimals is, such as 3.0 or "3.0"; None for every other value."""
+    if type(value) is float:
+        return int(value) if value in (0, 1, 2, 3) else None
+    if isinstance(value, str) and len(value) > 1:
+        match = _DECIMAL.fullmatch(value.strip())
+        return int(match[1]) if match else None
+    return None
 
 
 def parse_mapping(text: str | None) -> dict[str, int | str]:

@@ -18,7 +18,15 @@ from typing import Any, Literal, NamedTuple, TextIO
 from annotator.domain.errors import Problems, ValidationError
 from annotator.formats.syntax.json_text import describe_line_fault, parse_json
 from annotator.formats.syntax.source import MAX_LINE, InputSource, named_errors
-from annotator.formats.syntax.text import ID_LIMIT, check_encoding, describe, is_too_long, read_text
+from annotator.formats.syntax.text import (
+    BOM_WITHIN,
+    ID_LIMIT,
+    check_encoding,
+    describe,
+    is_too_long,
+    note_marks,
+    read_text,
+)
 from annotator.formats.syntax.tree import refuse
 
 Kind = Literal["csv", "tsv", "jsonl"]
@@ -286,7 +294,9 @@ def _decode_lines(data: bytes, path: str) -> Iterator[str]:
 
 def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: tuple[str, ...]) -> Table:
     csv.field_size_limit(MAX_CELL)
-    reader = csv.reader(_decode_lines(data, path), delimiter="\t" if kind == "tsv" else ",", strict=True)
+    marks: set[int] = set()
+    lines = note_marks(_decode_lines(data, path), marks)
+    reader = csv.reader(lines, delimiter="\t" if kind == "tsv" else ",", strict=True)
     rows: list[TableLine] = []
     start = 0
     try:
@@ -296,6 +306,8 @@ def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: 
                 continue
             if not columns:
                 columns = _read_header(cells, line, problems)
+            elif line in marks:
+                problems.add(line, *BOM_WITHIN)
             elif len(cells) != len(columns):
                 problems.add(line, f"{len(columns)} cells", str(len(cells)))
             else:

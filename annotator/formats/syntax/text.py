@@ -5,6 +5,7 @@ line: bytes that are not in the encoding, NUL, and lone surrogates (no database 
 """
 
 import codecs
+from collections.abc import Iterable, Iterator
 
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.texts import UNSTORABLE
@@ -12,6 +13,18 @@ from annotator.domain.texts import UNSTORABLE
 MAX_ID = 1_000
 MAX_ID_BYTES = 2_600  # PostgreSQL indexes no more
 ID_LIMIT = f"at most {MAX_ID:,} characters ({MAX_ID_BYTES:,} bytes)"
+
+
+BOM_WITHIN = "no byte order mark within the file", "U+FEFF"
+"""What is expected and found on a line that begins with a byte order mark: two files were joined."""
+
+
+def note_marks(lines: Iterable[str], marks: set[int]) -> Iterator[str]:
+    """Yield the lines, and note the number of every line after the first that begins with a byte order mark."""
+    for number, line in enumerate(lines, 1):
+        if number > 1 and line.startswith("\ufeff"):
+            marks.add(number)
+        yield line
 
 
 def read_text(data: bytes, path: str, *, encoding: str | None = None) -> str:

@@ -166,6 +166,10 @@ def prepare_conversion(
     read_format = detect_format(source) if source_format is None else find_format(source_format)
     report_progress(f"reading {source.path} as {read_format.name}")
     _, truth = read_truth(source, format_name=read_format.name, grades_by=grades_by)
+    if not truth.qrels and "queries_without_qrels" not in written_format.features:
+        raise ValidationError(
+            f"{source.path} holds no grades, and {written_format.name} holds nothing else; nothing was written"
+        )
     mapped = source.scale.figures
     repeated = describe_repeated_texts(source.path, list_repeated_texts(read_format, truth))
     notes = (*source.scale.note_mapped(), *describe_wrong_counts(truth.wrong_counts), *repeated)

@@ -30,12 +30,12 @@ from annotator.importing.judgments.qrel_plan import (
     read_qrel_source,
     to_rows,
 )
+from annotator.importing.new_ids import note_by_id, require_content
 from annotator.importing.report import (
     ImportReport,
     Progress,
     be_silent,
     count_mapped,
-    note_by_id,
     note_joined,
 )
 from annotator.importing.runs.run_plan import RESERVED
@@ -88,6 +88,8 @@ def import_qrels(
     file = read_qrel_source(
         path, format_name=format_name, encoding=encoding, grades_by=grades_by, scale=scale
     )
+    judgments = len(file.truth.further_judgments) if as_judgments else 0
+    require_content(len(file.truth.qrels) + judgments, file.path, "grades")
     sha256 = hash_file(path)
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk

@@ -21,6 +21,7 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import say, say_n
 from annotator.domain.normal_forms import show_id
 from annotator.formats.syntax.text import describe
+from annotator.importing.new_ids import expect_query
 from annotator.importing.texts.text_plan import DocumentKey, QueryText
 
 OLD_NAMESPACE = uuid.UUID("8b6f2f5e-3f0e-5a53-9d0c-0f6d5c0f7c11")
@@ -252,10 +253,14 @@ def check_targets(
     problems = Problems(path)
     queries, settled, real = set(query_ids), set(adjudicated), set(real_people)
     judges, hint = set(browser_judges), ""
-    for event in events:
+    listed = list(events)
+    expected_queries = expect_query(
+        queries, dict.fromkeys(event.line.query_id for event in listed if event.line.query_id not in queries)
+    )
+    for event in listed:
         line = event.line
         if line.query_id not in queries:
-            problems.add(line.line, "a query_id of this dataset", describe(line.query_id))
+            problems.add(line.line, expected_queries[line.query_id], describe(line.query_id))
         elif (line.query_id, line.doc_id) in settled:
             expected = "a pair without an adjudication (this one is settled)"
             problems.add(line.line, expected, f"{describe(line.query_id)}, {describe(line.doc_id)}")

@@ -34,13 +34,13 @@ from annotator.importing.judgments.judgment_plan import (
     to_rows,
 )
 from annotator.importing.judgments.provenance import refuse_annotators
+from annotator.importing.new_ids import note_by_id, require_content
 from annotator.importing.report import (
     ImportReport,
     Progress,
     be_silent,
     count_contradicting,
     count_mapped,
-    note_by_id,
     note_contradicting,
     note_joined,
 )
@@ -90,6 +90,7 @@ def import_judgments(
     report_progress(say("reading {path}", path=path))
     data = read_table(InputSource(str(path), encoding=encoding), kind=format_name)
     lines = read_judgments(data, str(path), kind=format_name, scale=scale, names=columns)
+    require_content(len(lines), str(path), "judgments")
     sha256 = hash_file(path)
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         plan, note = plan_judgments(transaction, lines, str(path))

@@ -8,7 +8,8 @@ from annotator.domain.people import Actor
 from annotator.formats.input_tables import read_pairs
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import ColumnNames, read_table
-from annotator.importing.report import ImportReport, Progress, be_silent, note_by_id
+from annotator.importing.new_ids import note_by_id, require_content
+from annotator.importing.report import ImportReport, Progress, be_silent
 from annotator.importing.runs.run_plan import RESERVED, check_queries
 from annotator.importing.sources import hash_file
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_query_texts
@@ -34,6 +35,7 @@ def import_pairs(
     report_progress(say("reading {path}", path=path))
     data = read_table(InputSource(str(path), encoding=encoding), kind=format_name)
     lines = read_pairs(data, str(path), kind=format_name, names=columns)
+    require_content(len(lines), str(path), "pairs")
     sha256 = hash_file(path)
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk

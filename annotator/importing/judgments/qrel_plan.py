@@ -29,6 +29,7 @@ from annotator.formats.registry import Format, read_truth
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import describe
+from annotator.importing.new_ids import expect_query
 from annotator.importing.sources import hash_content
 from annotator.importing.texts.text_plan import QueryText
 
@@ -118,7 +119,9 @@ def _match_queries(
     texts = {query.query_id: query.text for query in file.truth.queries}
     lines: dict[str, int] | None = None
     query_ids_here: dict[str, str] = {}
-    for query_id in dict.fromkeys(query_ids):
+    listed = dict.fromkeys(query_ids)
+    near = expect_query(queries, (item for item in listed if item not in queries)) if file.has_ids else {}
+    for query_id in listed:
         named = query_id if file.has_ids else texts.get(query_id, "")
         ids = by_text.get(named, []) if not file.has_ids else [query_id] if query_id in queries else []
         if len(ids) == 1:
@@ -126,9 +129,7 @@ def _match_queries(
             continue
         lines = _find_lines(file) if lines is None else lines
         expected = (
-            f"a query_id of this dataset ({command})"
-            if file.has_ids
-            else "the text of one query of this dataset"
+            f"{near[query_id]} ({command})" if file.has_ids else "the text of one query of this dataset"
         )
         times = f" {len(ids)} times" if ids else ""
         problems.add(lines.get(query_id), expected, f"{describe(named)}{times}")

@@ -212,7 +212,7 @@ def _replace_leaving(work: _RemapWork) -> tuple[int, int]:
         session, dataset_pk, {new: leaving[new] for new in sorted(free & leaving.keys())}
     )
     wanted = dict.fromkeys(doc_id for _, _, doc_id in work.moves.joining)
-    _, by_id_only = add_documents_by_id(session, dataset_pk, wanted)
+    by_id_only = len(add_documents_by_id(session, dataset_pk, wanted)[1].ids)
     entries = remapping_sql.list_run_entries(session, dataset_pk)
     onto = {work.documents[old]: work.documents[new] for old, new in work.moved.items()}
     remapping_sql.carry_left_out(session, onto)

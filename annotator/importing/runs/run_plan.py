@@ -11,7 +11,7 @@ folder without files, and a system named by two files. Hidden files are skipped 
 import hashlib
 import json
 from array import array
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -22,6 +22,7 @@ from annotator.formats.query_names import QueryNames
 from annotator.formats.run_records import QueryResponse, RunFile, RunLine
 from annotator.formats.runs import find_system, keep_tags, name_by_file, require_system
 from annotator.formats.syntax.text import describe
+from annotator.importing.new_ids import expect_query
 from annotator.importing.runs.lost_signals import (
     LostSignal,
     count_partial_signals,
@@ -236,12 +237,13 @@ def hash_run(run: Run) -> str:
     return hashlib.sha256("\n".join(entries).encode("utf-8")).hexdigest()
 
 
-def check_queries(lines: Iterable[tuple[int, str]], allowed: Container[str], path: str) -> None:
+def check_queries(lines: Iterable[tuple[int, str]], allowed: Collection[str], path: str) -> None:
     """Raise BadInput for every (line, query_id) whose query is not allowed."""
     problems = Problems(path)
-    for line, query_id in lines:
-        if query_id not in allowed:
-            problems.add(line, "a query_id of this dataset", describe(query_id))
+    unknown = [(line, query_id) for line, query_id in lines if query_id not in allowed]
+    expected = expect_query(allowed, (query_id for _, query_id in unknown))
+    for line, query_id in unknown:
+        problems.add(line, expected[query_id], describe(query_id))
     problems.raise_if_any()
 
 
@@ -284,22 +286,23 @@ def _choose_results(
         else:
             chosen.answers.append(replace(answer, query_id=query_id))
     if not skip:
-        _refuse_unknown(chosen, problems)
+        _refuse_unknown(chosen, queries, problems)
     if not chosen.lines:
         problems.add(None, "results for a query of this dataset", "none")
     return chosen
 
 
-def _refuse_unknown(chosen: _ChosenAnswers, problems: Problems) -> None:
+def _refuse_unknown(chosen: _ChosenAnswers, query_ids: Iterable[str], problems: Problems) -> None:
     """Note first how many there are and what leaves them out, then each query where it is first named."""
     if not chosen.unknown:
         return
     queries = _count(len(chosen.unknown), "query", "queries")
     expected = "queries of this dataset only (--skip-unknown-queries leaves the others out)"
     problems.add(None, expected, f"{queries} more ({_count(chosen.unknown_results, 'result')})")
+    by_id = expect_query(query_ids, (query_id for query_id, query in chosen.unknown if query is None))
     for (query_id, query), line in chosen.unknown.items():
         if query is None:
-            problems.add(line, "a query_id of this dataset", describe(query_id))
+            problems.add(line, by_id[query_id], describe(query_id))
         else:
             problems.add(line, "the text of a query of this dataset", describe(query))
 

@@ -17,12 +17,12 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.formats.run_records import RunFile
 from annotator.formats.runs import read_run_file
+from annotator.importing.new_ids import note_by_id
 from annotator.importing.report import (
     FolderReport,
     ImportReport,
     Progress,
     be_silent,
-    note_by_id,
     note_more_queries,
     note_moved,
 )

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import Run
+from annotator.importing.new_ids import NewIds
 from annotator.importing.texts.text_plan import DocumentKey, QueryText
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_document_keys
 from annotator.storage.lookup import key_of
@@ -45,8 +46,8 @@ def add_run(
     queries: Mapping[str, QueryText],
     now: datetime,
     import_record_pk: int,
-) -> int:
-    """Insert a run with its results. Returns how many documents were inserted with nothing but their id."""
+) -> NewIds:
+    """Insert a run with its results. Returns the documents that were inserted with nothing but their id."""
     documents, by_id_only = add_documents_by_id(session, dataset_pk, (entry.doc_id for entry in run.entries))
     row = RunRow.model_validate(
         {
@@ -111,10 +112,10 @@ def replace_run(
     *,
     queries: Mapping[str, QueryText],
     import_record_pk: int,
-) -> int:
+) -> NewIds:
     """Replace the results of a stored run: another order, or results of more queries.
 
-    Call it only if `count_moved_results` is not None. Returns how many documents were inserted with nothing but their id.
+    Call it only if `count_moved_results` is not None. Returns the documents that were inserted with nothing but their id.
     """
     documents, by_id_only = add_documents_by_id(session, dataset_pk, (entry.doc_id for entry in run.entries))
     session.execute(delete(RunEntryRow).where(col(RunEntryRow.run_pk) == run_pk))

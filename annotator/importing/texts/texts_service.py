@@ -11,6 +11,7 @@ from pathlib import Path
 from annotator.domain.messages import say, say_n
 from annotator.domain.people import Actor
 from annotator.formats.syntax.tables import ColumnNames
+from annotator.importing.new_ids import NewIds, require_content
 from annotator.importing.report import ImportReport, Progress, be_silent, note_changed_texts
 from annotator.importing.sources import hash_file, make_layout, read_document_source, read_query_source
 from annotator.importing.texts import texts_sql
@@ -43,11 +44,14 @@ def import_queries(
     lines, notes = read_query_source(
         path, format_name=format_name, encoding=encoding, header=header, columns=columns
     )
+    require_content(len(lines), str(path), "queries")
     sha256 = hash_file(path)
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk
         report_progress(say_n("checking {n:,} query", "checking {n:,} queries", len(lines)))
-        plan = plan_queries(texts_sql.list_stored_queries(session, dataset_pk), lines, str(path))
+        existing = texts_sql.list_stored_queries(session, dataset_pk)
+        plan = plan_queries(existing, lines, str(path))
+        notes = (*notes, *NewIds.of((query.query_id for query in plan.added), existing).describe())
         texts_sql.add_queries(session, dataset_pk, plan.added)
         texts_sql.change_queries(session, dataset_pk, plan.changed)
         added, changed = len(plan.added), len(plan.changed)
@@ -92,17 +96,20 @@ def import_documents(
     )
     sha256 = hash_file(path)
     lines = source.documents
+    require_content(len(lines), str(path), "documents")
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk
         report_progress(say_n("checking {n:,} document", "checking {n:,} documents", len(lines)))
-        plan = plan_documents(texts_sql.list_stored_documents(session, dataset_pk), lines)
+        existing = texts_sql.list_stored_documents(session, dataset_pk)
+        plan = plan_documents(existing, lines)
+        new = NewIds.of((document.doc_id for document, _ in plan.added), existing)
         stored = len(plan.added) + len(plan.changed)
         report_progress(say_n("storing {n:,} document", "storing {n:,} documents", stored))
         texts_sql.add_documents(session, dataset_pk, plan.added, now=now)
         texts_sql.change_documents(session, plan.changed, now=now)
         mark_outdated(session, dataset_pk, plan.retexted)
         on_older_text = count_on_older_text(session, plan.retexted)
-        notes = (*source.notes, *note_changed_texts(len(plan.retexted), on_older_text))
+        notes = (*source.notes, *new.describe(), *note_changed_texts(len(plan.retexted), on_older_text))
         added, changed = len(plan.added), len(plan.changed)
         report = ImportReport(
             "documents", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run

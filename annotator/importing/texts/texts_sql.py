@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query
+from annotator.importing.new_ids import NewIds
 from annotator.importing.relations.law_relations import LawDocument
 from annotator.importing.texts.text_plan import DocumentKey, QueryText, StoredDocument, StoredQuery
 from annotator.storage.judgments.missing_judgments import derive_work
@@ -183,15 +184,16 @@ def change_documents(
 
 def add_documents_by_id(
     session: Session, dataset_pk: int, doc_ids: Iterable[str]
-) -> tuple[Mapping[str, DocumentKey], int]:
+) -> tuple[Mapping[str, DocumentKey], NewIds]:
     """Insert the documents that are missing, with nothing but their id.
 
-    Returns the key of every document by doc_id, and how many were inserted.
+    Returns the key of every document by doc_id, and the inserted ids.
     """
     keys = list_document_keys(session, dataset_pk)
     missing = [doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in keys]
+    new = NewIds.of(missing, keys)
     _add_document_rows(session, dataset_pk, [(Document(doc_id), None) for doc_id in missing])
-    return (list_document_keys(session, dataset_pk) if missing else keys), len(missing)
+    return (list_document_keys(session, dataset_pk) if missing else keys), new
 
 
 def _to_document_columns(document: Document, sha256: str | None) -> dict[str, Any]:

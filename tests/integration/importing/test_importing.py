@@ -98,7 +98,9 @@ def counts(report: ImportReport) -> tuple[int, int, int, int]:
 def test_queries_come_from_a_ground_truth_file_and_its_judgments_are_left_alone(desk: Desk) -> None:
     report = desk.bring(import_queries, "q.yaml", NABLARCH)
     assert counts(report) == (2, 2, 0, 0)
-    assert report.notes == ("1 judgment in the file is not imported",)
+    left_alone, unwritable = report.notes
+    assert left_alone == "1 judgment in the file is not imported"
+    assert unwritable.startswith("warning: 1 new id contains white space") and "'Q 2'" in unwritable
     with desk.database.read() as session:
         first, second = session.scalars(select(QueryRow).order_by(col(QueryRow.position)))
     assert (first.query_id, first.category, first.language, first.extra) == (

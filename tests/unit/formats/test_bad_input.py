@@ -200,7 +200,7 @@ def test_a_document_twice_in_a_query_is_refused(name: str, tmp_path: Path) -> No
     assert "'dd'" in problem or "dd" in problem
 
 
-@pytest.mark.parametrize("name", GRADED)
+@pytest.mark.parametrize("name", [name for name in GRADED if name not in ("csv", "beir")])  # left out there
 def test_a_missing_grade_is_refused(name: str, tmp_path: Path) -> None:
     text = WRITERS[name]((Asked("Q1", (Item("d1"), Item("xx", None))),))
     (problem,) = refuse(name, text, tmp_path)

@@ -54,7 +54,7 @@ def test_other_splits_are_read_after_test_and_keep_their_name(tmp_path: Path) ->
         "queries.jsonl": b'{"_id": "Q", "text": "t"}\n',
         "qrels/dev.tsv": b"query-id\tcorpus-id\tscore\nQ\tb\t1\n",
         "qrels/test.tsv": b"query-id\tcorpus-id\tscore\nQ\ta\t1\n",
-        "qrels/notes.txt": b"not read",
+        "qrels/.notes": b"not read",
     }
     _, truth = read_truth(put(tmp_path, files))
     assert [(qrel.doc_id, qrel.metadata) for qrel in truth.qrels] == [("a", {}), ("b", {"split": "dev"})]

@@ -15,7 +15,7 @@ query_id,doc_id,annotator,grade,judged_at,seconds
 q,d,a,4,,
 q,d,a,２,,
 q,d,,1,,
-q,d,a,,,
+q,d,a,-,,
 q,d,a,1,yesterday,
 q,d,a,1,,-1
 q,d,a,1,,nan
@@ -28,7 +28,7 @@ q,d,a,1,,long
         "2: expected a grade 0, 1, 2, 3 or unrateable, found '4'",
         "3: expected a grade 0, 1, 2, 3 or unrateable, found '２'",
         "4: expected annotator to be a text that is not empty, found nothing",
-        "5: expected a grade 0, 1, 2, 3 or unrateable, found nothing",
+        "5: expected a grade 0, 1, 2, 3 or unrateable, found '-'",
         "6: expected judged_at to be an ISO 8601 time such as 2026-01-31T09:30:00Z, found 'yesterday'",
         "7: expected seconds to be a number from 0, found '-1'",
         "8: expected seconds to be a number from 0, found 'nan'",
@@ -58,7 +58,7 @@ def test_json_grades_are_numbers_and_not_texts() -> None:
     lines = read_judgments((row % 3 + row % '"unrateable"').encode(), "j.jsonl")
     assert lines[0] == JudgmentLine(1, "1", "d", "田中", "graded", 3)
     assert lines[1] == JudgmentLine(2, "1", "d", "田中", "unrateable", None)
-    for wrong in ('"3"', "2.5", "true", "-1", "null", "[1]"):
+    for wrong in ('"3"', "2.5", "true", "-1", "[1]"):
         with pytest.raises(BadInput, match=r"j\.jsonl:1: expected a grade"):
             read_judgments((row % wrong).encode(), "j.jsonl")
 

@@ -26,7 +26,7 @@ def messages(error: BadInput) -> list[str]:
 
 
 def test_every_bad_line_of_qrels_is_named() -> None:
-    text = "q 0 a 3\nq 0 a 2\nq 0 b 4\nq 0 c -1\nq 0 d\nq 0 e f 1\nq 0 g 2.0\n"
+    text = "q 0 a 3\nq 0 a 2\nq 0 b 4\nq 0 c -1\nq 0 d\nq 0 e f 1\nq 0 g 2.5\n"
     with pytest.raises(BadInput) as caught:
         trec.read(InputSource("f", text.encode()))
     assert messages(caught.value) == [
@@ -35,7 +35,7 @@ def test_every_bad_line_of_qrels_is_named() -> None:
         "4: expected a grade 0, 1, 2 or 3, found '-1'",
         "5: expected 4 fields: query_id iteration doc_id grade, found 3 fields",
         "6: expected 4 fields: query_id iteration doc_id grade, found 5 fields",
-        "7: expected a grade 0, 1, 2 or 3, found '2.0'",
+        "7: expected a grade 0, 1, 2 or 3, found '2.5'",
     ]
 
 
