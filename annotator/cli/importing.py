@@ -574,17 +574,38 @@ NAMED = 10
 
 def remap(
     dataset: DatasetArgument,
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or JSONL: old_doc_id, new_doc_id.")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="CSV, TSV or JSONL: old_doc_id, new_doc_id (--queries: old_query_id, new_query_id).",
+        ),
+    ],
+    queries: Annotated[bool, typer.Option("--queries", help="Rename queries instead of documents.")] = False,
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     lead: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Give documents new ids. Renamed documents keep their judgments; for split or merged ones the grades become suggestions."""
+    """Give documents (--queries: queries) new ids. Renamed documents keep their judgments; for split or merged ones the grades become suggestions."""
+    from annotator.importing.remapping.query_renaming_service import rename_queries
     from annotator.importing.remapping.remapping_service import remap_documents
 
     opened, actor = open_as(database, lead)
+    if queries:
+        renaming = rename_queries(opened, actor, dataset, path, now=now(), encoding=encoding, dry_run=dry_run)
+        if json:
+            print_json(renaming)
+            return
+        renamed = count_of(len(renaming.renamed), "query", "queries")
+        typer.echo(f"{path}: {renamed} renamed, {renaming.applied:,} had the new id already")
+        if renaming.unknown:
+            count = count_of(len(renaming.unknown), "old id is", "old ids are")
+            typer.echo(f"- {count} not in the dataset: {_name(renaming.unknown)}")
+        if renaming.dry_run:
+            typer.echo("A dry run: nothing was stored.")
+        return
     report = remap_documents(opened, actor, dataset, path, now=now(), encoding=encoding, dry_run=dry_run)
     if json:
         print_json(report)

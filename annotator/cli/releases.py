@@ -36,6 +36,7 @@ COMMANDS = {
     "unjudged_queries": "annotator progress {dataset}; annotator pool {dataset} --depth K",
     "relevant": "annotator pool {dataset} --depth K",
     "stale": "annotator adjudicate {dataset} FILE --as LEAD",
+    "ids": "annotator remap {dataset} FILE [--queries]",
 }
 """The commands for the work that an unmet gate needs."""
 

@@ -58,6 +58,7 @@ class AuditAction(StrEnum):
     dataset_exported = "dataset_exported"
     imported = "imported"
     documents_remapped = "documents_remapped"
+    queries_renamed = "queries_renamed"
     pool_round_made = "pool_round_made"
     guideline_published = "guideline_published"
     checks_changed = "checks_changed"

@@ -176,11 +176,7 @@ class RowReader:
             self.problems.add(line, "a qrel, settled", "a judgment (it has an annotator: import judgments)")
         elif query_id is not None:
             self._merge(query_id, about, line)
-            if (
-                "doc_id" in kept
-                and "grade" not in kept
-                and self.header is not None
-            ):
+            if "doc_id" in kept and "grade" not in kept and self.header is not None:
                 self.scale.ungraded.append(line)
                 kept["grade"] = UNGRADED
             if "doc_id" in kept or "grade" in kept:

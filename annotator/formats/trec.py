@@ -101,6 +101,13 @@ def _add(query: Query, qrels: Sequence[Qrel], _: int) -> str:
     return "".join(lines)
 
 
+SEPARATORS = (
+    " \t\n\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+"""The characters without which every id that is not empty can be written."""
+
+
 def is_writable(item_id: str) -> bool:
     """Return whether a TREC line can carry this id for every reader of such files."""
     return item_id.split() == [item_id] and not item_id.startswith("\ufeff")

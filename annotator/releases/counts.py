@@ -88,6 +88,7 @@ def list_figures(
     without_relevant: Iterable[str],
     requirements: Mapping[str, object] | None,
     quality: QualityStatus | None = None,
+    unwritable: Mapping[str, Sequence[str]] | None = None,
 ) -> GateFigures:
     """Return the figures that the gates compare."""
     declared = (requirements or {}).get(DECLARED)
@@ -115,6 +116,7 @@ def list_figures(
         stale_both=survey.stale_both,
         meaning_since=survey.meaning_since,
         quality=quality,
+        unwritable=unwritable or {},
     )
 
 
@@ -147,6 +149,7 @@ class DatasetSnapshot:
     `counts`: see `content.count_content`. `numbers`: everybody's pseudonym number, by person; `new_numbers`: those
     that this release gives. `simulated`: who of them is not a person. `publisher`: the publishing lead's pseudonym.
     `versions`: the ones published so far, oldest first. `about`: authors, contact, licence and source, None where not said.
+    `left_out`: the formats that cannot hold some ids, with the number of these ids; the release has no files of them.
     """
 
     dataset: str
@@ -163,6 +166,7 @@ class DatasetSnapshot:
     publisher: str
     versions: tuple[str, ...]
     about: Mapping[str, str | None] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 def describe_files(snapshot: DatasetSnapshot, *, version: str, at: datetime) -> dict[str, Any]:
@@ -208,11 +212,18 @@ def describe_release(
         "previous": snapshot.versions[-1] if snapshot.versions else None,
         "content_sha256": content_sha256,
         "list_grade_0": snapshot.list_grade_0,
+        **list_left_out(snapshot),
         "counts": dict(snapshot.counts),
         "order": dict(order),
         "agreement": round_numbers({key: snapshot.agreement[key] for key in AGREEMENT_KEYS}),
         "gates": [gate.as_json() for gate in snapshot.gates],
     }
+
+
+def list_left_out(snapshot: DatasetSnapshot) -> dict[str, Any]:
+    """Return the formats that the release leaves out, for the manifest; nothing if it has all."""
+    entries = [{"format": name, "ids": count} for name, count in snapshot.left_out.items()]
+    return {"formats_left_out": entries} if entries else {}
 
 
 def list_grade_names(rubric: Rubric) -> Sequence[str]:

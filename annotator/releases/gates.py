@@ -4,14 +4,15 @@ In this order: `kappa` (Cohen's kappa reaches the setting `kappa_target`; unknow
 reopened by quality control), `overlap` (no pair is short of judgments), `quality_control` (done and passed), `coverage` (what
 the dataset declares as required, counted over what the files would hold), `unjudged_queries` (every query has a settled
 grade), `relevant` (every judged query has a relevant document, or is listed as having none), `stale` (nothing rests on an
-older meaning of the grades or an older text: decided pairs by their decision, others by every judgment, kept imports never).
+older meaning of the grades or an older text: decided pairs by their decision, others by every judgment, kept imports never),
+`ids` (every format can hold every id; overridden, a release leaves out the formats that cannot).
 An unmet gate stops a release unless a lead overrides it by name with a reason, kept in the manifest; an override of a met
 gate is not kept. `quality_control` uses the setting `quality_rule`: `bound` is the largest share of errors that the sample
 leaves possible, `rate` the share it shows; the text gives both.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotator.agreement.records import AgreementVerdict
@@ -168,6 +169,8 @@ class GateFigures:
     meaning_since: int | None = None
     """Latest guideline version with another meaning of the grades; None if the first one still holds."""
     quality: QualityStatus | None = None  # None if nothing was ever drawn
+    unwritable: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By format, the ids of what would be published that the format cannot hold."""
 
 
 def compare_gates(figures: GateFigures) -> tuple[ReleaseGate, ...]:
@@ -181,6 +184,7 @@ def compare_gates(figures: GateFigures) -> tuple[ReleaseGate, ...]:
         _check_unjudged_queries(figures),
         _check_relevant(figures),
         _check_stale(figures),
+        _check_ids(figures),
     )
 
 
@@ -237,6 +241,7 @@ def explain(gates: Iterable[ReleaseGate], open_pairs: Sequence[tuple[str, str]] 
     for gate in missing:
         shown = gate.examples or (tuple(open_pairs) if gate.name == "disagreements" else ())
         lines.append(f"- {gate.name}: {gate.why}")
+        shown = shown[:SHOWN]
         lines += [f"    {'  '.join(names)}".replace("\n", " ") for names in shown]
         hidden = _count_missing(gate) - len(shown) if shown else 0
         lines += [f"    and {hidden:,} more"] if hidden > 0 else []
@@ -347,3 +352,18 @@ def _check_stale(figures: GateFigures) -> ReleaseGate:
         since=figures.meaning_since,
     )
     return _check_none("stale", figures.stale, why, figures.stale_pairs)
+
+
+def _check_ids(figures: GateFigures) -> ReleaseGate:
+    ids = list(dict.fromkeys(item_id for listed in figures.unwritable.values() for item_id in listed))
+    why = say_n(
+        "{n:,} id contains white space, which the format {formats} cannot hold. Rename it, or override this gate to publish "
+        "without this format.",
+        "{n:,} ids contain white space, which the format {formats} cannot hold. Rename them, or override this gate to publish "
+        "without this format.",
+        len(ids),
+        formats=", ".join(figures.unwritable),
+    )
+    if not ids:
+        return ReleaseGate("ids", 0, 0, True)
+    return ReleaseGate("ids", 0, len(ids), False, why=why, examples=tuple((item_id,) for item_id in ids))

@@ -1,6 +1,6 @@
 """Check the gates of a release: what it requires, and what was measured. For leads."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -10,18 +10,19 @@ from annotator.dataset.coverage_counts import measure_coverage
 from annotator.dataset.records import Coverage
 from annotator.domain.ground_truth import Query
 from annotator.domain.people import Actor
+from annotator.formats.registry import find_unwritable
 from annotator.people.roles_service import require_role
 from annotator.quality.records import QualityStatus
 from annotator.releases.counts import PairSurvey, list_figures
 from annotator.releases.gates import compare_gates, explain
 from annotator.releases.records import ReleaseCheck, ReleaseGate
-from annotator.releases.releases_sql import list_versions
+from annotator.releases.releases_sql import list_unwritable_documents, list_versions
 from annotator.releases.survey_sql import read_survey
 from annotator.releases.versions import suggest_version
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pairs.pair_settlements import PairSettlements, read_settlements
+from annotator.storage.pairs.pair_settlements import PairSettlements, find_indexes, read_settlements
 from annotator.storage.pairs.pair_states import list_queries
 from annotator.storage.tables.central import DatasetRow
 
@@ -36,6 +37,7 @@ class ReleaseSurvey:
     without_qrels: list[str]  # query_ids that no file would hold
     without_relevant: list[str]  # query_ids whose settled grades are all 0
     quality: QualityStatus
+    unwritable: Mapping[str, Sequence[str]]  # by format, the ids of settled pairs that it cannot hold
 
 
 def check_release(database: Database, actor: Actor, dataset: str) -> ReleaseCheck:
@@ -87,7 +89,31 @@ def survey_pairs(
         without_qrels=pairs.list_without_qrels(queries),
         without_relevant=pairs.list_without_relevant(queries),
         quality=compute_quality(session, dataset_pk, blind),
+        unwritable=_find_unwritable(session, dataset_pk, settled, pairs, queries),
     )
+
+
+def _find_unwritable(
+    session: Session,
+    dataset_pk: int,
+    settled: PairSettlements,
+    pairs: PairSurvey,
+    queries: Mapping[int, Query],
+) -> dict[str, list[str]]:
+    """Return, by format, the ids of settled pairs that it cannot hold: of queries, then of documents."""
+    import numpy as np
+
+    query_ids = [query.query_id for query_pk, query in queries.items() if query_pk in pairs.of_query]
+    documents = list_unwritable_documents(session, dataset_pk)
+    indexes, is_present = find_indexes(settled.pair, np.array(sorted(documents), dtype=np.int64))
+    doc_ids = {
+        documents[pair_pk]
+        for pair_pk, index, present in zip(
+            sorted(documents), indexes.tolist(), is_present.tolist(), strict=True
+        )
+        if present and settled.settlements[settled.settlement[index]].grade is not None
+    }
+    return find_unwritable([*query_ids, *sorted(doc_ids)])
 
 
 def compute_gates(
@@ -102,5 +128,6 @@ def compute_gates(
         without_relevant=survey.without_relevant,
         requirements=row.requirements,
         quality=survey.quality,
+        unwritable=survey.unwritable,
     )
     return compare_gates(figures)

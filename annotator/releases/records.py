@@ -24,6 +24,7 @@ GATE_NAMES: dict[str, Message] = {
     "unjudged_queries": say("queries without a grade"),
     "relevant": say("queries without a relevant document"),
     "stale": say("outdated grades"),
+    "ids": say("ids with white space"),
 }
 """What each gate looks at, in a word or two. Files and commands keep the names on the left."""
 DIGITS = 6
@@ -51,7 +52,7 @@ class ReleaseGate:
     why: str | None = None
     """Why it is undefined, or which work is missing: a Message, or the text of a manifest. Usually None when the gate is met."""
     examples: tuple[Names, ...] = ()
-    """The first 20 of what is missing: (query_id, doc_id), (query_id,), or (requirement, required, measured)."""
+    """The first 20 of what is missing: (query_id, doc_id), (query_id,), or (requirement, required, measured). All ids of `ids`."""
 
     def as_json(self) -> dict[str, Any]:
         """Return what a manifest keeps: everything but the examples."""

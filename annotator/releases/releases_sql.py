@@ -12,13 +12,14 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.formats.trec import SEPARATORS
 from annotator.releases.records import Participant, PoolSystem
 from annotator.storage.judgments.current_judgments import list_current_adjudications
 from annotator.storage.judgments.meaning_changes import write_stale
 from annotator.storage.judgments.outdated import OLDER_GUIDELINE, OLDER_TEXT
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_states import list_open_errors
-from annotator.storage.sql import add_tuples, fetch_tuples, prepare_sql
+from annotator.storage.sql import add_tuples, fetch_tuples, holds_any, prepare_sql
 from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow, QualityDrawRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -318,3 +319,15 @@ def add_rows_of_release(
     """Insert queries or qrels of a release: QUERY_COLUMNS or QREL_COLUMNS, numbers and texts that need no preparing."""
     columns = QUERY_COLUMNS if row_class is ReleaseQueryRow else QREL_COLUMNS
     add_tuples(session, row_class, ("release_pk", *columns), [(release_pk, *row) for row in rows])
+
+
+def list_unwritable_documents(session: Session, dataset_pk: int) -> dict[int, str]:
+    """Return, by pair_pk, the doc_ids in the pool that some format may not hold (see `trec.SEPARATORS`)."""
+    statement = (
+        select(col(PairRow.pk), col(DocumentRow.doc_id))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+        .where(holds_any(session, col(DocumentRow.doc_id), SEPARATORS))
+        .order_by(col(DocumentRow.doc_id))
+    )
+    return {key_of(pk): doc_id for pk, doc_id in session.execute(statement)}

@@ -303,6 +303,7 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
         publisher=publisher,
         versions=tuple(list_versions(session, dataset_pk)),
         about={name: getattr(row, name) for name in ABOUT},
+        left_out={name: len(ids) for name, ids in survey.unwritable.items()},
     )
     quality = hide_people(survey.quality, {person.username: numbers[person.key] for person in people})
     return _ReleasePlan(snapshot, survey, quality, decisions)

@@ -18,7 +18,7 @@ from json.encoder import encode_basestring_ascii
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from sqlalchemy import Connection, CursorResult, Executable, Table, insert
+from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, Table, insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
@@ -363,6 +363,13 @@ def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping
             _copy_rows(connection, table, complete, steps)
         else:
             connection.exec_driver_sql(statement, _list_parameters(complete, steps, positional=positional))
+
+
+def holds_any(session: Session, column: ColumnElement[str], characters: str) -> ColumnElement[bool]:
+    """Return the condition that a text holds one of these characters, of which none is a bracket, a hyphen or a caret."""
+    if session.get_bind().dialect.name == "postgresql":
+        return column.op("~", is_comparison=True)(f"[{characters}]")
+    return column.op("GLOB", is_comparison=True)(f"*[{characters}]*")
 
 
 def add_tuples(

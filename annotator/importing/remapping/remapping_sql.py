@@ -17,10 +17,12 @@ from annotator.storage.lookup import key_of
 from annotator.storage.pairs.impact_scores import note_all_due
 from annotator.storage.sql import add_rows, split_into_chunks
 from annotator.storage.tables.central import (
+    DatasetRow,
     DocumentRow,
     DocumentTextRow,
     PairRow,
     ProvenanceRow,
+    QueryRow,
     RemapRow,
     RunEntryRow,
     RunRow,
@@ -29,6 +31,7 @@ from annotator.storage.tables.labeling import LeaseRow
 from annotator.storage.tables.pooling import LeftOutRow
 
 CHUNK = 1_000
+WITHOUT_RELEVANT = "queries_without_relevant"  # the requirement that lists query ids
 Entry = tuple[int, int, int]  # run_pk, query_pk, document_pk
 _COPY_TEXTS = text(
     "INSERT INTO document_text (document_pk, sha256, text, imported_at) "
@@ -159,6 +162,24 @@ def drop_unused(session: Session, document_pks: Collection[int], in_use: Collect
         for row, key in ((DocumentTextRow, DocumentTextRow.document_pk), (DocumentRow, DocumentRow.pk)):
             _quietly(session, delete(row).where(col(key).in_(chunk)))
     return sorted(set(document_pks) & set(in_use))
+
+
+def rename_queries(
+    session: Session, dataset_pk: int, new_ids: Mapping[int, str], renamed: Mapping[str, str]
+) -> None:
+    """Give queries new ids, by query_pk, and rename them where runs and requirements name them. `renamed`: new id by old id."""
+    _update(session, QueryRow, [{"pk": pk, "query_id": query_id} for pk, query_id in new_ids.items()])
+    for run in session.scalars(select(RunRow).where(col(RunRow.dataset_pk) == dataset_pk)):
+        if run.query_signals.keys() & renamed.keys():
+            run.query_signals = {renamed.get(name, name): value for name, value in run.query_signals.items()}
+    dataset = session.get_one(DatasetRow, dataset_pk)
+    listed = (dataset.requirements or {}).get(WITHOUT_RELEVANT)
+    if isinstance(listed, list):
+        dataset.requirements = {
+            **(dataset.requirements or {}),
+            WITHOUT_RELEVANT: [renamed.get(query_id, query_id) for query_id in listed],
+        }
+    session.flush()
 
 
 # Pairs and runs --------------------------------------------------------------------------------------

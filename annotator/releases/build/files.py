@@ -98,11 +98,13 @@ class _GrowingFile:
 
 
 class TruthWriter:
-    """Writes the ground truth in every format in one pass. `about`: metadata that the files contain."""
+    """Writes the ground truth in every format but those in `without`, in one pass. `about`: metadata that the files contain."""
 
-    def __init__(self, folder: OutputFolder, about: Metadata, queries: int, *, list_grade_0: bool) -> None:
+    def __init__(self, folder: OutputFolder, about: Metadata, queries: int, *, list_grade_0: bool, without: Container[str] = ()) -> None:
         self._files: list[_GrowingFile] = []
         for name in TRUTH_FILES:
+            if name in without:
+                continue
             file_format = find_format(name)
             for writer in file_format.files:
                 output = folder.open(place_file(file_format, writer))

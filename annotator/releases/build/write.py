@@ -88,7 +88,7 @@ def write_release(
     *,
     chances: Mapping[tuple[str, str], float] | None = None,
 ) -> WrittenRelease:
-    """Write every file of the release. Raises ValidationError for an id that a format cannot contain.
+    """Write every file of the release. Leaves out the formats in `snapshot.left_out`.
 
     `judged`: the queries in their order, each with its pairs; `documents`: in the order of doc_id. `write_sheet`
     makes the datasheet from the manifest and the counts. `sign` makes the signature of SHA256SUMS from its text.
@@ -100,9 +100,11 @@ def write_release(
         describe_files(snapshot, version=order.version, at=order.at),
         counts["queries"] - counts["queries_without_qrels"],
         list_grade_0=snapshot.list_grade_0,
+        without=snapshot.left_out,
     )
     rows = _ReleaseRows(folder, snapshot)
-    probabilities = folder.open(PROBABILITIES) if chances else None
+    # a TREC file with one more column
+    probabilities = folder.open(PROBABILITIES) if chances and "trec" not in snapshot.left_out else None
     for query, pairs in judged:
         settled = rows.add(query, pairs)
         comparison.add(query.query_id, settled)

@@ -1,6 +1,6 @@
 """Read every ground-truth file of a release folder back and compare it with the canonical qrels.
 
-The canonical qrels are the TREC file's, which always lists every qrel in the order of publishing. Compares queries
+The canonical qrels are the TREC file's, or BEIR's where TREC is left out: both list every qrel in the order of publishing. Compares queries
 and qrels (grade 0 if a file lists it), query texts among the files, the order of `ranked.json`, and whether BEIR's
 corpus has every document. Formats that the release does not have are skipped.
 """
@@ -10,17 +10,18 @@ from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.ground_truth import GroundTruth, Qrel
 from annotator.formats.format import Format
-from annotator.formats.registry import find_format
+from annotator.formats.registry import find_format, find_unwritable
 from annotator.formats.syntax.source import InputSource
 from annotator.releases.build.files import JUDGMENTS, PROBABILITIES, TRUTH_FILES, place_file
 from annotator.releases.verify.side_processes import SideProcesses
 
 QRELS = TRUTH_FILES["trec"]
+BEIR_QRELS = f"{TRUTH_FILES['beir']}/qrels/test.tsv"
 CORPUS = f"{TRUTH_FILES['beir']}/corpus.jsonl"
 SHOWN = 5
 Grades = Mapping[str, Mapping[str, int]]
@@ -35,10 +36,43 @@ class ReleaseFault:
     found: str
 
 
-def read_qrels(folder: Path, faults: list[ReleaseFault]) -> tuple[Qrel, ...] | None:
-    """Return the canonical qrels; None after noting that they cannot be read."""
-    truth = _read(folder, find_format("trec"), faults)
-    return None if truth is None else truth.qrels
+def list_left_out(manifest: Mapping[str, Any]) -> set[str]:
+    """Return the formats that the release has no files of, as its manifest says."""
+    entries = manifest.get("formats_left_out")
+    listed = entries if isinstance(entries, list) else []
+    return {str(entry.get("format")) for entry in listed if isinstance(entry, dict)}
+
+
+def read_qrels(
+    folder: Path, manifest: Mapping[str, Any], faults: list[ReleaseFault]
+) -> tuple[Qrel, ...] | None:
+    """Return the canonical qrels; None if there is no file of them, or after noting that it cannot be read.
+
+    They are those of the TREC file, or of BEIR's if the manifest says that TREC is left out. A format that could hold every id
+    but is left out is noted.
+    """
+    left_out = list_left_out(manifest)
+    name, path = ("beir", BEIR_QRELS) if "trec" in left_out else ("trec", QRELS)
+    if not is_plain(folder / path):
+        return None
+    truth = _read(folder, find_format(name), faults)
+    if truth is None:
+        return None
+    if not left_out:
+        return truth.qrels
+    unwritable = find_unwritable(
+        [*(qrel.query_id for qrel in truth.qrels), *(qrel.doc_id for qrel in truth.qrels)]
+    )
+    faults += [
+        ReleaseFault(TRUTH_FILES.get(name, name), "this file: the format can hold every id", "left out")
+        for name in sorted(left_out - unwritable.keys())
+    ]
+    faults += [
+        ReleaseFault(TRUTH_FILES[name], "no such file: the manifest says that it is left out", "the file")
+        for name in sorted(left_out & TRUTH_FILES.keys())
+        if (folder / TRUTH_FILES[name]).exists()
+    ]
+    return truth.qrels
 
 
 def compare_probabilities(folder: Path, qrels: Sequence[Qrel]) -> list[ReleaseFault]:

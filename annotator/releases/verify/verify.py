@@ -78,8 +78,8 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
         raise ValidationError(f"expected a release folder, found neither {SUMS} nor {MANIFEST} in {folder}")
     unread = list[ReleaseFault]()
     manifest = _read_manifest(folder, unread)
-    qrels = read_qrels(folder, unread) if is_plain(folder / QRELS) else None
     stated = manifest or {}
+    qrels = read_qrels(folder, stated, unread)
     listed = stated.get("list_grade_0")
     listed = listed if isinstance(listed, bool) else None
     unproven: list[str] = []

@@ -24,7 +24,6 @@ from annotator.storage.tables.central import (
     PairRow,
     ProvenanceRow,
     QueryRow,
-    RemapRow,
     RunEntryRow,
     RunRow,
 )
@@ -141,7 +140,7 @@ def add_pairs(
     kept: bool = False,
 ) -> None:
     """Insert new pairs. `names`: (query_id, doc_id) by (query_pk, document_pk). `kept`: see `add_missing`."""
-    keys = _make_keys(session, dataset_pk, dataset, list(names.values()))
+    keys = _make_keys(session, dataset, list(names.values()))
     wanted = want(
         session, dataset_pk, [(query_pk, key) for (query_pk, _), key in zip(names, keys, strict=True)]
     )
@@ -166,18 +165,13 @@ def add_pairs(
     count_queries(session, {query_pk for query_pk, _ in names})
 
 
-def _make_keys(
-    session: Session, dataset_pk: int, dataset: str, names: Sequence[tuple[str, str]]
-) -> list[str]:
+def _make_keys(session: Session, dataset: str, names: Sequence[tuple[str, str]]) -> list[str]:
     """Return a new key for each (query_id, doc_id).
 
-    A pair keeps its key when its document gets another id. So a key may be taken after a remap; then the next free key of
-    a series that no other name produces is used.
+    A pair keeps its key when its query or document gets another id. So a key may be taken; then the next free key of a
+    series that no other name produces is used.
     """
     keys = [pair_key(dataset, query_id, doc_id) for query_id, doc_id in names]
-    remapped = select(col(RemapRow.pk)).where(col(RemapRow.dataset_pk) == dataset_pk).limit(1)
-    if not keys or session.scalar(remapped) is None:
-        return keys
     attempt, doubtful = 1, list(range(len(keys)))
     while doubtful:
         taken: set[str] = set()

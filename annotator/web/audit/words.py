@@ -52,6 +52,7 @@ ACTION_NAMES: Mapping[AuditAction, Message] = {
     AuditAction.dataset_exported: say("Exported the dataset"),
     AuditAction.imported: say("Imported a file"),
     AuditAction.documents_remapped: say("Changed document ids"),
+    AuditAction.queries_renamed: say("Changed query ids"),
     AuditAction.pool_round_made: say("Made a round of the pool"),
     AuditAction.guideline_published: say("Published a guideline"),
     AuditAction.checks_changed: say("Changed training or gold pairs"),

@@ -25,6 +25,7 @@ NAMES = {
     "unjudged_queries": say("Every query has a settled grade"),
     "relevant": say("Every judged query has a relevant document"),
     "stale": say("All grades follow the current guideline and texts"),
+    "ids": say("Every format can hold every id"),
 }
 WORK = {
     "kappa": ("agreement",),
@@ -39,6 +40,7 @@ WORK = {
 COLUMNS = {
     "unjudged_queries": (say("query"),),
     "relevant": (say("query"),),
+    "ids": (say("id"),),
     "coverage": (say("requirement"), say("required"), say("measured")),
 }
 PAIR = (say("query"), say("document"))

@@ -73,7 +73,7 @@ def test_from_a_disagreement_to_a_verified_release(terminal: Terminal) -> None:
     assert document["version"] is None
     assert [(gate["name"], gate["met"], gate["override"]) for gate in document["gates"]] == [
         ("kappa", False, None), ("disagreements", False, None), ("overlap", False, None),
-        ("quality_control", False, None), ("coverage", True, None), ("unjudged_queries", False, None), ("relevant", True, None), ("stale", True, None),
+        ("quality_control", False, None), ("coverage", True, None), ("unjudged_queries", False, None), ("relevant", True, None), ("stale", True, None), ("ids", True, None),
     ]  # fmt: skip
     assert document["gates"][2]["examples"] == [["Q2", "e\u0301🎯"], ["Q2", "é"], ["Q3", "unjudged"]]
     refused = terminal.run("release", "publish", NAME, "1.0.0", "--as", "editor")
@@ -118,7 +118,7 @@ def test_check_says_of_every_gate_which_work_it_needs(terminal: Terminal) -> Non
     assert done.code == 3
     table = {line.split()[0]: line for line in done.stdout.splitlines()}
     assert list(table)[1:] == [
-        "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale",
+        "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale", "ids",
     ]  # fmt: skip
     assert f"annotator adjudicate {NAME} FILE --as LEAD" in table["disagreements"]
     assert f"annotator assign {NAME} --list" in table["overlap"]

@@ -93,7 +93,7 @@ def visible(folder: Path) -> list[str]:
 def test_the_gates_measure_kappa_and_open_disagreements(world: ReleaseWorld) -> None:
     release = check_release(world.database, world.lead, world.name)
     assert [gate.name for gate in release.gates] == [
-        "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale",
+        "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale", "ids",
     ]  # fmt: skip
     kappa, disagreements = release.gates[:2]
     # 5 shared pairs: (0,0) (2,2) (3,3) (1,1) (3,1); po = 4/5, pe = (1·1 + 1·2 + 1·1 + 2·1)/25 = 6/25

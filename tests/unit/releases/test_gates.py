@@ -116,7 +116,7 @@ QUALITY_CONTROL = 3
 def test_the_gates_stand_in_one_order_and_quality_control_is_not_done_by_itself() -> None:
     gates = compare_gates(GOOD)
     assert [gate.name for gate in gates] == [
-        "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale",
+        "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale", "ids",
     ]  # fmt: skip
     assert [gate.name for gate in gates if not gate.met] == ["quality_control"]
     control = gates[QUALITY_CONTROL]
@@ -144,6 +144,8 @@ def test_the_gates_stand_in_one_order_and_quality_control_is_not_done_by_itself(
         ("stale", {"stale": 3, "meaning_since": 4, "stale_text": 2, "stale_both": 1}, 0, 3, (),
          ("2 settled pairs were judged before guideline version 4 changed the meaning of a grade. "
           "2 settled pairs were judged with an older text of their documents. Have these pairs")),
+        ("ids", {"unwritable": {"trec": ["a b", "法 1"]}}, 0, 2, (("a b",), ("法 1",)),
+         "2 ids contain white space, which the format trec cannot hold. Rename them, or override this gate to publish"),
         ("stale", {"stale": 1, "stale_text": 1}, 0, 1, (), "1 settled pair was judged with an older text of its document. Have"),
     ],
 )  # fmt: skip

@@ -1,0 +1,106 @@
+"""Give queries new ids, with everything stored under the old ones. For leads.
+
+Pairs, judgments, decisions and run results stay with their query. A pair keeps its key, so a judgment on its way from a
+browser reaches the right pair. Published releases keep the old ids. All or nothing; the same file twice changes nothing.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from annotator.domain.audit import AuditAction
+from annotator.domain.normal_forms import show_id
+from annotator.domain.people import Actor
+from annotator.formats.syntax.source import read_regular
+from annotator.formats.syntax.tables import open_table, take_id
+from annotator.formats.syntax.text import to_utf8
+from annotator.importing.remapping import remapping_sql
+from annotator.importing.texts.texts_sql import list_query_texts
+from annotator.people.roles_service import require_role
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.lookup import find_dataset, key_of
+
+OLD, NEW = ("old_query_id",), ("new_query_id",)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRenaming:
+    """What a file of new query ids did, or would do with `dry_run`.
+
+    `read` counts its lines, `applied` those whose query has the new id already. `renamed`: new id by old id. `unknown`: old
+    ids that the dataset does not have.
+    """
+
+    path: str
+    read: int
+    applied: int
+    renamed: Mapping[str, str]
+    unknown: tuple[str, ...]
+    dry_run: bool
+
+
+def rename_queries(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    path: Path,
+    *,
+    now: datetime,
+    encoding: str | None = None,
+    dry_run: bool = False,
+) -> QueryRenaming:
+    """Give queries the new ids that a file `old_query_id,new_query_id` names.
+
+    BadInput names every bad line: an id that occurs twice in the file, or a new id that another query has. Old ids that the
+    dataset does not have are reported, not refused.
+    """
+    data = to_utf8(read_regular(path), str(path), encoding)
+    with database.write() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        lock_dataset(session, dataset_pk)
+        queries = list_query_texts(session, dataset_pk)
+        links = _read_links(data, str(path), queries)
+        renamed = {old: new for old, new in links.items() if old in queries and old != new}
+        if renamed:
+            new_ids = {queries[old].pk: new for old, new in renamed.items()}
+            remapping_sql.rename_queries(session, dataset_pk, new_ids, renamed)
+            note_act(
+                session,
+                AuditAction.queries_renamed,
+                actor,
+                at=now,
+                dataset=dataset_pk,
+                target=path.name,
+                details={"renamed": len(renamed)},
+            )
+        if dry_run:
+            session.rollback()
+    absent = [old for old in links if old not in queries]
+    unknown = tuple(old for old in absent if links[old] not in queries)
+    return QueryRenaming(str(path), len(links), len(absent) - len(unknown), renamed, unknown, dry_run)
+
+
+def _read_links(data: bytes, path: str, queries: Collection[str]) -> dict[str, str]:
+    """Return the new id of each old id. Each id occurs once in the file, so that a second start cannot go on or back."""
+    table, problems = open_table(data, path, (OLD, NEW))
+    links: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    for row in table.rows:
+        old, new = take_id(row, OLD, problems), take_id(row, NEW, problems)
+        if old is None or new is None or links.get(old) == new:
+            continue
+        for item_id in {old, new}:
+            if item_id in lines:
+                problems.add(row.line, f"each id once (first on line {lines[item_id]})", show_id(item_id))
+            lines.setdefault(item_id, row.line)
+        if old != new and old in queries and new in queries:
+            problems.add(row.line, "new_query_id to be an id that no query has", show_id(new))
+        links.setdefault(old, new)
+    if not links and not problems:
+        problems.add(None, "lines of old_query_id and new_query_id", "none")
+    problems.raise_if_any()
+    return links
