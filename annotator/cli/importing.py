@@ -405,6 +405,8 @@ def look(
         named = "".join(f" --column {name}={column}" for name, column in item.names.items())
         encoding = f" --encoding {item.encoding}" if item.encoding else ""
         typer.echo(f"{item.path}: {item.kind}{certain}{encoding}{named}")
+        if item.fault:
+            typer.echo(item.fault)
         print_table(preview.columns or ("first lines",), preview.rows, empty="")
 
 

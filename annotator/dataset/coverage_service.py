@@ -212,7 +212,7 @@ def _describe_unknown_format(source: InputSource) -> FormatError:
     return FormatError(
         source.path,
         None,
-        "content that shows which format it is (else say --format)",
+        "content that shows which format it is (else name the format)",
         f"none for certain; {could}",
     )
 

@@ -89,7 +89,7 @@ def detect_format(source: InputSource) -> Format:
         return likely[0]  # its reader names the fault
     names = ", ".join(file_format.name for file_format in likely)
     raise ValidationError(
-        f"{source.path}: the content does not say which format this is; say --format (convert: --from), "
+        f"{source.path}: the content does not say which format this is; name it, "
         f"one of: {names}\n{list_formats(likely)}"
     )
 

@@ -291,7 +291,7 @@ def find_system(file: RunFile, path: str) -> str | None:
         tags.setdefault(tag, line)
     if len(tags) > 1:
         names = ", ".join(describe(tag) for tag in list(tags)[:5])
-        expected = "one system in a file (or --system NAME for all of it)"
+        expected = "one system in a file (split it, or give all of it one name)"
         raise BadInput([FormatError(path, list(tags.values())[1], expected, names)])
     return next(iter(tags))
 
@@ -300,7 +300,7 @@ def require_system(file: RunFile, path: str) -> str:
     """Return the one system that a file names. BadInput when it names none, or several."""
     system = find_system(file, path)
     if system is None:
-        raise BadInput([FormatError(path, None, "the system's name: --system NAME", "none in the file")])
+        raise BadInput([FormatError(path, None, "the system's name", "none in the file")])
     return system
 
 

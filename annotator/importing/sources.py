@@ -7,6 +7,7 @@ a note. Refuses a missing path, a folder in place of a file, an unrecognised for
 is no text in its encoding, and an id that is no text or longer than 1,000 characters.
 """
 
+import contextlib
 import hashlib
 import os
 from collections import Counter
@@ -14,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
+from annotator.domain.errors import BadInput, ConflictError, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import Document, GroundTruth
-from annotator.domain.messages import say_n
+from annotator.domain.messages import say, say_n
 from annotator.domain.texts import holds_no_text
 from annotator.formats.content_warnings import (
     describe_repeated_texts,
@@ -272,6 +273,39 @@ def _describe(skipped: Counter[str]) -> list[str]:
 def read_source(path: Path, *, encoding: str | None) -> bytes:
     """Return a file's content in UTF-8. ValidationError when it cannot be read."""
     return InputSource(str(path), encoding=encoding).read_bytes()
+
+
+class ReadFile:
+    """A file or folder that is about to be read, so that its hash is that of what was read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._state = _note_state(path)
+
+    def hash(self) -> str:
+        """Return the SHA-256 of its bytes (see `hash_content`). ConflictError if it was changed since this object was made."""
+        sha256 = hash_content(self.path)
+        self.check()
+        return sha256
+
+    def check(self) -> None:
+        """Raise ConflictError if the file was changed since this object was made."""
+        if _note_state(self.path) != self._state:
+            raise ConflictError(say("{path} was changed while it was read. Start again.", path=self.path))
+
+    def hash_file(self) -> str | None:
+        """Return the same for a file; None for a folder."""
+        return None if self.path.is_dir() else self.hash()
+
+
+def _note_state(path: Path) -> list[tuple[str, int, int, int]]:
+    """Return what changes if one of the files changes: their inodes, sizes and times."""
+    states = []
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        with contextlib.suppress(OSError, ValueError):  # its reader says what is wrong
+            state = file.stat()
+            states.append((str(file), state.st_ino, state.st_size, state.st_mtime_ns))
+    return states
 
 
 def hash_file(path: Path) -> str | None:

@@ -201,6 +201,7 @@ class PairsAlike:
     answers: int
     spread: int | None  # of the counted grades, two or more
     pairs: int
+    is_decided: bool = False  # by a lead: nobody judges them any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +227,8 @@ def count_judgments(
         differs = distance is not None and alike.spread is not None and alike.spread >= distance
         further = differs and allows_further(rules, wanted)
         done += alike.pairs * alike.answers
-        left += alike.pairs * max(0, wanted + further - alike.answers)
+        if not alike.is_decided:
+            left += alike.pairs * max(0, wanted + further - alike.answers)
     return JudgmentProgress(done, left)
 
 

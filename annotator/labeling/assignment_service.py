@@ -452,7 +452,7 @@ def _count_judgments(
     row: DatasetRow,
     overlap: int,
     rules: Mapping[str, Any] | None,
-    alike: Iterable[tuple[str, str | None, int, int | None, int]],
+    alike: Iterable[tuple[str, str | None, int, int | None, int, bool]],
 ) -> JudgmentProgress:
     return count_judgments(overlap, rules, seed=row.order_seed, pairs=(PairsAlike(*row) for row in alike))
 

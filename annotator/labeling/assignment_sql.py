@@ -321,9 +321,10 @@ def count_left_by(session: Session, person_pk: int) -> list[tuple[int, int, int]
 
 def count_alike(
     session: Session, dataset_pk: int, *, one_by_one: bool
-) -> list[tuple[str, str | None, int, int | None, int]]:
-    """Count the pairs that can be handed out by (key, category, judgments, spread of the counted grades); the count
-    comes last.
+) -> list[tuple[str, str | None, int, int | None, int, bool]]:
+    """Count the pairs that were judged or can be handed out, by (key, category, judgments, spread of the counted grades).
+
+    The count comes next to last, and last whether a lead decided these pairs: they lack no judgment.
 
     `one_by_one`: each pair under its key, else the key is empty.
     """
@@ -343,9 +344,11 @@ def count_alike(
         .subquery()
     )
     name = col(PairRow.key) if one_by_one else literal("")
+    decided = exists().where(col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk))
+    is_decided = case((decided, 1), else_=0).label("decided")
     grouped = (col(QueryRow.category), answers.c.answers, answers.c.spread)
     statement = (
-        select(name, *grouped, func.count())
+        select(name, *grouped, func.count(), is_decided)
         .select_from(PairRow)
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
         .outerjoin(answers, answers.c.pair_pk == col(PairRow.pk))
@@ -353,12 +356,11 @@ def count_alike(
             col(PairRow.dataset_pk) == dataset_pk,
             col(PairRow.retired_at).is_(None),
             (col(PairRow.judged) > 0) | ~col(PairRow.kept),
-            ~exists().where(col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk)),
             ~exists().where(col(CheckRow.pair_pk) == col(PairRow.pk)),
         )
-        .group_by(*([col(PairRow.key)] if one_by_one else []), *grouped)
+        .group_by(*([col(PairRow.key)] if one_by_one else []), *grouped, is_decided)
     )
     return [
-        (key, category, answers or 0, spread, pairs)
-        for key, category, answers, spread, pairs in session.execute(statement)
+        (key, category, answers or 0, spread, pairs, bool(decided))
+        for key, category, answers, spread, pairs, decided in session.execute(statement)
     ]

@@ -10,7 +10,6 @@ from annotator.dataset.coverage_counts import measure_coverage
 from annotator.dataset.records import Coverage
 from annotator.domain.ground_truth import Query
 from annotator.domain.people import Actor
-from annotator.formats.registry import find_unwritable
 from annotator.people.roles_service import require_role
 from annotator.quality.records import QualityStatus
 from annotator.releases.counts import PairSurvey, list_figures
@@ -102,6 +101,8 @@ def _find_unwritable(
 ) -> dict[str, list[str]]:
     """Return, by format, the ids of settled pairs that it cannot hold: of queries, then of documents."""
     import numpy as np
+
+    from annotator.formats.registry import find_unwritable
 
     query_ids = [query.query_id for query_pk, query in queries.items() if query_pk in pairs.of_query]
     documents = list_unwritable_documents(session, dataset_pk)

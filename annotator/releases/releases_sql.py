@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.formats.trec import SEPARATORS
 from annotator.releases.records import Participant, PoolSystem
 from annotator.storage.judgments.current_judgments import list_current_adjudications
 from annotator.storage.judgments.meaning_changes import write_stale
@@ -323,6 +322,8 @@ def add_rows_of_release(
 
 def list_unwritable_documents(session: Session, dataset_pk: int) -> dict[int, str]:
     """Return, by pair_pk, the doc_ids in the pool that some format may not hold (see `trec.SEPARATORS`)."""
+    from annotator.formats.trec import SEPARATORS
+
     statement = (
         select(col(PairRow.pk), col(DocumentRow.doc_id))
         .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))

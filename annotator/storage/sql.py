@@ -21,7 +21,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, Table, insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Mapped, Session
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
 from sqlmodel import SQLModel
 
@@ -365,7 +365,7 @@ def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping
             connection.exec_driver_sql(statement, _list_parameters(complete, steps, positional=positional))
 
 
-def holds_any(session: Session, column: ColumnElement[str], characters: str) -> ColumnElement[bool]:
+def holds_any(session: Session, column: Mapped[str], characters: str) -> ColumnElement[bool]:
     """Return the condition that a text holds one of these characters, of which none is a bracket, a hyphen or a caret."""
     if session.get_bind().dialect.name == "postgresql":
         return column.op("~", is_comparison=True)(f"[{characters}]")

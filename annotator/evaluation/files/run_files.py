@@ -193,7 +193,9 @@ def _note_duplicates(columns: ResultColumns, lines: Sequence[int], problems: Pro
     for row, pair in enumerate(zip(columns.queries.tolist(), columns.documents.tolist(), strict=True)):
         before = first_lines.setdefault(pair, row)
         if before != row:
-            expected = f"each document of a query once (first on line {lines[before]})"
+            expected = (
+                f"each document of a query once (first on line {lines[before]}; --keep-first keeps one)"
+            )
             problems.add(lines[row], expected, f"{describe(columns.doc_ids[pair[1]])} again")
 
 

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.formats.syntax.grade_scale import GradeScale
-from annotator.formats.syntax.text import read_text, to_utf8
+from annotator.formats.syntax.text import describe_bytes, read_text, to_utf8
 from annotator.formats.syntax.tree import refuse
 
 _KERNEL = ("/proc/", "/sys/")
@@ -174,10 +174,13 @@ def _read_line(line: bytes, path: str, number: int) -> str:
         if "\0" not in text:
             return text
     except UnicodeDecodeError as error:
+        binary = describe_bytes(line) if number == 1 else None
+        if binary is not None:
+            raise refuse(path, None, "a text file", binary) from None
         raise refuse(
             path,
             number,
-            "UTF-8 text (for another encoding: --encoding NAME)",
+            "UTF-8 text (or name the file's encoding)",
             f"byte 0x{line[error.start]:02x}",
         ) from None
     raise refuse(path, number, "text without NUL characters", "one")

@@ -144,7 +144,7 @@ def read_rows(
     if kind not in KINDS:
         kinds = ", ".join(KINDS)
         raise ValidationError(
-            f"{path}: the content does not say which format this is; say --format, one of: {kinds}"
+            f"{path}: the content does not say which format this is; name it, one of: {kinds}"
         )
     errors = Problems(path) if problems is None else problems
     if not data.removeprefix(codecs.BOM_UTF8).strip():

@@ -12,6 +12,12 @@ from annotator.domain.texts import UNSTORABLE
 
 MAX_ID = 1_000
 MAX_ID_BYTES = 2_600  # PostgreSQL indexes no more
+_BINARY = {
+    b"\x1f\x8b": "a file compressed by gzip (unpack it first)",
+    b"\x28\xb5\x2f\xfd": "a file compressed by zstd (unpack it first)",
+    b"PK\x03\x04": "a zip file (unpack it first)",
+    b"PAR1": "a Parquet file (write it as CSV or JSONL)",
+}
 ID_LIMIT = f"at most {MAX_ID:,} characters ({MAX_ID_BYTES:,} bytes)"
 
 
@@ -82,7 +88,15 @@ def describe(value: object) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
+def describe_bytes(head: bytes) -> str | None:
+    """Return what a file is that begins with these bytes and holds no text, and what to do; None for everything else."""
+    return next((words for mark, words in _BINARY.items() if head.startswith(mark)), None)
+
+
 def _undecodable(error: UnicodeDecodeError, data: bytes, path: str, encoding: str | None) -> FormatError:
     before = data[: error.start].decode(error.encoding, errors="replace")
-    expected = f"text in {encoding}" if encoding else "UTF-8 text (for another encoding: --encoding NAME)"
+    expected = f"text in {encoding}" if encoding else "UTF-8 text (or name the file's encoding)"
+    binary = describe_bytes(data)
+    if binary is not None:
+        return FormatError(path, None, "a text file", binary)
     return FormatError(path, before.count("\n") + 1, expected, f"byte 0x{data[error.start]:02x}")

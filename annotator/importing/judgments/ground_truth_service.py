@@ -39,7 +39,6 @@ from annotator.importing.report import (
     note_joined,
 )
 from annotator.importing.runs.run_plan import RESERVED
-from annotator.importing.sources import hash_file
 from annotator.importing.texts.text_plan import QueryText
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_query_texts
 from annotator.importing.transaction_sql import (
@@ -90,7 +89,7 @@ def import_qrels(
     )
     judgments = len(file.truth.further_judgments) if as_judgments else 0
     require_content(len(file.truth.qrels) + judgments, file.path, "grades")
-    sha256 = hash_file(path)
+    sha256 = None if path.is_dir() else file.sha256
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk
         report_progress(say_n("checking {n:,} grade", "checking {n:,} grades", len(file.truth.qrels)))

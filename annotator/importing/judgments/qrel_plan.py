@@ -30,7 +30,7 @@ from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import describe
 from annotator.importing.new_ids import expect_query
-from annotator.importing.sources import hash_content
+from annotator.importing.sources import ReadFile
 from annotator.importing.texts.text_plan import QueryText
 
 NAMED = 5
@@ -63,9 +63,10 @@ def read_qrel_source(
     scale: GradeScale | None = None,
 ) -> QrelFile:
     """Return the ground truth of a file or folder. BadInput names every bad place; ValidationError what is missing."""
+    read_file = ReadFile(path)
     source = InputSource(str(path), encoding=encoding, scale=scale or GradeScale())
     file_format, truth = read_truth(source, format_name=format_name, grades_by=grades_by)
-    return QrelFile(str(path), file_format, truth, source, hash_content(path), source.scale.figures)
+    return QrelFile(str(path), file_format, truth, source, read_file.hash(), source.scale.figures)
 
 
 def match_qrels(

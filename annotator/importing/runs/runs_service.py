@@ -35,7 +35,7 @@ from annotator.importing.runs.run_plan import (
     plan_folder,
     plan_run,
 )
-from annotator.importing.sources import hash_file, read_source
+from annotator.importing.sources import ReadFile, hash_file, read_source
 from annotator.importing.texts.text_plan import QueryText
 from annotator.importing.texts.texts_sql import list_query_texts
 from annotator.importing.transaction_sql import ImportTransaction, open_import, record_import
@@ -96,7 +96,7 @@ def import_run(
     importer = _RunImporter(
         database, actor, dataset, now, options, format_name, dry_run, report_progress, fetched
     )
-    (report,) = importer.store(plan)
+    (report,) = importer.store(plan, path)
     return report
 
 
@@ -133,7 +133,7 @@ def import_runs(
         return plan_folder(folder, paths, read, queries=queries, options=options)
 
     importer = _RunImporter(database, actor, dataset, now, options, format_name, dry_run, report_progress)
-    return FolderReport.of(str(folder), importer.store(plan), notes, dry_run=dry_run)
+    return FolderReport.of(str(folder), importer.store(plan, folder), notes, dry_run=dry_run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +169,17 @@ class _RunImporter:
     report_progress: Progress
     fetched: FetchedFrom | None = None
 
-    def store(self, make_plans: Callable[[Queries], dict[Path, RunPlan]]) -> list[ImportReport]:
-        """Plan the runs for the dataset's queries, then store all of them.
+    def store(self, make_plans: Callable[[Queries], dict[Path, RunPlan]], source: Path) -> list[ImportReport]:
+        """Plan the runs of the file or folder `source` for the dataset's queries, then store all of them.
 
         Plans again if the queries changed meanwhile.
         """
         while True:
             queries = self._read_queries()
+            read_file = ReadFile(source)
             plans = make_plans(queries)
             hashes = {path: hash_file(path) for path in plans}
+            read_file.check()
             with open_import(
                 self.database, self.actor, self.dataset, now=self.now, dry_run=self.dry_run
             ) as transaction:

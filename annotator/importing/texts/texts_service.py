@@ -13,7 +13,7 @@ from annotator.domain.people import Actor
 from annotator.formats.syntax.tables import ColumnNames
 from annotator.importing.new_ids import NewIds, require_content
 from annotator.importing.report import ImportReport, Progress, be_silent, note_changed_texts
-from annotator.importing.sources import hash_file, make_layout, read_document_source, read_query_source
+from annotator.importing.sources import ReadFile, make_layout, read_document_source, read_query_source
 from annotator.importing.texts import texts_sql
 from annotator.importing.texts.text_plan import plan_documents, plan_queries
 from annotator.importing.transaction_sql import list_given_options, open_import, record_import
@@ -41,11 +41,12 @@ def import_queries(
     (`rename_columns`). Refused: another text for a judged query.
     """
     report_progress(say("reading {path}", path=path))
+    read_file = ReadFile(path)
     lines, notes = read_query_source(
         path, format_name=format_name, encoding=encoding, header=header, columns=columns
     )
     require_content(len(lines), str(path), "queries")
-    sha256 = hash_file(path)
+    sha256 = read_file.hash_file()
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk
         report_progress(say_n("checking {n:,} query", "checking {n:,} queries", len(lines)))
@@ -91,10 +92,11 @@ def import_documents(
     """
     layout = make_layout(sections=sections, cut=cut, doc_id=doc_id, title=title)
     report_progress(say("reading {path}", path=path))
+    read_file = ReadFile(path)
     source = read_document_source(
         path, format_name=format_name, encoding=encoding, layout=layout, columns=columns
     )
-    sha256 = hash_file(path)
+    sha256 = read_file.hash_file()
     lines = source.documents
     require_content(len(lines), str(path), "documents")
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:

@@ -13,7 +13,7 @@ from annotator.formats.registry import read_truth
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import KINDS, Table, detect_kind, read_rows
-from annotator.formats.syntax.text import to_utf8
+from annotator.formats.syntax.text import describe_bytes, to_utf8
 from annotator.importing.sources import MEDIA_TYPE_BY_SUFFIX, make_layout, read_folder, read_single_file
 from annotator.importing.texts.office_files import MACROS, MODULES
 from annotator.importing.uploads.import_choices import ImportChoices
@@ -139,7 +139,10 @@ def _show_lines(path: Path, encoding: str | None) -> FilePreview:
     if path.is_dir():
         names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
         return FilePreview((), tuple((name,) for name in names[:FIRST]))
-    text = _read_head(path).decode(encoding or "utf-8", "replace")
+    head = _read_head(path)
+    if describe_bytes(head) is not None:
+        return FilePreview((), ())
+    text = head.decode(encoding or "utf-8", "replace")
     return FilePreview((), tuple((_shorten(line),) for line in _list_lines(text)))
 
 
@@ -156,5 +159,5 @@ def _read_head(path: Path) -> bytes:
 
 
 def _shorten(text: str) -> str:
-    line = " ".join(text.split())
+    line = "".join(character if character.isprintable() else "�" for character in " ".join(text.split()))
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

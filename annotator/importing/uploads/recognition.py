@@ -11,12 +11,14 @@ from pathlib import Path
 
 from annotator.domain.errors import AnnotatorError, Problems
 from annotator.domain.import_records import ImportKind
+from annotator.domain.messages import say
 from annotator.formats.format import Format
 from annotator.formats.input_tables import DOCUMENT_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES
+from annotator.formats.qrel_rows import ANNOTATOR
 from annotator.formats.registry import HEAD, list_certain
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import KINDS, Table, kind_of_name, read_rows
-from annotator.formats.syntax.text import to_utf8
+from annotator.formats.syntax.text import describe_bytes, to_utf8
 from annotator.importing.sources import MEDIA_TYPE_BY_SUFFIX
 from annotator.importing.texts.office_files import MACROS, MODULES
 from annotator.importing.uploads.encodings import guess_encoding
@@ -105,6 +107,9 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
 }
 """What columns of other names are likely to mean, in lower case without spaces and signs."""
 _FIRST_ROWS = 200
+_NTCIR = re.compile("L[0-9]+")
+OTHER_SCALE = say("The grades are of another scale: say which grade each value is.")
+LETOR = say("This is a file of LETOR, which is not read.")
 READ_WHOLE = 2_000_000
 
 
@@ -125,6 +130,8 @@ class RecognizedFile:
     is_certain: bool = True
     files: int = 1
     bytes: int = 0
+    fault: str | None = None
+    """Why the file cannot be read as it is, or what of it is not read: a sentence."""
 
 
 def recognize_upload(folder: Path) -> list[RecognizedFile]:
@@ -171,6 +178,14 @@ def recognize_file(path: Path, root: Path) -> RecognizedFile:
         return RecognizedFile(name, "documents", bytes=size)
     with path.open("rb") as file:
         head = file.read(HEAD)
+    if (binary := describe_bytes(head)) is not None:
+        return RecognizedFile(
+            name,
+            "documents",
+            is_certain=False,
+            bytes=size,
+            fault=say("This file holds no text: it is {what}.", what=binary),
+        )
     encoding = guess_encoding(head, whole=len(head) == size)
     if suffix in MEDIA_TYPE_BY_SUFFIX and suffix != ".txt":
         return RecognizedFile(name, "documents", encoding=encoding, bytes=size)
@@ -195,6 +210,10 @@ def _recognize_data(file: RecognizedFile, head: bytes, path: Path) -> Recognized
         return _copy(file, kind="run")
     if lines and all(len(line) == 4 and _is_number(line[3]) for line in lines[:-1] or lines):
         return _copy(file, kind="qrels", format="trec")
+    if lines and all(len(line) == 4 and _NTCIR.fullmatch(line[3]) for line in lines[:-1] or lines):
+        return _copy(file, kind="qrels", format="trec", is_certain=False, fault=OTHER_SCALE)
+    if lines and all(len(line) > 2 and line[1].startswith("qid:") for line in lines[:-1] or lines):
+        return _copy(file, kind="qrels", is_certain=False, fault=LETOR)
     if re.search(r'"(results|rank)"\s*:', text[:4_000]):
         return _copy(file, kind="run")
     if path.suffix.lower() in (".json", ".yaml", ".yml"):
@@ -221,9 +240,18 @@ def _copy(
     columns: tuple[str, ...] = (),
     names: Mapping[str, str] | None = None,
     is_certain: bool = True,
+    fault: str | None = None,
 ) -> RecognizedFile:
     return RecognizedFile(
-        file.path, kind, format, file.encoding, columns, names or {}, is_certain, bytes=file.bytes
+        file.path,
+        kind,
+        format,
+        file.encoding,
+        columns,
+        names or {},
+        is_certain,
+        bytes=file.bytes,
+        fault=fault,
     )
 
 
@@ -263,7 +291,20 @@ def _recognize_table(file: RecognizedFile, table: Table) -> RecognizedFile:
         columns=columns,
         names=names,
         is_certain=certain and fits and not names,
+        fault=_name_unread_grades(kind, columns),
     )
+
+
+def _name_unread_grades(kind: ImportKind, columns: tuple[str, ...]) -> str | None:
+    """Return a sentence on columns that look like grades but are read as none."""
+    if kind not in ("pairs", "qrels") or "grade" in columns:
+        return None
+    graded = [
+        column for column in columns if _fold(column) in _meanings("grade") or ANNOTATOR.fullmatch(column)
+    ]
+    if not graded:
+        return None
+    return say("{columns} will not become grades: rename a column to grade.", columns=", ".join(graded))
 
 
 def _choose_kind(file: RecognizedFile, table: Table, *, rank: bool) -> tuple[ImportKind, bool]:
@@ -278,10 +319,15 @@ def _choose_kind(file: RecognizedFile, table: Table, *, rank: bool) -> tuple[Imp
             return "judgments", True
         if _has(table, "grade"):
             return "qrels", True
+        if {"query-id", "corpus-id", "score"} <= set(columns) and "rank" not in columns:
+            return "qrels", False
         if table.kind == "jsonl" and rank:
             return "run", True
         if query and document:
-            return "pairs", True
+            graded = any(
+                _fold(column) in _meanings("grade") or ANNOTATOR.fullmatch(column) for column in columns
+            )
+            return ("qrels", False) if graded else ("pairs", True)
     if table.kind == "jsonl" and ("results" in columns or {"rank", "score"} <= set(columns)):
         return "run", True
     name = Path(file.path).name.lower()

@@ -108,6 +108,8 @@ def _draw_item(context: PageContext, job: FileJob, item: Mapping[str, Any]) -> N
             tr("The content of this file is not certain. Check the kind and the columns."),
             icon=":material/help:",
         )
+    if item.get("fault"):
+        st.warning(tr(item["fault"]), icon=":material/help:")
     choices = draw_choices(
         job, item
     )  # also while a task runs: fields that are not drawn forget what was chosen

@@ -54,7 +54,7 @@ PATTERNS: tuple[Message, ...] = (
     say("YAML of at most {x} MB", x=X),
     say("lines of at most {x} MB", x=X),
     say("YAML without control characters"),
-    say("UTF-8 text (for another encoding: --encoding NAME)"),
+    say("UTF-8 text (or name the file's encoding)"),
     say("a CSV row"),
     say("a TSV row"),
     say("rows of a table"),
@@ -248,7 +248,7 @@ PATTERNS: tuple[Message, ...] = (
         "a list of {x} documents at most, since {y} gives no grade behind that place (add one)", x=X, y="{y}"
     ),
     say("{x}, which {y} have", x=X, y="{y}"),
-    say("the system's name: --system NAME"),
+    say("the system's name"),
     say("none in the file"),
     say("the answer of line {x}, which is by the same annotator ({y})", x=X, y="{y}"),
     say("the annotator as {x}, to revise that person's judgment", x=X),

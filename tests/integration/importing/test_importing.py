@@ -451,7 +451,7 @@ BAD: list[tuple[Import, str, str | bytes, str]] = [
     (import_queries, "x.yaml", f"{BOMB}queries: [*f]\n", r"x\.yaml:5: expected aliases of at most 10,000"),
     (import_queries, "x.json", '{"queries": {"query_text": 1}}', r"x\.json:1: expected queries to be a list"),
     (import_queries, "x.json", '{"queries": [\n{"query_text": "t",}]}', r"x\.json:2: expected JSON"),
-    (import_queries, "x.csv", SJIS, r"x\.csv:3: expected UTF-8 text .*--encoding NAME"),
+    (import_queries, "x.csv", SJIS, r"x\.csv:3: expected UTF-8 text .*the file's encoding"),
     (import_queries, "x.csv", "", "found an empty file"),
     (import_queries, "x.yaml", "", r"does not say which format"),
     (import_queries, "x.csv", "query_id,text\nQ3,a\nQ3,b\nQ4\n", r"x\.csv:4: expected 2 cells"),

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from annotator.domain.errors import BadInput
+from annotator.domain.errors import BadInput, ConflictError
+from annotator.importing import sources
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.importing.judgments.pairs_service import import_pairs
@@ -107,3 +108,29 @@ def test_a_file_from_which_nothing_is_read_is_refused(
 ) -> None:
     with pytest.raises(BadInput, match=rf"empty\.csv: expected {expected}, found none"):
         desk.bring(use_case, "empty.csv", text)
+
+
+@pytest.mark.parametrize(
+    ("use_case", "name", "text"),
+    [
+        (import_queries, "e.csv", "query_id,text\nq9,x\n"),
+        (import_documents, "e.csv", "doc_id,text\nd9,x\n"),
+        (import_pairs, "e.csv", "query_id,doc_id\nq1,d9\n"),
+        (import_judgments, "e.csv", "query_id,doc_id,annotator,grade\nq1,d1,a,2\n"),
+        (import_qrels, "e.csv", "query_id,doc_id,grade\nq1,d1,2\n"),
+        (import_run, "e.txt", "q1 Q0 d1 1 2.0 bm25\n"),
+    ],
+)
+def test_a_file_that_changes_after_it_was_parsed_is_refused_and_not_recorded_with_another_hash(
+    desk: Desk, use_case: Import, name: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, before = desk.folder / name, desk.dump()
+
+    def change_and_hash(of: Path) -> str:
+        path.write_text(text + text.splitlines()[-1].replace("1", "2") + "\n", encoding="utf-8")
+        return "0" * 64
+
+    monkeypatch.setattr(sources, "hash_content", change_and_hash)
+    with pytest.raises(ConflictError, match="was changed while it was read"):
+        desk.bring(use_case, name, text)
+    assert desk.dump() == before

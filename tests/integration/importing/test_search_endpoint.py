@@ -791,7 +791,7 @@ def test_a_dry_run_as_json_is_one_document(fetching: FetchDesk) -> None:
     [
         ((), "expected either PATH or --from SPEC.yaml"),
         (("r.txt", "--from", "s.yaml"), "expected either PATH or --from SPEC.yaml"),
-        (("--from", "s.yaml"), "--from needs the system's name: --system NAME"),
+        (("--from", "s.yaml"), "--from needs the system's name"),
         (("--from", "s.yaml", "--system", "a", "--id-field", "x"), "read a file"),
         (("r.txt", "--depth", "3"), "--depth, --save and --allow-failures belong to --from"),
         (("r.txt", "--allow-failures"), "--depth, --save and --allow-failures belong to --from"),

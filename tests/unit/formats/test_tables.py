@@ -26,7 +26,7 @@ def test_the_kind_is_known_by_suffix_or_by_the_first_line() -> None:
     assert read_rows(b"query_id\ttext\na\tb\n", "f").kind == "tsv"
     assert read_rows(b"query_id,text\na,b\n", "f").kind == "csv"
     assert read_rows(b'{"a": 1}\n', "f").kind == "jsonl"
-    with pytest.raises(ValidationError, match=r"say --format, one of: csv, tsv, jsonl$"):
+    with pytest.raises(ValidationError, match=r"name it, one of: csv, tsv, jsonl$"):
         read_rows(b"hello\n", "f")
 
 
@@ -88,5 +88,5 @@ def test_what_follows_the_object_of_a_line_is_refused() -> None:
 
 def test_a_jsonl_with_bytes_that_are_no_text_is_refused_with_their_line() -> None:
     assert problems(b'{"a": 1}\n{\n{"a": "\xff"}\n', "jsonl") == [
-        "3: expected UTF-8 text (for another encoding: --encoding NAME), found byte 0xff"
+        "3: expected UTF-8 text (or name the file's encoding), found byte 0xff"
     ]

@@ -13,7 +13,9 @@ def test_a_bom_is_not_part_of_the_text() -> None:
 
 def test_another_encoding_is_refused_with_the_line_unless_it_is_named() -> None:
     data = "ascii\n検索\n".encode("cp932")
-    with pytest.raises(BadInput, match=r"q\.csv:2: expected UTF-8 text .*--encoding NAME.*, found byte 0x8c"):
+    with pytest.raises(
+        BadInput, match=r"q\.csv:2: expected UTF-8 text .*the file's encoding.*, found byte 0x8c"
+    ):
         read_text(data, "q.csv")
     assert read_text(data, "q.csv", encoding="cp932") == "ascii\n検索\n"
     assert to_utf8(data, "q.csv", "cp932") == "ascii\n検索\n".encode()

@@ -132,3 +132,24 @@ def test_utf_8_is_never_taken_for_another_encoding() -> None:
     for text in (JAPANESE, KOREAN, "plain", "café", ""):
         assert guess_encoding(text.encode()) is None
         assert guess_encoding(text.encode()[:-1], whole=False) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind", "fault"),
+    [
+        ("a.csv", b"query_id,doc_id,rating\nq,d,2\n", "qrels", "rating will not become grades"),
+        ("a.csv", b"query_id,doc_id,annotator_1\nq,d,2\n", "qrels", "annotator_1 will not become grades"),
+        ("a.txt", b"0001 0 d1 L2\n0001 0 d2 L0\n", "qrels", "another scale"),
+        ("a.txt", b"2 qid:1 1:0.5 2:0.1 # d1\n", "qrels", "LETOR"),
+        ("a.jsonl", b'{"query-id": "q", "corpus-id": "d", "score": 1}\n', "qrels", "score will not become"),
+        ("a.gz", b"\x1f\x8b\x08\x00abc", "documents", "compressed by gzip (unpack it first)"),
+        ("a.parquet", b"PAR1\x15\x04abc", "documents", "a Parquet file (write it as CSV or JSONL)"),
+    ],
+)
+def test_grades_that_are_not_read_and_files_that_are_no_text_are_never_certain(
+    tmp_path: Path, name: str, content: bytes, kind: str, fault: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    item = recognize_file(tmp_path / name, tmp_path)
+    assert (item.kind, item.is_certain) == (kind, False)
+    assert fault in str(item.fault)

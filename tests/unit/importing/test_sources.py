@@ -83,7 +83,7 @@ def test_another_encoding_is_read_when_it_is_named_and_asked_for_when_not(tmp_pa
     path = write(tmp_path, "queries:\n  - {id: a, query: 検索}\n", encoding="cp932")
     ((_, query),), _ = read(path, encoding="cp932")
     assert query.text == "検索"
-    with pytest.raises(BadInput, match="--encoding NAME"):
+    with pytest.raises(BadInput, match="the file's encoding"):
         read(path)
 
 
