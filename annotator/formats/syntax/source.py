@@ -180,7 +180,7 @@ def _read_line(line: bytes, path: str, number: int) -> str:
         raise refuse(
             path,
             number,
-            "UTF-8 text (or name the file's encoding)",
+            "UTF-8 text (save it as UTF-8, or name the file's encoding)",
             f"byte 0x{line[error.start]:02x}",
         ) from None
     raise refuse(path, number, "text without NUL characters", "one")

@@ -95,7 +95,9 @@ def describe_bytes(head: bytes) -> str | None:
 
 def _undecodable(error: UnicodeDecodeError, data: bytes, path: str, encoding: str | None) -> FormatError:
     before = data[: error.start].decode(error.encoding, errors="replace")
-    expected = f"text in {encoding}" if encoding else "UTF-8 text (or name the file's encoding)"
+    expected = (
+        f"text in {encoding}" if encoding else "UTF-8 text (save it as UTF-8, or name the file's encoding)"
+    )
     binary = describe_bytes(data)
     if binary is not None:
         return FormatError(path, None, "a text file", binary)

@@ -54,7 +54,7 @@ PATTERNS: tuple[Message, ...] = (
     say("YAML of at most {x} MB", x=X),
     say("lines of at most {x} MB", x=X),
     say("YAML without control characters"),
-    say("UTF-8 text (or name the file's encoding)"),
+    say("UTF-8 text (save it as UTF-8, or name the file's encoding)"),
     say("a CSV row"),
     say("a TSV row"),
     say("rows of a table"),

@@ -151,7 +151,7 @@ def test_only_a_lead_may_decide_from_a_file_or_take_the_queue_away(court: Court)
 def test_a_file_in_another_encoding_is_refused_with_its_line(court: Court) -> None:
     data = "query_id,doc_id,grade,rationale\r\nQ1,d,1,ok\r\nQ1,遠い,1,理由\r\n"
     assert refused_back(court, data.encode("cp932"), actor=court.lead) == [
-        "m.csv:3: expected UTF-8 text (or name the file's encoding), found byte 0x89"
+        "m.csv:3: expected UTF-8 text (save it as UTF-8, or name the file's encoding), found byte 0x89"
     ]
 
 

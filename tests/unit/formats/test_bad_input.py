@@ -65,7 +65,7 @@ def test_bytes_in_another_encoding_are_refused_with_their_line(name: str, tmp_pa
     text = WRITERS[name]((Asked("Q1", (Item("d1", "3"), Item("検", "2"))),))
     problems = refuse(name, text.encode("cp932"), tmp_path)
     first = min(line_of(text, mark) for mark in ("検", "検索") if mark in text)
-    expected = "expected UTF-8 text (or name the file's encoding), found byte 0x8c"
+    expected = "expected UTF-8 text (save it as UTF-8, or name the file's encoding), found byte 0x8c"
     assert problems == [f"bad{find_format(name).suffixes[0]}:{first}: {expected}"]
 
 

@@ -185,7 +185,7 @@ def test_what_was_bad_before_the_line_that_ends_the_reading_is_told_too() -> Non
     assert problems == [
         ":1: expected a grade 0, 1, 2 or 3, found '9'",
         ":2: expected 4 fields: query_id iteration doc_id grade, found 3 fields",
-        ":3: expected UTF-8 text (or name the file's encoding), found byte 0xff",
+        ":3: expected UTF-8 text (save it as UTF-8, or name the file's encoding), found byte 0xff",
     ]
 
 

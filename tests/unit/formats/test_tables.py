@@ -88,5 +88,5 @@ def test_what_follows_the_object_of_a_line_is_refused() -> None:
 
 def test_a_jsonl_with_bytes_that_are_no_text_is_refused_with_their_line() -> None:
     assert problems(b'{"a": 1}\n{\n{"a": "\xff"}\n', "jsonl") == [
-        "3: expected UTF-8 text (or name the file's encoding), found byte 0xff"
+        "3: expected UTF-8 text (save it as UTF-8, or name the file's encoding), found byte 0xff"
     ]
