@@ -53,7 +53,8 @@ def list_schema_problems(source: InputSource, file_format: Format) -> list[Forma
     try:
         problems.raise_if_any()
     except BadInput as error:
-        return [problem for problem in error.problems if not any(problem is fault for fault in tree.faults)]
+        faults = set(map(id, tree.faults))
+        return [problem for problem in error.problems if id(problem) not in faults]
     return []
 
 

@@ -8,7 +8,7 @@ import pytest
 from annotator.importing.texts.sections import read_page, split_sections
 
 TIMES = 4
-MOST = 10  # linear: 4 times as long; with the square: 16 times
+MOST = 8  # linear: 4 times as long; with the square: 16 times
 QUICK = 0.1  # seconds; shorter ones tell nothing
 
 
