@@ -72,7 +72,7 @@ from annotator.domain.shuffling import Seed
 from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.logs.disclosures import add_seen, find_pair_pks, note_seen
+from annotator.storage.logs.disclosures import add_seen, find_pair_pks, note_seen, require_not_to_judge
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.tables.central import DatasetRow
 
@@ -176,6 +176,7 @@ def adjudicate(
         row, reader = _enter(session, actor, dataset, now)
         lock_dataset(session, reader.dataset_pk)
         pair_pk = _require_pair(session, row, pair)
+        require_not_to_judge(session, lead_pk, pair_pk)
         facts = list_disagreement_facts(session, row, reader, [pair_pk], most=0)[pair_pk]
         if facts.judged_by_reader:
             raise JudgedByLead(BARRED)

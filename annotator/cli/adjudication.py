@@ -144,7 +144,7 @@ def disagreements(
     """List disagreements and other pairs waiting for a decision, open ones first."""
     from annotator.adjudication.queue.queue_service import find_disagreements
 
-    opened, actor = open_as(database, lead)
+    opened, actor = open_as(database, lead, figures_of=dataset)
     wanted = read_filter(
         show=show or ("all" if file is None else "open"),
         reason=reason,
@@ -334,7 +334,7 @@ def settle(
     from annotator.adjudication.impact.impact_service import bring_up_to_date
 
     _check_use(policy=policy, undo=undo, batches=batches, dry_run=dry_run)
-    opened, actor = open_as(database, lead)
+    opened, actor = open_as(database, lead, figures_of=dataset)
     if batches:
         _show_batches(list_batches(opened, actor, dataset), json=json)
         return

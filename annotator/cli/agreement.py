@@ -61,7 +61,7 @@ def agreement(
     from annotator.domain.errors import InsufficientData
 
     _check_targets(html, consensus)
-    opened, actor = open_as(database, acting)
+    opened, actor = open_as(database, acting, figures_of=dataset)
     report = compute_agreement(
         opened,
         actor,

@@ -380,7 +380,7 @@ def _evaluate(
             reading=RunReading(id_field=id_field, keep_first=keep_first),
         )
     name, _, version = truth.partition("@")
-    opened, actor = open_as(database, as_)
+    opened, actor = open_as(database, as_, figures_of=name)
     result = evaluate_dataset(opened, actor, name, request, version=version or None, systems=runs)
     if files or shows_queries:
         record_shown_grades(opened, actor, name, version=version or None, now=now())

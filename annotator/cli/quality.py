@@ -96,7 +96,7 @@ def draw(
 
     if rate is not None and size is not None:
         raise typer.BadParameter("expected --rate or --size, not both")
-    opened, actor = open_as(database, as_)
+    opened, actor = open_as(database, as_, figures_of=dataset)
     share = DEFAULT_RATE if rate is None else rate
     draw_options: dict[str, Any] = {"annotator": annotator, "rate": share, "size": size, "seed": seed}
     if dry_run:
@@ -121,7 +121,7 @@ def status(
     from annotator.domain.errors import GateNotMet
     from annotator.quality.service import show_quality
 
-    opened, actor = open_as(database, as_)
+    opened, actor = open_as(database, as_, figures_of=dataset)
     quality_status = show_quality(opened, actor, dataset, now=now())
     if json:
         print_json(to_dict(quality_status))

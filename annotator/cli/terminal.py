@@ -64,10 +64,20 @@ def open_as_it_is(url: str | None) -> "Database":
     return Database(url or chosen["database"] or Settings().database_url)
 
 
-def open_as(url: str | None, username: str | None) -> "tuple[Database, Actor]":
-    """Return the database (see `open_database`), and who acts on it (see `resolve_actor`)."""
+def open_as(
+    url: str | None, username: str | None, *, figures_of: str | None = None
+) -> "tuple[Database, Actor]":
+    """Return the database (see `open_database`), and who acts on it (see `resolve_actor`).
+
+    `figures_of`: the dataset whose figures a person is about to see (see `keep_answers`).
+    """
     database = open_database(url)
-    return database, resolve_actor(database, username)
+    actor = resolve_actor(database, username)
+    if figures_of is not None and not actor.is_operator:
+        from annotator.overview.service import keep_answers
+
+        keep_answers(database, actor, figures_of, now=now())
+    return database, actor
 
 
 def resolve_actor(database: "Database", username: str | None) -> "Actor":

@@ -52,9 +52,8 @@ from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import (
     FigureStamp,
     find_released,
-    has_pairs_to_judge,
     list_blind_pairs,
-    list_to_judge,
+    list_withheld,
     note_seen,
     stamp_figures,
 )
@@ -227,13 +226,11 @@ def find_blind_queries(
 
     Leaving out the pair alone would change what a score means, so evaluations leave out the query.
     """
-    if version is None:
-        pair_pks: Collection[int] = list_blind_pairs(session, dataset_pk, person_pk)
-    elif has_pairs_to_judge(session, dataset_pk, person_pk):
+    if version is not None:
         release_pk = key_of(find_release(session, dataset_pk, version).pk)
-        pair_pks = list_to_judge(session, person_pk, find_released(session, dataset_pk, release_pk))
-    else:
-        pair_pks = ()
+        withheld = list_withheld(session, dataset_pk, person_pk, release_pk)
+        return frozenset(query_id for query_id, _ in withheld)
+    pair_pks = list_blind_pairs(session, dataset_pk, person_pk)
     return list_query_ids_of_pairs(session, pair_pks) if pair_pks else frozenset()
 
 

@@ -1,6 +1,6 @@
 """Open the write transaction of an import, and keep the record of what it stored."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +14,7 @@ from annotator.domain.people import Actor
 from annotator.importing.report import ImportReport
 from annotator.people.roles_service import require_role
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.logs.disclosures import find_published, note_seen
 from annotator.storage.logs.import_records import add_import_record, list_import_records
 from annotator.storage.lookup import find_dataset, key_of
 
@@ -28,6 +29,15 @@ class ImportTransaction:
     actor: Actor
     now: datetime
     dry_run: bool
+    seen: set[int]
+
+    def note_named(self, names: Iterable[tuple[str, str]]) -> None:
+        """Note that the answer tells of these pairs (query_id, doc_id) what is stored: whoever imports no longer judges them.
+
+        Call it before the file brings new pairs. It holds whatever becomes of the import.
+        """
+        if self.actor.person_id is not None:
+            self.seen.update(*find_published(self.session, self.dataset_pk, set(names)).values())
 
 
 @contextmanager
@@ -36,16 +46,21 @@ def open_import(
 ) -> Iterator[ImportTransaction]:
     """Open a write transaction on a dataset and lock the dataset. A dry run is rolled back at the end.
 
-    Raises NotAllowed unless the actor leads the dataset.
+    Afterwards, also if the import is refused, records the pairs of `ImportTransaction.seen`. Raises NotAllowed unless the actor
+    leads the dataset.
     """
-    with database.write() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
-        lock_dataset(session, dataset_pk)
-        yield ImportTransaction(session, dataset_pk, row.name, actor, now, dry_run)
-        if dry_run:
-            session.rollback()
+    seen: set[int] = set()
+    try:
+        with database.write() as session:
+            row = find_dataset(session, dataset)
+            dataset_pk = key_of(row.pk)
+            require_role(session, actor, dataset_pk, "lead")
+            lock_dataset(session, dataset_pk)
+            yield ImportTransaction(session, dataset_pk, row.name, actor, now, dry_run, seen)
+            if dry_run:
+                session.rollback()
+    finally:
+        note_seen(database, seen, actor.person_id, now=now)
 
 
 def record_import(

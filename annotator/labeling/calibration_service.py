@@ -45,7 +45,7 @@ from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.open_pairs import make_open_pairs_request, take_leases
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.logs.disclosures import list_to_judge, note_seen
+from annotator.storage.logs.disclosures import add_seen, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
 from annotator.storage.pairs.pair_states import PairState, list_pair_states, list_query_pks
 from annotator.storage.tables.central import (
@@ -189,8 +189,8 @@ def find_candidates(
     """Return pairs that could become checks. For leads.
 
     Without words: a sample, seeded by the dataset, of pairs that several people judged alike or a lead decided. With words:
-    pairs whose query or document contains them, in any state. The state of a pair that the lead may still judge is hidden; the
-    lead no longer judges the others.
+    pairs whose query or document contains them, in any state. A pair that the lead may still judge is not in the sample, and a
+    search hides its state; the lead no longer judges the others.
     """
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
@@ -198,11 +198,15 @@ def find_candidates(
         search_hits = search_pairs(session, dataset_pk, words, limit=limit) if words else None
         pks = _sample(session, dataset_pk) if search_hits is None else search_hits
         states = {state.pair_pk: state for state in list_pair_states(session, dataset_pk, pks)}
-        chosen = [states[pk] for pk in pks if words or states[pk].settlement.status in AS_CANDIDATES][:limit]
+        hidden = list_to_judge(session, actor.person_id, pks)
+        chosen = [
+            states[pk]
+            for pk in pks
+            if words or (pk not in hidden and states[pk].settlement.status in AS_CANDIDATES)
+        ][:limit]
         checks = list_checks_of(session, [state.pair_pk for state in chosen])
         titles = _list_titles(session, [state.document_pk for state in chosen])
         texts = _list_texts(session, [state.query_pk for state in chosen])
-        hidden = list_to_judge(session, actor.person_id, [state.pair_pk for state in chosen])
         candidates = [
             CheckCandidate(
                 state.key,
@@ -295,7 +299,10 @@ def _write(
     now: datetime,
     dry_run: bool = False,
 ) -> CheckChanges:
+    """Store the checks, unless `dry_run`. The answer tells which are stored already: the lead no longer judges these pairs."""
     before = list_checks_of(session, checks)
+    if actor.person_id is not None:
+        add_seen(session, before, actor.person_id, now=now)
     new = {pk: check for pk, check in checks.items() if before.get(pk) != check}
     added = sum(pk not in before for pk in new)
     if not dry_run:

@@ -38,7 +38,7 @@ from annotator.people.roles_service import require_role
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.releases_sql import find_latest_release, is_published
 from annotator.storage.database import Database
-from annotator.storage.logs.disclosures import add_seen, list_blind_pairs
+from annotator.storage.logs.disclosures import add_seen, list_answered, list_blind_pairs, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_settlements import UNRATEABLE, PairSettlements, mark_pairs, read_settlements
 
@@ -231,3 +231,15 @@ def give_up_blind_pairs(database: Database, actor: Actor, dataset: str, *, now: 
         if actor.person_id is not None:
             add_seen(session, blind, actor.person_id, now=now)
     return len(blind)
+
+
+def keep_answers(database: Database, actor: Actor, dataset: str, *, now: datetime) -> None:
+    """Let a lead's answers stay as they are on pairs that others have judged, before figures with these pairs are shown.
+
+    Until then the lead may change them, and no figure of this lead includes these pairs. For leads.
+    """
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset, archived_too=True).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        pair_pks = list_answered(session, dataset_pk, actor.person_id)
+    note_seen(database, pair_pks, actor.person_id, now=now)

@@ -179,13 +179,17 @@ def draw_sample(
     """Draw settled pairs for a person until the round's sample reaches `rate` of the population, or `size` pairs. For
     leads.
 
-    `rate` is rounded up to whole pairs. What the round already has counts and is never drawn again.
+    `rate` is rounded up to whole pairs. What the round already has counts and is never drawn again. Pairs that the lead may
+    still judge are not drawn: how many can be drawn would tell which of them are settled.
     """
     check_numbers(rate, size, seed)
     with database.write() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         lock_dataset(session, dataset_pk)
-        plan = _plan(session, dataset_pk, annotator, rate=rate, size=size, seed=seed, new_round=new_round)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        plan = _plan(
+            session, dataset_pk, annotator, rate=rate, size=size, seed=seed, new_round=new_round, blind=blind
+        )
         preview = plan.preview
         if not preview.pairs:
             raise StateError(describe_complete_sample(preview))
@@ -230,10 +234,7 @@ def preview_sample(
     seed: int = 0,
     new_round: bool = False,
 ) -> QualityPreview:
-    """Return what `draw_sample` would draw, by category and settled grade, without writing anything. For leads.
-
-    Pairs that the lead may still judge are left out of the preview, but not of the draw.
-    """
+    """Return what `draw_sample` would draw, by category and settled grade, without writing anything. For leads."""
     check_numbers(rate, size, seed)
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)

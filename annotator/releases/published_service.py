@@ -50,7 +50,12 @@ from annotator.releases.records import (
 )
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.logs.disclosures import find_released, note_published, note_seen
+from annotator.storage.logs.disclosures import (
+    find_released,
+    list_withheld,
+    note_published,
+    note_seen,
+)
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.published import find_release, list_published_queries
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
@@ -70,8 +75,8 @@ def compare_releases(
 ) -> ReleaseDiff:
     """Return what `v2` changed against `v1`. For leads, who may not judge the listed pairs any more.
 
-    `keep`: changes of each kind to list, None for all; the counts are always complete. Raises NotFound for a version that
-    is not published.
+    Pairs that the lead may still judge are left out. `keep`: changes of each kind to list, None for all; the counts are of all
+    other pairs. Raises NotFound for a version that is not published.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -81,13 +86,19 @@ def compare_releases(
         before = read_facts(session, row.name, older)
         after = read_facts(session, row.name, newer)
         renames = _read_renames_between(session, key_of(row.pk), older, newer)
+        without = frozenset[tuple[str, str]]().union(
+            *(
+                list_withheld(session, key_of(row.pk), actor.person_id, key_of(release.pk))
+                for release in (older, newer)
+            )
+        )
         collector = ChangeCollector(keep=keep)
         removed = [query_id for query_id in before.queries if query_id not in after.queries]
         order = [*after.queries, *removed]
         for start in range(0, len(order), QUERIES_AT_ONCE):
             chunk = order[start : start + QUERIES_AT_ONCE]
-            old = read_qrels(session, key_of(older.pk), chunk)
-            new = read_qrels(session, key_of(newer.pk), chunk)
+            old = read_qrels(session, key_of(older.pk), chunk, without=without)
+            new = read_qrels(session, key_of(newer.pk), chunk, without=without)
             for query_id in chunk:
                 collect_changes(collector, old.get(query_id, {}), new.get(query_id, {}), renames)
         diff = summarise_changes(before, after, collector, partial(list_decision_words, session))
@@ -106,11 +117,7 @@ def note_downloaded(
     database: Database, actor: Actor, dataset: str, version: str, file: str | None = None, *, now: datetime
 ) -> None:
     """Record that the lead is about to be sent a release, or a file of it: they may judge none of its pairs any more."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
-        pks = find_released(session, dataset_pk, key_of(find_release(session, dataset_pk, version).pk))
-    note_seen(database, pks, actor.person_id, now=now)
+    dataset_pk = note_release(database, actor, dataset, version, now=now)
     with database.write() as session:
         note_act(
             session,
@@ -120,6 +127,29 @@ def note_downloaded(
             dataset=dataset_pk,
             target=version if file is None else f"{version}/{file}",
         )
+
+
+def note_release(database: Database, actor: Actor, dataset: str, version: str, *, now: datetime) -> int:
+    """Record that the lead is shown grades of any pair of a release. Returns the dataset_pk. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        pks = find_released(session, dataset_pk, key_of(find_release(session, dataset_pk, version).pk))
+    note_seen(database, pks, actor.person_id, now=now)
+    return dataset_pk
+
+
+def count_withheld(database: Database, actor: Actor, dataset: str, version: str) -> int:
+    """Count the pairs of a release that the lead may still judge.
+
+    Until the lead gives them up (`note_release`), checksums, counts and texts of the release must not be shown: with few
+    unknown grades, one can try all grades until they fit. For leads.
+    """
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        release_pk = key_of(find_release(session, dataset_pk, version).pk)
+        return len(list_withheld(session, dataset_pk, actor.person_id, release_pk))
 
 
 def browse_qrels(
@@ -139,7 +169,8 @@ def browse_qrels(
     """Return some of a release's qrels. For leads, who may not judge any more what they are shown.
 
     `search`: part of an id or of the query's text. `changed_since`: a version, to see only what has another grade there,
-    or none; pairs are compared by their published ids.
+    or none; pairs are compared by their published ids. A filter by grade, origin or change leaves out the pairs that the lead
+    may still judge: whether it finds a pair would tell its grade.
     """
     if not 1 <= limit <= MAX_PAGE or offset < 0:
         raise ValidationError(f"expected 1 to {MAX_PAGE} qrels from 0 on, found {limit} from {offset} on")
@@ -148,6 +179,12 @@ def browse_qrels(
         require_role(session, actor, key_of(row.pk), "lead")
         release = find_release(session, key_of(row.pk), version)
         earlier = find_release(session, key_of(row.pk), changed_since) if changed_since else None
+        is_filtered = grade is not None or origin is not None or earlier is not None
+        withheld = (
+            list_withheld(session, key_of(row.pk), actor.person_id, key_of(release.pk))
+            if is_filtered
+            else frozenset()
+        )
         page = list_qrels_on_page(
             session,
             key_of(release.pk),
@@ -155,6 +192,7 @@ def browse_qrels(
             grade=grade,
             origin=origin,
             changed_since=key_of(earlier.pk) if earlier else None,
+            without=withheld,
             limit=limit,
             offset=offset,
         )

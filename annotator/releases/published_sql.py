@@ -21,6 +21,7 @@ from annotator.releases.records import (
     TracedImport,
     TracedJudgment,
 )
+from annotator.storage.logs.disclosures import is_listed
 from annotator.storage.logs.import_records import IMPORT
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import split_into_chunks
@@ -73,11 +74,13 @@ def list_qrels_on_page(
     grade: int | None,
     origin: str | None,
     changed_since: int | None,
+    without: Collection[tuple[str, str]],
     limit: int,
     offset: int,
 ) -> QrelPage:
     """Return some qrels of a release in its order, and how many pass the filters.
 
+    `without`: (query_id, doc_id) of qrels to leave out.
     `changed_since`: the release_pk of an earlier release; only qrels with another grade than there, or none there.
     `search`: part of a query_id, a query's text or a doc_id, whatever its case (in ASCII).
     """
@@ -94,6 +97,9 @@ def list_qrels_on_page(
         conditions.append(col(ReleaseQrelRow.grade) == grade)
     if origin is not None:
         conditions.append(col(ReleaseQrelRow.origin) == origin)
+    if without:
+        left_out = _list_positions(session, release_pk, without)
+        conditions.append(~is_listed(session, col(ReleaseQrelRow.position), left_out))
     shown, counted = (
         select(*columns, null().label("earlier_grade")),
         select(func.count()).select_from(ReleaseQrelRow),
@@ -127,7 +133,23 @@ def list_qrels_on_page(
             )
             for row in rows
         ),
+        len(without),
     )
+
+
+def _list_positions(session: Session, release_pk: int, names: Collection[tuple[str, str]]) -> list[int]:
+    """Return the positions of these qrels (query_id, doc_id) in the release."""
+    positions: list[int] = []
+    for chunk in split_into_chunks(sorted(names), QUERIES_AT_ONCE):
+        is_named = or_(
+            *(
+                and_(col(ReleaseQrelRow.query_id) == query_id, col(ReleaseQrelRow.doc_id) == doc_id)
+                for query_id, doc_id in chunk
+            )
+        )
+        statement = select(col(ReleaseQrelRow.position)).where(col(ReleaseQrelRow.release_pk) == release_pk)
+        positions += session.scalars(statement.where(is_named))
+    return positions
 
 
 def _list_titles(session: Session, release_pk: int, doc_ids: Collection[str]) -> dict[str, str]:

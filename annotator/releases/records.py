@@ -214,6 +214,7 @@ class QrelPage:
 
     total: int  # that pass the filters
     rows: tuple[QrelRow, ...]
+    withheld: int = 0  # pairs that the reader may still judge, and that the filters leave out
 
 
 @dataclass(frozen=True, slots=True)

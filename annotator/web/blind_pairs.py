@@ -1,5 +1,7 @@
 """Say which pairs the figures of a page leave out because the lead may still judge them, and offer to give them up."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from annotator.domain.judgments import describe_blind_pairs
@@ -20,13 +22,21 @@ def draw_blind_pairs(context: PageContext, dataset: str, pairs: int) -> None:
 def draw_give_up(context: PageContext, dataset: str) -> None:
     """Draw the button with which a lead who does not judge gets complete figures."""
 
-    def give_up() -> None:
-        give_up_blind_pairs(context.database, context.actor, dataset, now=context.now)
+    draw_give_up_button(
+        lambda: give_up_blind_pairs(context.database, context.actor, dataset, now=context.now)
+    )
+
+
+def draw_give_up_button(give_up: Callable[[], object]) -> None:
+    """Draw the button; pressing it calls `give_up`."""
+
+    def press() -> None:
+        give_up()
         note_press()
 
     st.button(
         tr("Include them; I will not judge them"),
-        on_click=give_up,
+        on_click=press,
         type="tertiary",
         icon=":material/visibility:",
         help=tr("This is recorded. You are never asked to judge these pairs, and it cannot be undone."),

@@ -109,6 +109,10 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
                 "This dataset is archived. Nothing in it can be judged or changed until a lead unarchives it."
             )
             st.info(words, icon=":material/archive:")
+        if context.dataset is not None and page.shows_figures:
+            from annotator.overview.service import keep_answers
+
+            keep_answers(context.database, context.actor, context.dataset, now=context.now)
         import_module(page.module).draw(context)
         if context.role is not None and includes(context.role, "lead"):
             preload()

@@ -26,6 +26,14 @@ class AppPage:
     everywhere: bool = False  # the role is needed on every dataset
     shows_grades_to: Role | None = None  # from this role on, opening it records which grades were seen
 
+    @property
+    def shows_figures(self) -> bool:
+        """Return whether opening the page ends that a lead may change answers on pairs that others have judged.
+
+        Not the overview, where a sign-in leads to: its figures leave these pairs out.
+        """
+        return self.least == self.shows_grades_to == "lead"
+
     def is_open_to(self, role: str | None) -> bool:
         """Return whether somebody with this role sees the page: the role on the chosen dataset, or on every dataset."""
         return self.least is None or (role is not None and includes(role, self.least))

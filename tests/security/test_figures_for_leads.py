@@ -8,8 +8,7 @@ A lead without a pair to judge must see a difference, so that each way is known 
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, is_dataclass
-from datetime import timedelta
+from dataclasses import asdict, is_dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -24,6 +23,7 @@ from starlette.types import Receive, Scope, Send
 from typer.testing import CliRunner
 
 from annotator.adjudication.bulk.bulk_service import adjudicate_file, list_pairs_to_settle, preview_policy
+from annotator.adjudication.discussion.discussion_service import ask_to_discuss
 from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_service import (
     compute_queue_pace,
@@ -32,7 +32,7 @@ from annotator.adjudication.queue.queue_service import (
     list_queue,
     summarize_queue,
 )
-from annotator.adjudication.service import hand_out_disagreements
+from annotator.adjudication.service import adjudicate, hand_out_disagreements
 from annotator.agreement.records import PairSelection
 from annotator.agreement.service import (
     compare_version,
@@ -43,10 +43,11 @@ from annotator.agreement.service import (
     list_selected_pairs,
 )
 from annotator.cli.main import app as commands
-from annotator.domain.errors import AnnotatorError, BadInput, GateNotMet
+from annotator.domain.errors import AnnotatorError, BadInput, GateNotMet, NotAllowed
 from annotator.domain.people import OPERATOR, Actor, SignedIn
 from annotator.evaluation.evaluate import EvaluationOptions
 from annotator.evaluation.holes_service import pool_holes
+from annotator.evaluation.rankings_service import compare_on_releases
 from annotator.evaluation.reports.csv_report import write_csv
 from annotator.evaluation.reports.html_report import render_html
 from annotator.evaluation.reports.json_report import build_json
@@ -59,8 +60,13 @@ from annotator.evaluation.service import (
     list_choices,
     record_shown_grades,
 )
+from annotator.formats.relations import RelationLine
+from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.importing.runs.runs_service import import_run
-from annotator.overview.service import give_up_blind_pairs, show_overview, show_status
+from annotator.labeling.calibration_service import find_candidates, import_checks
+from annotator.overview.service import give_up_blind_pairs, keep_answers, show_overview, show_status
 from annotator.overview.settings_effects_service import describe_effects
 from annotator.overview.waiting_service import count_waiting_work
 from annotator.pooling.analysis.pool_analysis_records import PairFilter
@@ -72,12 +78,15 @@ from annotator.pooling.analysis.pool_analysis_service import (
     show_rounds,
 )
 from annotator.pooling.duplicates.duplicates_service import show_duplicates
+from annotator.pooling.proposals.proposals_service import list_proposals
 from annotator.pooling.rounds.pool_records import PoolRequest
 from annotator.pooling.rounds.rounds_service import make_round
-from annotator.pooling.suggestions.suggestions_service import report_suggestions
+from annotator.pooling.suggestions.suggestion_records import SuggestionRule
+from annotator.pooling.suggestions.suggestions_service import report_suggestions, suggest_from
 from annotator.quality.quality_sql import add_draw
-from annotator.quality.service import list_experts, preview_sample, show_quality
+from annotator.quality.service import draw_sample, list_experts, preview_sample, show_quality
 from annotator.releases.gates_service import check_release
+from annotator.releases.published_service import browse_qrels, compare_releases, count_withheld, note_release
 from annotator.releases.service import preview_release, publish_release
 from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import derive_work
@@ -86,12 +95,13 @@ from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pair_states import iterate_pair_states
 from annotator.storage.tables.adjudication import QualityPairRow
-from annotator.storage.tables.central import QueryRow
-from annotator.storage.tables.labeling import DisclosureRow
+from annotator.storage.tables.central import CurrentJudgmentRow, QueryRow
+from annotator.storage.tables.labeling import DisclosureRow, ProposalRow
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 from annotator.web.agreement import routes as agreement_routes
 from annotator.web.evaluation import routes as evaluation_routes
 from annotator.web.kit.messages import tr
+from annotator.web.navigation import PAGES
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.integration.conftest import CopyWorld
 from tests.integration.labeling_world import NOW
@@ -105,7 +115,8 @@ MEASURES = ("P(rel=1)@1", "P(rel=2)@1", "P(rel=3)@1", "nDCG@10", "ERR@10")
 
 class Figures(QualityWorld):
     """`d` with 24 pairs and overlap 3. All three annotators judged the first half. The second half still lacks a judgment, and lea
-    may give it. Of the first half, one pair was drawn for lea to check. boss leads too, and has seen everything."""
+    may give it. Of the first half, one pair was drawn for lea to check. Of the second half, lea has answered one, and may change
+    the answer. boss leads too, and has seen everything."""
 
     def __init__(self, database: Database, *, shift: int) -> None:
         super().__init__(database, queries=QUERIES, documents=DOCUMENTS, settled=False, overlap=3)
@@ -129,6 +140,8 @@ class Figures(QualityWorld):
                 (index + shift + differs) % 4 if is_graded else None,
                 outcome="graded" if is_graded else "unrateable",
             )
+        self.answered = self.open[-1]
+        self.judge_as(self.lea, self.answered, 2)
         with database.write() as session:
             derive_work(session, self.dataset_pk)
         note_seen(database, pks, self.boss.person_id, now=self.now)
@@ -137,6 +150,11 @@ class Figures(QualityWorld):
         )
         self.later(seconds=1)
         self._draw_for_lea()
+        with database.write() as session:
+            session.add_all(
+                ProposalRow(pair_pk=pk, annotator_pk=key_of(self.ann.person_id), proposed_at=self.now)
+                for pk in self.open[:4]
+            )
         self._publish()
 
     def _draw_for_lea(self) -> None:
@@ -174,20 +192,23 @@ class Figures(QualityWorld):
                 import_run(self.database, OPERATOR, "d", Path(file.name), system=system, now=self.now)
 
     def _publish(self) -> None:
-        """A release in which every pair has another grade than now."""
-        with self.database.write() as session:
-            release = ReleaseRow(
-                dataset_pk=self.dataset_pk, version="0.1.0", created_at=self.now, content_sha256="0", sums="",
-                manifest={"scale": [], "guideline_version": 1}, note="",
-            )  # fmt: skip
-            session.add(release)
-            session.flush()
-            for at, pk in enumerate(self.keys):
-                row = ReleaseQrelRow(
-                    release_pk=key_of(release.pk), position=at, query_id=f"Q{self.name(pk)[0]}",
-                    doc_id=f"문서/{self.name(pk)}", grade=1, origin="unanimous", judgments="",
+        """Two releases. In the later one, the pairs that lea may still judge have other grades in the other dataset."""
+        for version in ("0.0.9", "0.1.0"):
+            with self.database.write() as session:
+                release = ReleaseRow(
+                    dataset_pk=self.dataset_pk, version=version, created_at=self.now, content_sha256="0", sums="",
+                    manifest={"scale": [], "guideline_version": 1}, note="",
                 )  # fmt: skip
-                session.add(row)
+                session.add(release)
+                session.flush()
+                for at, pk in enumerate(self.keys):
+                    is_blind = version == "0.1.0" and pk in (*self.open, self.drawn_pair)
+                    row = ReleaseQrelRow(
+                        release_pk=key_of(release.pk), position=at, query_id=f"Q{self.name(pk)[0]}",
+                        doc_id=f"문서/{self.name(pk)}", grade=1 + self.shift * is_blind, origin="unanimous",
+                        judgments="",
+                    )  # fmt: skip
+                    session.add(row)
 
     def list_run(self, documents: Any) -> str:
         return "".join(
@@ -220,11 +241,11 @@ def worlds(copy_world: CopyWorld) -> Pair:
     return copy_world(OneFigures), copy_world(OtherFigures)
 
 
-def evaluate(world: Figures, actor: Actor, *systems: str, **options: Any) -> Any:
+def evaluate(world: Figures, actor: Actor, *systems: str, version: str | None = None, **options: Any) -> Any:
     request = EvaluationRequest(
         scoring=ScoringOptions(measures=MEASURES), options=EvaluationOptions(resamples=20, **options)
     )
-    return evaluate_dataset(world.database, actor, "d", request, systems=systems)
+    return evaluate_dataset(world.database, actor, "d", request, version=version, systems=systems)
 
 
 def write_json(world: Figures, actor: Actor, **options: Any) -> object:
@@ -293,6 +314,63 @@ def show_every_pair(world: Figures, actor: Actor) -> object:
         show_pair(world.database, actor, "d", world.keys[pk], now=world.now)
         for pk in (*world.open, world.drawn_pair)
     ]
+
+
+def browse_by_every_filter(world: Figures, actor: Actor) -> object:
+    """A filter and the name of one document: whether it is found tells its grade."""
+    filters: list[dict[str, Any]] = [{"grade": grade} for grade in range(4)]
+    filters += [{"origin": "unanimous"}, {"changed_since": "0.0.9"}]
+    return [
+        browse_qrels(world.database, actor, "d", "0.1.0", search=search, **chosen, now=world.now)
+        for chosen in filters
+        for search in ("", *(f"문서/{world.name(pk)}" for pk in world.open))
+    ]
+
+
+def try_every_pair(act: Callable[[Figures, Actor, str], object]) -> "Way":
+    """Do something with each pair that the lead may still judge, and list the refusals."""
+
+    def show_refusals(world: Figures, actor: Actor) -> object:
+        answers: list[object] = []
+        for pk in (*world.open, world.drawn_pair):
+            try:
+                answers.append(act(world, actor, world.keys[pk]))
+            except AnnotatorError as error:
+                answers.append((type(error).__name__, str(error)))
+        return answers
+
+    return show_refusals
+
+
+def preview_suggestions(world: Figures, actor: Actor) -> object:
+    """A relation from each document alone: a new pair tells that the document is settled at grade 3."""
+    rule = SuggestionRule("own", "cites", "forward", 2)
+    names = [f"문서/{world.name(pk)}" for pk in world.open]
+    others = {name: next(other for other in names if other[3] != name[3]) for name in names}
+    return [
+        suggest_from(
+            world.database,
+            actor,
+            "d",
+            [RelationLine(1, name, other, "cites")],
+            [rule],
+            "relations",
+            now=world.now,
+            dry_run=True,
+        )
+        for name, other in others.items()
+    ]
+
+
+def preview_remap(world: Figures, actor: Actor) -> object:
+    """Documents that are split, and one that meets another: what happens to a pair depends on its grades."""
+    with NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
+        names = [f"문서/{world.name(pk)}" for pk in world.open]
+        lines = [f"{name},{name}#{part}" for name in names[1:] for part in (1, 2)]
+        file.write("\n".join(["old_doc_id,new_doc_id", *lines]))
+        file.flush()
+        report = remap_documents(world.database, actor, "d", Path(file.name), now=world.now, dry_run=True)
+        return replace(report, path="")
 
 
 def _list_progress(world: Figures, actor: Actor) -> object:
@@ -387,11 +465,30 @@ WAYS: Mapping[str, Way] = {
     ),
     "choices of an evaluation": lambda w, a: list_choices(w.database, a, "d"),
     "versions compared": lambda w, a: compare_version(w.database, a, "d", resamples=20),
+    "published qrels by filters": browse_by_every_filter,
+    "releases compared": lambda w, a: compare_releases(w.database, a, "d", "0.0.9", "0.1.0", now=w.now),
+    "releases compared on the same runs": lambda w, a: compare_on_releases(
+        w.database, a, "d", "0.0.9", "0.1.0", measures=MEASURES, now=w.now
+    ),
+    "evaluation of a release": lambda w, a: write_json(w, a, version="0.1.0"),
+    "candidates for checks": lambda w, a: find_candidates(w.database, a, "d", now=w.now),
+    "what annotators proposed": lambda w, a: list_proposals(w.database, a, "d"),
+    "preview of suggestions": preview_suggestions,
+    "refused draw": lambda w, a: draw_sample(
+        w.database, a, "d", annotator="boss" if a is w.lea else "lea", size=100, new_round=True, now=w.now
+    ),
+    "preview of new document ids": preview_remap,
+    "asking to discuss a pair": try_every_pair(
+        lambda w, a, pair: ask_to_discuss(w.database, a, "d", pair, now=w.now)
+    ),
+    "deciding a pair unseen": try_every_pair(
+        lambda w, a, pair: adjudicate(w.database, a, "d", pair, grade=1, rationale="§", seen="x", now=w.now)
+    ),
 }
 SAME_FOR_ALL = {
     "experts", "near duplicates", "suggestions", "choices of an evaluation", "versions compared", "holes",
     "agreement by week", "pool, one pair", "length of the queue", "sidebar", "pace of the queue", "pool, rounds",
-    "effects of settings: kappa",
+    "effects of settings: kappa", "deciding a pair unseen",
 }  # fmt: skip
 """Ways that tell no grade in these datasets."""
 
@@ -561,6 +658,8 @@ def test_a_command_as_a_person_leaves_out_what_the_person_may_still_judge(
     worlds: Pair, tmp_path: Path
 ) -> None:
     one, _ = worlds
+    for world in worlds:
+        world.judge_as(world.lea, world.answered, None, outcome="later")
     calls = (
         ["agreement", "d", "--by", OWN, "--json"],
         ["evaluate", "d", "--group-by", OWN, "--measures", MEASURES[0], "--json"],
@@ -610,13 +709,55 @@ def test_publishing_checks_all_pairs_and_records_those_that_the_lead_could_still
     assert {*one.open, one.drawn_pair} <= one.list_seen(one.lea)
 
 
-def test_a_file_of_decisions_that_is_only_checked_records_its_pairs(worlds: Pair) -> None:
-    """The answer says which grades hold already: four files tell the grade of a pair."""
-    one, _ = worlds
-    line = f"query_id,doc_id,grade,rationale\nQ3,문서/{one.name(one.open[0])},1,§\n"
+def check_judgments(world: Figures, actor: Actor, name: str) -> None:
+    lines = f"query_id,doc_id,annotator,grade\n{name},ann,1\n"
+    _import(import_judgments, world, actor, lines, "csv")
+
+
+def check_qrels(world: Figures, actor: Actor, name: str) -> None:
+    _import(import_qrels, world, actor, f"query_id,doc_id,grade\n{name},1\n", "csv")
+
+
+def _import(read: Callable[..., object], world: Figures, actor: Actor, lines: str, suffix: str) -> None:
+    with NamedTemporaryFile("w", suffix=f".{suffix}", encoding="utf-8") as file:
+        file.write(lines)
+        file.flush()
+        read(world.database, actor, "d", Path(file.name), now=world.now, dry_run=True)
+
+
+def check_decisions(world: Figures, actor: Actor, name: str) -> None:
+    data = f"query_id,doc_id,grade,rationale\n{name},1,§\n".encode()
     with suppress(BadInput):
-        adjudicate_file(one.database, one.lea, "d", line.encode(), "x.csv", dry_run=True, now=one.now)
-    assert one.open[0] in one.list_seen(one.lea)
+        adjudicate_file(world.database, actor, "d", data, "x.csv", dry_run=True, now=world.now)
+
+
+def check_checks(world: Figures, actor: Actor, name: str) -> None:
+    data = f"query_id,doc_id,kind,grade,explanation\n{name},gold,1,\n".encode()
+    import_checks(world.database, OPERATOR, "d", data, "x.csv", now=world.now)
+    import_checks(world.database, actor, "d", data, "x.csv", dry_run=True, now=world.now)
+
+
+@pytest.mark.parametrize("check", [check_decisions, check_judgments, check_qrels, check_checks])
+def test_a_file_that_is_only_checked_records_its_pairs(
+    worlds: Pair, check: Callable[[Figures, Actor, str], None]
+) -> None:
+    """The answer says which grades are stored already: four files tell the grade of a pair."""
+    one, _ = worlds
+    check(one, one.lea, f"Q3,문서/{one.name(one.open[0])}")
+    assert one.list_seen(one.lea) & set(one.open) == {one.open[0]}
+    with suppress(NotAllowed):  # a person decides
+        check(one, OPERATOR, f"Q3,문서/{one.name(one.open[1])}")
+    assert one.list_seen(one.lea) & set(one.open) == {one.open[0]}
+
+
+def test_a_release_that_can_tell_grades_is_withheld_until_the_lead_gives_its_pairs_up(worlds: Pair) -> None:
+    one, _ = worlds
+    assert count_withheld(one.database, one.lea, "d", "0.1.0") == len(one.open) + 1
+    assert count_withheld(one.database, one.boss, "d", "0.1.0") == 0
+    assert count_withheld(one.database, OPERATOR, "d", "0.1.0") == 0
+    note_release(one.database, one.lea, "d", "0.1.0", now=one.now)
+    assert count_withheld(one.database, one.lea, "d", "0.1.0") == 0
+    assert set(one.open) <= one.list_seen(one.lea)
 
 
 def test_a_lead_without_a_pair_to_judge_sees_the_figures_of_the_operator(worlds: Pair) -> None:
@@ -625,10 +766,53 @@ def test_a_lead_without_a_pair_to_judge_sees_the_figures_of_the_operator(worlds:
         assert show(one, one.boss, way) == show(one, OPERATOR, way), way
 
 
-def test_figures_count_a_pair_again_once_the_lead_has_judged_it(worlds: Pair) -> None:
+def answer(world: Figures, pk: int, grade: int) -> tuple[str, ...]:
+    """Lea answers a pair; the codes of what is refused are returned."""
+    world.later(minutes=1)
+    return tuple(event.code for event in world.send(world.lea, world.event(world.keys[pk], grade)).refused)
+
+
+def test_a_lead_may_change_an_answer_until_figures_with_the_pair_are_shown(worlds: Pair) -> None:
     one, _ = worlds
     before = compute_agreement(one.database, one.lea, "d", resamples=0).measured.pairs
-    one.later(minutes=1)
-    one.send(one.lea, one.event(one.keys[one.open[1]], 2))
-    one.now += timedelta(seconds=1)
-    assert compute_agreement(one.database, one.lea, "d", resamples=0).measured.pairs == before + 1
+    assert answer(one, one.open[1], 2) == answer(one, one.open[1], 3) == ()
+    assert compute_agreement(one.database, one.lea, "d", resamples=0).measured.pairs == before
+    keep_answers(one.database, one.lea, "d", now=one.now)
+    assert one.list_seen(one.lea) & set(one.open) == {one.open[1], one.answered}
+    assert compute_agreement(one.database, one.lea, "d", resamples=0).measured.pairs == before + 2
+    assert answer(one, one.open[1], 1) == ("disclosed",)
+    assert answer(one, one.answered, 1) == ("disclosed",)
+    assert answer(one, one.open[2], 1) == ()
+    with one.database.read() as session:
+        kept = session.get_one(CurrentJudgmentRow, (one.open[1], one.lea.person_id))
+        assert (kept.outcome, kept.grade) == ("graded", 3)
+
+
+def test_a_lead_may_change_an_answer_to_a_check_until_figures_with_the_pair_are_shown(worlds: Pair) -> None:
+    one, _ = worlds
+    assert answer(one, one.drawn_pair, 0) == answer(one, one.drawn_pair, 1) == ()
+    assert count_blind(one, one.lea) == len(one.open) + 1
+    keep_answers(one.database, one.lea, "d", now=one.now)
+    assert answer(one, one.drawn_pair, 2) == ("disclosed",)
+
+
+def test_a_command_as_a_person_keeps_the_answers_of_the_person(worlds: Pair) -> None:
+    one, _ = worlds
+    CliRunner().invoke(commands, ["disagreements", "d", "--as", "ann", "--database", one.url])
+    assert not one.list_seen(one.ann)
+    CliRunner().invoke(commands, ["agreement", "d", "--as", "lea", "--database", one.url])
+    assert one.list_seen(one.lea) & set(one.open) == {one.answered}
+
+
+def test_only_leads_keep_their_answers(worlds: Pair) -> None:
+    one, _ = worlds
+    with pytest.raises(NotAllowed):
+        keep_answers(one.database, one.ann, "d", now=one.now)
+    assert not one.list_seen(one.ann)
+    keep_answers(one.database, OPERATOR, "d", now=one.now)
+
+
+def test_the_pages_that_show_leads_grades_keep_their_answers_and_the_first_page_does_not() -> None:
+    assert {page.address for page in PAGES if page.shows_figures} == {
+        "agreement", "disagreements", "quality", "evaluation", "releases", "pool", "calibration",
+    }  # fmt: skip

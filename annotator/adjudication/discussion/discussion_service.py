@@ -50,7 +50,7 @@ from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.open_pairs import make_open_pairs_request
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.logs.disclosures import add_seen, has_seen
+from annotator.storage.logs.disclosures import add_seen, has_seen, require_not_to_judge
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.disagreements import derive_disagreements, list_disagreements
 from annotator.storage.pairs.document_text import read_present_text
@@ -333,10 +333,12 @@ def _enter(session: Session, actor: Actor, dataset: str, role: str) -> DatasetRo
 
 
 def _enter_as_lead(session: Session, actor: Actor, dataset: str, pair: str) -> tuple[DatasetRow, int, int]:
-    """Return the dataset, locked, the lead's person_pk and the pair_pk."""
+    """Return the dataset, locked, the lead's person_pk and the pair_pk. StateError for a pair that the lead may still judge."""
     row, lead_pk = _enter(session, actor, dataset, "lead"), require_person(actor)
     lock_dataset(session, key_of(row.pk))
-    return row, lead_pk, key_of(_find_pair(session, row, pair).pk)
+    pair_pk = key_of(_find_pair(session, row, pair).pk)
+    require_not_to_judge(session, lead_pk, pair_pk)
+    return row, lead_pk, pair_pk
 
 
 def _enter_as_judge(

@@ -96,6 +96,7 @@ def import_qrels(
         queries = list_query_texts(session, dataset_pk)
         command = f"annotator import queries {transaction.dataset} {file.path}"
         qrels, notes = match_qrels(file, queries, command=command)
+        transaction.note_named((qrel.query_id, qrel.doc_id) for _, qrel in qrels)
         if as_judgments:
             notes += _store_annotators(transaction, file, queries, qrels, sha256, declared, command=command)
         by_pair, new, joined = _find_pairs(transaction, qrels, kept=not rejudge)

@@ -159,6 +159,7 @@ def prepare_new_judgments(
     BadInput names every event that cannot be stored (see `find_stored` and `check_targets`).
     """
     session, dataset_pk, now = transaction.session, transaction.dataset_pk, transaction.now
+    transaction.note_named((event.line.query_id, event.line.doc_id) for event in events)
     events = _choose_new_events(transaction, events, str(path))
     report_progress(say_n("storing {n:,} judgment", "storing {n:,} judgments", len(events)))
     queries = list_query_texts(session, dataset_pk)

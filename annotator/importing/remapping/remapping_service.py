@@ -6,7 +6,7 @@ so a judgment on its way from a browser reaches the right pair. All or nothing; 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from annotator.people.roles_service import require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.outdated import mark_outdated
 from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.disclosures import add_seen, carry_seen, list_blind_pairs
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.imported_grades import add_suggestions, list_suggestions
 from annotator.storage.pairs.pair_states import list_pair_states
@@ -58,7 +59,8 @@ def remap_documents(
 ) -> RemapReport:
     """Give documents the new ids that a file `old_doc_id,new_doc_id` names. For leads.
 
-    BadInput names every bad line. Old ids that the dataset does not have are reported, not refused.
+    BadInput names every bad line. Old ids that the dataset does not have are reported, not refused. The numbers of the report
+    depend on grades: a dry run counts pairs that the lead may still judge as not judged; otherwise the lead no longer judges them.
     """
     file = read_remap(_read_bytes(path, encoding), str(path))
     with database.write() as session:
@@ -73,9 +75,17 @@ def remap_documents(
         plan = plan_remap(file.links, documents, with_pairs, applied=applied)
         moved = plan.list_moved(documents)
         pairs = _list_affected(session, dataset_pk, documents, plan, moved)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id).intersection(pair.pk for pair in pairs)
+        if dry_run:
+            pairs = [
+                replace(pair, status="unjudged", grade=None) if pair.pk in blind else pair for pair in pairs
+            ]
+        elif actor.person_id is not None:
+            add_seen(session, blind, actor.person_id, now=now)
         moves = carry_pairs(pairs, moved, plan.leaving)
         work = _RemapWork(session, dataset_pk, row.name, documents, plan, moved, moves, now)
         stored = _store(work)
+        carry_seen(session, [*moves.retired, *moves.displaced], now=now)
         if plan.list_links():
             note_act(
                 session,

@@ -39,8 +39,9 @@ from annotator.pooling.search.snippets import cut_snippet
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.judgments.open_pairs import make_open_pairs_request
+from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.pairs.pair_states import iterate_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.central import DatasetRow, DocumentRow, QueryRow
 
@@ -236,14 +237,18 @@ def propose(
 
 
 def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentProposals:
-    """Return what annotators proposed, and what that adds to the pool. For leads."""
+    """Return what annotators proposed, and what that adds to the pool. For leads.
+
+    Pairs that the lead may still judge count as not judged.
+    """
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         stored = list_stored_proposals(session, key_of(row.pk))
         if not stored:
             return DocumentProposals((), (), QueryGain(None, 0, 0, 0))
-        states = list_pair_states(session, key_of(row.pk))
+        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+        states = list(iterate_pair_states(session, key_of(row.pk), blind))
         alone = list_only_proposed(session, key_of(row.pk), PROPOSED)
     by_pair = {state.pair_pk: state for state in states}
     proposals = []

@@ -43,7 +43,7 @@ from annotator.pooling.suggestions.suggestions_sql import (
     list_suggestable_documents,
 )
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
+from annotator.storage.logs.disclosures import find_pair_pks, list_blind_pairs, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_states import PairState, iterate_pair_states, list_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates, list_pair_pks, list_queries
@@ -101,7 +101,10 @@ def suggest_from(
     dry_run: bool = False,
     skip_unknown: bool = False,
 ) -> SuggestReport:
-    """Make pairs of what the rules `followed` suggest by these relations, as `suggest` does. `source`: what errors call them."""
+    """Make pairs of what the rules `followed` suggest by these relations, as `suggest` does. `source`: what errors call them.
+
+    Pairs that the lead may still judge suggest nothing.
+    """
     number = None
     for attempt in range(ATTEMPTS):
         with database.read() as session:
@@ -109,7 +112,8 @@ def suggest_from(
             require_role(session, actor, key_of(row.pk), "lead")
             documents = list_suggestable_documents(session, key_of(row.pk))
             kept, unknown = check_relations(lines, followed, documents, source, skip_unknown=skip_unknown)
-            plan = _plan(session, row, kept, followed, documents)
+            blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+            plan = _plan(session, row, kept, followed, documents, blind)
         counts = tuple(_count_rule(rule, plan) for rule in followed)
         if dry_run:
             break
@@ -120,7 +124,8 @@ def suggest_from(
             if not _is_current(session, row, plan):
                 if attempt < ATTEMPTS - 1:
                     continue
-                plan = _plan(session, row, kept, followed, documents)
+                blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+                plan = _plan(session, row, kept, followed, documents, blind)
                 counts = tuple(_count_rule(rule, plan) for rule in followed)
             _store(session, row, plan, now=now)
             number = _store_round(session, row, plan, counts, made_by=actor.person_id, now=now)
@@ -147,7 +152,8 @@ def _is_current(session: Session, row: DatasetRow, plan: "_SuggestPlan") -> bool
     the suggestions that are stored, and the documents."""
     starts = {(query_id, doc_id) for query_id, doc_ids in plan.settled.items() for doc_id in doc_ids}
     names = starts | {(item.query_id, item.doc_id) for item in plan.suggested}
-    before = {plan.pool[name].pair_pk: plan.pool[name] for name in names if name in plan.pool}
+    known = {plan.pool[name].pair_pk: plan.pool[name] for name in names if name in plan.pool}
+    before = {pair_pk: state for pair_pk, state in known.items() if pair_pk not in plan.blind}
     now = {
         state.pair_pk: _describe_state(state)
         for state in list_pair_states(session, key_of(row.pk), sorted(before))
@@ -259,6 +265,7 @@ class _SuggestPlan:
     new_pairs: frozenset[tuple[str, str]]
     outdated: int
     documents: Mapping[str, int]
+    blind: Collection[int]
 
 
 def _plan(
@@ -267,10 +274,12 @@ def _plan(
     lines: Iterable[RelationLine],
     rules: Sequence[SuggestionRule],
     documents: Mapping[str, int],
+    blind: Collection[int],
 ) -> _SuggestPlan:
+    """Plan what the rules suggest. `blind`: pairs that the lead may still judge; they count as not judged."""
     settled: dict[str, list[str]] = {}
     pool: dict[tuple[str, str], _PoolPairState] = {}
-    for state in iterate_pair_states(session, key_of(row.pk)):
+    for state in iterate_pair_states(session, key_of(row.pk), blind):
         pool[state.query_id, state.doc_id] = _describe_state(state)
         if state.settlement.grade == SETTLED_AT:
             settled.setdefault(state.query_id, []).append(state.doc_id)
@@ -288,6 +297,7 @@ def _plan(
         frozenset((item.query_id, item.doc_id) for item in suggested) - pool.keys(),
         sum(starting.isdisjoint(item.from_pairs) for item in stored.values()),
         documents,
+        blind,
     )
 
 

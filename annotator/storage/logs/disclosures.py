@@ -2,11 +2,13 @@
 
 Everything that shows a person who gave which grade, or a pair's settled grade, goes through here. `list_to_judge` says
 what must not be shown to them; what is shown is recorded before it is sent. Figures over many pairs are computed as if
-nobody had judged the pairs of `list_blind_pairs`: so no comparison of figures tells the person a grade. Every way is
-listed in docs/security.md.
+nobody had judged the pairs of `list_blind_pairs`: so no comparison of figures tells the person a grade. A pair that the
+person has answered is among them until `overview/service.keep_answers` records that the answer stays as it is. Who has seen a pair has
+also seen the pairs that took its place when its document got other ids. Every way is listed in docs/security.md.
 """
 
 import json
+import re
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
@@ -15,6 +17,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Integer, bindparam, text
 from sqlalchemy.orm import Session
 
+from annotator.domain.errors import StateError
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import LATEST
@@ -40,18 +44,31 @@ INSERT INTO disclosure (pair_pk, person_pk, disclosed_at)
 SELECT x.value, :person_pk, :now FROM {pairs} x WHERE true
 ON CONFLICT (pair_pk, person_pk) DO NOTHING"""
 _PKS = "SELECT p.key, p.pk FROM pair p WHERE p.key IN {keys}"
-_TO_JUDGE = """
-SELECT p.pk FROM pair p WHERE p.pk IN {pairs}
-  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :person_pk)
-  AND (p.lacking > 0 AND NOT EXISTS (SELECT 1 FROM current_judgment c
-      WHERE c.pair_pk = p.pk AND c.annotator_pk = :person_pk AND c.outcome <> 'later')
-    OR EXISTS (SELECT 1 FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk
-      WHERE x.pair_pk = p.pk AND w.annotator_pk = :person_pk AND x.outcome IS NULL))"""
-_SOMETHING_TO_JUDGE = text("""
+_UNSEEN = "NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :person_pk)"
+_JUDGED = """EXISTS (SELECT 1 FROM current_judgment c
+  WHERE c.pair_pk = p.pk AND c.annotator_pk = :person_pk AND c.outcome <> 'later')"""
+_DRAWN = """EXISTS (SELECT 1 FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk
+  WHERE x.pair_pk = p.pk AND w.annotator_pk = :person_pk AND x.outcome IS {answer})"""
+# The person has answered the pair and may change the answer, and somebody else has said something of the pair.
+_CHANGEABLE = f"""({_JUDGED} OR {_DRAWN.format(answer="NOT NULL")}) AND (
+  EXISTS (SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk <> :person_pk AND j.outcome <> 'later')
+  OR EXISTS (SELECT 1 FROM imported_qrel i WHERE i.pair_pk = p.pk))"""
+_TO_JUDGE = f"""
+SELECT p.pk FROM pair p WHERE p.pk IN {{pairs}} AND {_UNSEEN}
+  AND (p.lacking > 0 AND NOT {_JUDGED} OR {_DRAWN.format(answer="NULL")} OR {_CHANGEABLE})"""
+_OWN = """
+  SELECT m.pair_pk FROM current_judgment m
+  WHERE m.dataset_pk = :dataset_pk AND m.annotator_pk = :person_pk AND m.outcome <> 'later'
+  UNION SELECT y.pair_pk FROM quality_draw v JOIN quality_pair y ON y.draw_pk = v.pk
+  WHERE v.dataset_pk = :dataset_pk AND v.annotator_pk = :person_pk"""
+_OWN_CHANGEABLE = f"SELECT p.pk FROM pair p WHERE p.pk IN ({_OWN}) AND {_UNSEEN} AND {_CHANGEABLE}"
+_ANSWERED = text(_OWN_CHANGEABLE)
+_SOMETHING_TO_JUDGE = text(f"""
 SELECT 1 FROM query_work w WHERE w.dataset_pk = :dataset_pk AND w.open_pairs > 0
 UNION ALL SELECT 1 FROM quality_draw v JOIN quality_pair y ON y.draw_pk = v.pk
-WHERE v.dataset_pk = :dataset_pk AND v.annotator_pk = :person_pk AND y.outcome IS NULL LIMIT 1""")
-_BLIND = """
+WHERE v.dataset_pk = :dataset_pk AND v.annotator_pk = :person_pk AND y.outcome IS NULL
+UNION ALL {_OWN_CHANGEABLE} LIMIT 1""")
+_BLIND = f"""
 SELECT o.pk, o.query_pk FROM query_work w CROSS JOIN pair o  -- in this order: counters tell quickly that there is none
 WHERE CAST(:person_pk AS INTEGER) > 0 AND w.dataset_pk = :dataset_pk AND w.open_pairs > 0
   AND o.query_pk = w.query_pk AND o.lacking > 0 AND o.judged > 0
@@ -59,15 +76,15 @@ WHERE CAST(:person_pk AS INTEGER) > 0 AND w.dataset_pk = :dataset_pk AND w.open_
     WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :person_pk AND c.outcome <> 'later')
   AND o.pk NOT IN (SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :person_pk)
 UNION
-SELECT p.pk, p.query_pk FROM quality_draw v JOIN quality_pair y ON y.draw_pk = v.pk JOIN pair p ON p.pk = y.pair_pk
-WHERE v.dataset_pk = :dataset_pk AND v.annotator_pk = :person_pk AND y.outcome IS NULL
-  AND p.pk NOT IN (SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :person_pk)"""
+SELECT p.pk, p.query_pk FROM pair p
+WHERE p.pk IN ({_OWN}) AND {_UNSEEN} AND ({_DRAWN.format(answer="NULL")} OR {_CHANGEABLE})"""
 BLIND_PAIRS = f"SELECT b.pk FROM ({_BLIND}) b"
 """The pairs of `list_blind_pairs` as a subquery with the values dataset_pk and person_pk (None: the operator)."""
 _LIST_BLIND = prepare_sql(_BLIND)
 _BLIND_STAMP = prepare_sql(f"""
 SELECT {LATEST}, (SELECT coalesce(max(pk), 0) FROM adjudication), (SELECT coalesce(max(pk), 0) FROM pair),
   (SELECT coalesce(max(pk), 0) FROM remap), (SELECT coalesce(max(pk), 0) FROM quality_draw),
+  (SELECT coalesce(max(pk), 0) FROM imported_qrel),
   (SELECT count(*) FROM disclosure WHERE person_pk = :person_pk),
   (SELECT coalesce(sum(open_pairs * (1 + query_pk % 9973)), 0) FROM query_work WHERE dataset_pk = :dataset_pk),
   (SELECT coalesce(sum(begun_pairs * (1 + query_pk % 9973)), 0) FROM query_work WHERE dataset_pk = :dataset_pk)""")
@@ -88,6 +105,12 @@ SELECT p.pk, x.query_id, x.name FROM published x
 JOIN query q ON q.dataset_pk = :dataset_pk AND q.query_id = x.query_id
 JOIN document d ON d.dataset_pk = :dataset_pk AND d.doc_id = x.doc_id
 JOIN pair p ON p.query_pk = q.pk AND p.document_pk = d.pk"""
+_LEFT = """
+SELECT p.dataset_pk, q.query_id, d.doc_id FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
+WHERE p.pk IN {pairs} AND p.retired_at IS NOT NULL"""
+_SEEN = "SELECT s.pair_pk, s.person_pk FROM disclosure s WHERE s.pair_pk IN {pairs}"
+RETIRED = re.compile(r" \(retired \d{4}-\d\d-\d\d(?:, \d+)?\)$")
+"""The end of the name of a document that has lost its id, as `remapping.name_retired` writes it."""
 _RELEASED = "SELECT r.query_id, r.doc_id FROM release_qrel r WHERE r.release_pk = :release_pk"
 _NAMES = {
     "sqlite": "SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:names)",
@@ -103,23 +126,38 @@ def note_seen(database: Database, pair_pks: Collection[int], person_pk: int | No
     if person_pk is None or not pair_pks:
         return
     with database.read() as session:
-        new = _list_new(session, pair_pks, person_pk)
+        new = _list_new(session, _follow(session, pair_pks), person_pk)
     if new:
         with database.write() as session:
             add_seen(session, new, person_pk, now=now)
 
 
 def add_seen(session: Session, pair_pks: Collection[int], person_pk: int, *, now: datetime) -> None:
-    """Record that the person has seen others' judgments of these pairs.
+    """Record, in the caller's transaction, that the person has seen others' judgments of these pairs.
 
-    In the caller's transaction, with one statement.
+    And of the pairs that took their place.
     """
     if pair_pks:
         statement = text(_NOTE.format(pairs=_name_list(session, "pairs")))
         statement = statement.bindparams(bindparam("now", type_=UtcDateTime))
-        session.execute(
-            statement, {"pairs": json.dumps(sorted(pair_pks)), "person_pk": person_pk, "now": now}
-        )
+        pairs = json.dumps(sorted(_follow(session, pair_pks)))
+        session.execute(statement, {"pairs": pairs, "person_pk": person_pk, "now": now})
+
+
+def carry_seen(session: Session, left: Collection[int], *, now: datetime) -> None:
+    """Record who has seen others' judgments of these pairs, which have left the pool, for the pairs that took their place."""
+    pairs_by_person: dict[int, list[int]] = {}
+    statement = text(_SEEN.format(pairs=_name_list(session, "pairs")))
+    for pair_pk, person_pk in session.execute(statement, {"pairs": json.dumps(sorted(left))}):
+        pairs_by_person.setdefault(person_pk, []).append(pair_pk)
+    for person_pk, pair_pks in pairs_by_person.items():
+        add_seen(session, pair_pks, person_pk, now=now)
+
+
+def list_answered(session: Session, dataset_pk: int, person_pk: int | None) -> Collection[int]:
+    """Return the pairs whose answer the person may still change, and of which somebody else has said something."""
+    values = {"dataset_pk": dataset_pk, "person_pk": person_pk}
+    return () if person_pk is None else session.scalars(_ANSWERED, values).all()
 
 
 def has_seen(session: Session, pair_pk: int, person_pk: int) -> bool:
@@ -133,14 +171,20 @@ def list_seen(session: Session, person_pk: int, pair_pks: Collection[int]) -> se
 
 
 def list_to_judge(session: Session, person_pk: int | None, pair_pks: Collection[int]) -> set[int]:
-    """Return those of the pairs that the person may still be handed, or was drawn to check and has not answered.
+    """Return those of the pairs that the person may still judge. Others' judgments of them must not be shown.
 
-    Others' judgments of these pairs must not be shown to the person.
+    The person may still be handed the pair, was drawn to check it, or may change an answer on a pair that others judged too.
     """
     if person_pk is None or not pair_pks:
         return set()
     statement = text(_TO_JUDGE.format(pairs=_name_list(session, "pairs")))
     return set(session.scalars(statement, {"pairs": json.dumps(list(pair_pks)), "person_pk": person_pk}))
+
+
+def require_not_to_judge(session: Session, person_pk: int, pair_pk: int) -> None:
+    """Raise StateError if the person may still judge the pair: any other answer would tell something of its grades."""
+    if list_to_judge(session, person_pk, [pair_pk]):
+        raise StateError(say("You may still judge this pair. Judge it first, or look at its judgments."))
 
 
 class BlindPairs(frozenset[int]):
@@ -159,7 +203,7 @@ _NO_BLIND_PAIRS = BlindPairs()
 
 
 def list_blind_pairs(session: Session, dataset_pk: int, person_pk: int | None) -> BlindPairs:
-    """Return the judged pairs of a dataset that the person may still judge, by the rule of `list_to_judge`.
+    """Return the judged pairs of a dataset that the person may still judge or judge otherwise, by the rule of `list_to_judge`.
 
     Figures for this person count them as not judged. Empty for the operator (None). A page asks for them many times, so a
     session that only reads keeps the latest lists in its database's `kept`, with a stamp of all that changes them.
@@ -189,7 +233,7 @@ def _read_blind_pairs(session: Session, values: Mapping[str, int]) -> BlindPairs
 
 
 def has_pairs_to_judge(session: Session, dataset_pk: int, person_pk: int | None) -> bool:
-    """Return whether the dataset has a pair that lacks judgments, or one that the person was drawn to check.
+    """Return whether the dataset has a pair that lacks judgments, or that only this person may still judge.
 
     A quick answer: without such a pair the person may judge none.
     """
@@ -251,6 +295,18 @@ def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[in
     return list(session.scalars(text(_BY_NAMES.format(given=_RELEASED)), named))
 
 
+def list_withheld(
+    session: Session, dataset_pk: int, person_pk: int | None, release_pk: int
+) -> frozenset[tuple[str, str]]:
+    """Return the pairs of a release that the person may still judge, as (query_id, doc_id) in that release."""
+    if not has_pairs_to_judge(session, dataset_pk, person_pk):
+        return frozenset()
+    named = {"dataset_pk": dataset_pk, "release_pk": release_pk}
+    rows = session.execute(text(_BY_NAMES.format(given=_RELEASED)), named).all()
+    to_judge = list_to_judge(session, person_pk, {pair_pk for pair_pk, _, _ in rows})
+    return frozenset((query_id, doc_id) for pair_pk, query_id, doc_id in rows if pair_pk in to_judge)
+
+
 def find_published(
     session: Session, dataset_pk: int, names: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], set[int]]:
@@ -274,6 +330,18 @@ def note_published(
     with database.read() as session:
         pair_pks = find_published(session, key_of(find_dataset(session, dataset).pk), names)
     note_seen(database, {pk for pks in pair_pks.values() for pk in pks}, actor.person_id, now=now)
+
+
+def _follow(session: Session, pair_pks: Collection[int]) -> set[int]:
+    """Return these pairs, and the pairs that took the place of those that have left the pool (`remap`)."""
+    statement = text(_LEFT.format(pairs=_name_list(session, "pairs")))
+    names_by_dataset: dict[int, set[tuple[str, str]]] = {}
+    for dataset_pk, query_id, doc_id in session.execute(statement, {"pairs": json.dumps(sorted(pair_pks))}):
+        names_by_dataset.setdefault(dataset_pk, set()).add((query_id, RETIRED.sub("", doc_id)))
+    followed = set(pair_pks)
+    for dataset_pk, names in names_by_dataset.items():
+        followed.update(*find_published(session, dataset_pk, names).values())
+    return followed
 
 
 def _list_new(session: Session, pair_pks: Collection[int], person_pk: int) -> Sequence[int]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import say
-from annotator.releases.published_service import compare_releases
+from annotator.releases.published_service import compare_releases, count_withheld
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_table
@@ -165,4 +166,9 @@ def draw_comparison(context: PageContext, dataset: str, listed: "list[Release]")
         diff = compare_releases(
             context.database, context.actor, dataset, before, after, keep=SHOWN, now=context.now
         )
+    withheld = max(
+        count_withheld(context.database, context.actor, dataset, version) for version in (before, after)
+    )
+    if withheld:
+        draw_note(tr(describe_blind_pairs(withheld)))
     draw_diff(diff)

@@ -17,9 +17,10 @@ from annotator.domain.settling import SETTLED
 from annotator.overview.service import show_overview
 from annotator.releases.files_service import list_releases
 from annotator.releases.gates_service import check_release
+from annotator.releases.published_service import count_withheld, note_release
 from annotator.releases.records import GATE_NAMES, Release
 from annotator.releases.service import preview_release, publish_release
-from annotator.web.blind_pairs import draw_blind_pairs
+from annotator.web.blind_pairs import draw_blind_pairs, draw_give_up_button
 from annotator.web.kit.controls import apply_url_tab
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
@@ -127,14 +128,34 @@ def _draw_part(name: str, context: PageContext, release: "Release", newest: "lis
         index = newest.index(release)
         earlier = [older.version for older in newest[index + 1 :]]
         draw_qrels(context, release.dataset, release.version, earlier)
+        return
+    withheld = count_withheld(context.database, context.actor, release.dataset, release.version)
+    if withheld:
+        _draw_withheld(context, release, withheld)
     elif name == "Gates":
         draw_kept_gates(release.gates)
     elif name == "Datasheet":
         draw_published(context, release, "DATASHEET.md")
     elif name == "Changes":
+        note_release(context.database, context.actor, release.dataset, release.version, now=context.now)
         draw_published(context, release, "CHANGES.md")
     else:
         draw_files(release, None if release.folder == "whole" else FOLDERS[release.folder])
+
+
+def _draw_withheld(context: PageContext, release: "Release", pairs: int) -> None:
+    """Say why a part of the release is not shown, and draw the button that shows it."""
+    words = tr_n(
+        "This can tell the grade of {n:,} pair that you may still judge, so it is not shown.",
+        "This can tell the grades of {n:,} pairs that you may still judge, so it is not shown.",
+        pairs,
+    )
+    draw_note(words)
+    draw_give_up_button(
+        lambda: note_release(
+            context.database, context.actor, release.dataset, release.version, now=context.now
+        )
+    )
 
 
 def draw_form(

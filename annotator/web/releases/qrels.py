@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotator.domain.errors import NotFound
-from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.domain.judgments import COUNTED_PURPOSE, describe_blind_pairs
 from annotator.domain.messages import say
 from annotator.releases.published_service import browse_qrels, list_guidelines, trace_qrel
 from annotator.web.kit.controls import apply_url_choice
@@ -156,6 +156,8 @@ def draw_qrels(context: PageContext, dataset: str, version: str, earlier: list[s
     qrel_page = _browse(context, dataset, version, (search or "", grade, origin, since), page)
     if page > 1 and not qrel_page.rows:
         page, qrel_page = 1, _browse(context, dataset, version, (search or "", grade, origin, since), 1)
+    if qrel_page.withheld:
+        draw_note(tr(describe_blind_pairs(qrel_page.withheld)))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _draw_table(qrel_page, f"qrels {dataset} {version}", page, compared=since != ALL)

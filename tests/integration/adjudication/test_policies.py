@@ -23,6 +23,7 @@ from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.questions_service import ask_question
+from annotator.overview.service import keep_answers
 from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import count_queries
 from annotator.storage.logs.disclosures import has_seen
@@ -178,6 +179,7 @@ def test_whatever_keeps_a_lead_or_a_policy_from_a_pair_leaves_it_out(bench: Benc
     other = bench.person("other", "lead")
     assert bench.left(actor=other) == {"not_taste": 2}
     bench.judge(other, "Q2", "t3", 1)
+    keep_answers(bench.database, other, "d", now=LATER)
     assert bench.left(actor=other) == {"not_taste": 2, "judged": 1}
     bench.add(
         DisagreementHoldRow(

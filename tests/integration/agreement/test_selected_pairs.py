@@ -16,6 +16,7 @@ from annotator.agreement.service import (
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.calibration_service import set_check
+from annotator.overview.service import keep_answers
 from annotator.people.roles_service import find_actor
 from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import count_queries
@@ -273,6 +274,8 @@ def test_a_lead_reads_nothing_of_a_pair_that_they_have_still_to_judge(world: Jud
     world.judge(lead, "Q1", "d2", 1)
     with world.database.write() as session:
         ask_for_one_more(session, d1, d2)
+    assert hidden() == sorted([d1, d2]), "the answer on d2 may still be changed"
+    keep_answers(world.database, lead, "d", now=NOW)
     assert hidden() == [d1]
     with world.database.write() as session:
         pk = key_of(session.query(PairRow).where(col(PairRow.key) == d1).one().pk)
@@ -280,7 +283,7 @@ def test_a_lead_reads_nothing_of_a_pair_that_they_have_still_to_judge(world: Jud
     assert hidden() == []
 
 
-def test_a_pair_drawn_for_a_lead_in_quality_control_is_hidden_until_it_is_answered(
+def test_a_pair_drawn_for_a_lead_in_quality_control_is_hidden_until_its_answer_stays(
     world: JudgedWorld,
 ) -> None:
     lead = world.person("hana", "lead")
@@ -303,6 +306,8 @@ def test_a_pair_drawn_for_a_lead_in_quality_control_is_hidden_until_it_is_answer
     assert (hidden(lead), hidden(OPERATOR)) == (1, 0)
     with world.database.write() as session:
         session.execute(update(QualityPairRow).values(outcome="graded", grade=1))
+    assert hidden(lead) == 1, "the answer may still be changed"
+    keep_answers(world.database, lead, "d", now=NOW)
     assert hidden(lead) == 0
 
 

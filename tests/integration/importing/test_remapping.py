@@ -20,7 +20,7 @@ from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.errors import BadInput, NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.judgments.ground_truth_service import import_qrels
-from annotator.importing.remapping.remapping import RemapReport
+from annotator.importing.remapping.remapping import RemapReport, name_retired
 from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_documents
@@ -29,12 +29,15 @@ from annotator.pooling.service import list_pairs, pool_runs
 from annotator.releases.build.judged_sql import iterate_documents, iterate_judged_queries
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current, derive_decided
+from annotator.storage.judgments.missing_judgments import derive_work
+from annotator.storage.logs.disclosures import RETIRED, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.imported_grades import ImportedQrel, list_suggestions
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
+    DatasetRow,
     DocumentRow,
     DocumentTextRow,
     ImportedQrelRow,
@@ -48,6 +51,7 @@ from annotator.storage.tables.central import (
     RubricRow,
     RunEntryRow,
 )
+from annotator.storage.tables.labeling import DisclosureRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling_world import hand_out
 
@@ -65,12 +69,12 @@ class Desk(JudgedWorld):
         self.ann, self.bob, self.lead = self.person("ann"), self.person("bob"), self.person("lead", "lead")
         self.ids = count(1)
 
-    def remap(self, *links: str, now: Any = LATER, **options: Any) -> RemapReport:
+    def remap(self, *links: str, now: Any = LATER, actor: Actor = OPERATOR, **options: Any) -> RemapReport:
         """`links` are "old>new"."""
         path = self.folder / "new ids.csv"
         lines = ["old_doc_id,new_doc_id", *(link.replace(">", ",") for link in links)]
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return remap_documents(self.database, OPERATOR, "d", path, now=now, **options)
+        return remap_documents(self.database, actor, "d", path, now=now, **options)
 
     def put(self, name: str, content: str) -> Path:
         path = self.folder / name
@@ -688,3 +692,85 @@ def test_whatever_the_mapping_no_judgment_is_lost_doubled_or_on_another_document
     assert (dict(again.renamed), again.pairs_retired, again.pairs_new) == ({}, 0, 0)
     assert small.places() == after
     assert not report.dry_run
+
+
+# Who has seen what -----------------------------------------------------------------------------------
+
+
+def list_seen(desk: Desk, person: Actor) -> set[str]:
+    """The documents of which the person has seen others' judgments."""
+    documents = (
+        select(col(DocumentRow.doc_id))
+        .join(PairRow, col(PairRow.document_pk) == col(DocumentRow.pk))
+        .join(DisclosureRow, col(DisclosureRow.pair_pk) == col(PairRow.pk))
+    )
+    with desk.database.read() as session:
+        return set(session.scalars(documents.where(col(DisclosureRow.person_pk) == person.person_id)))
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        (["a>b"], {"b"}),
+        (["a>a#1", "a>a#2"], {"a (retired 2026-03-05)", "a#1", "a#2"}),
+        (["a>c", "other>c"], {"a (retired 2026-03-05)", "c"}),
+    ],
+    ids=["renamed", "split", "merged"],
+)
+def test_who_has_seen_the_grades_of_a_pair_has_seen_those_of_the_pairs_in_its_place(
+    desk: Desk, links: list[str], expected: set[str]
+) -> None:
+    seen_before, seen_after = desk.person("before", "lead"), desk.person("after", "lead")
+    key = desk.pair("Q1", "a")
+    desk.pair("Q1", "other")
+    desk.judge(desk.ann, "Q1", "a", 3)
+    with desk.database.read() as session:
+        pair_pk = key_of(session.scalars(select(PairRow).where(col(PairRow.key) == key)).one().pk)
+    note_seen(desk.database, [pair_pk], seen_before.person_id, now=NOW)
+    desk.remap(*links)
+    assert list_seen(desk, seen_before) == expected
+    assert list_seen(desk, seen_after) == set()
+    note_seen(desk.database, [pair_pk], seen_after.person_id, now=LATER)
+    assert list_seen(desk, seen_after) == expected
+    assert "other" not in list_seen(desk, seen_after)
+
+
+def test_where_two_pairs_meet_who_has_seen_one_has_seen_the_one_that_stays(desk: Desk) -> None:
+    desk.pair("Q1", "a")
+    desk.pair("Q1", "b")
+    desk.judge(desk.ann, "Q1", "a", 3)
+    with desk.database.read() as session:
+        pks = {
+            row.doc_id: pk
+            for row, pk in session.execute(
+                select(DocumentRow, col(PairRow.pk)).join(
+                    PairRow, col(PairRow.document_pk) == col(DocumentRow.pk)
+                )
+            )
+        }
+    note_seen(desk.database, [pks["b"]], desk.bob.person_id, now=NOW)
+    desk.remap("a>b")
+    assert "b" in list_seen(desk, desk.bob)
+
+
+def test_a_lead_who_gives_new_ids_sees_the_grades_of_pairs_that_leave(desk: Desk) -> None:
+    """The report counts suggestions, which only settled pairs make; a dry run counts as if nobody had judged."""
+    with desk.database.write() as session:
+        session.get_one(DatasetRow, desk.dataset_pk).overlap = 3
+    desk.pair("Q1", "a")
+    desk.judge(desk.ann, "Q1", "a", 3)
+    with desk.database.write() as session:
+        derive_work(session, desk.dataset_pk)
+    assert desk.remap("a>a#1", "a>a#2", dry_run=True).suggestions == 2
+    assert desk.remap("a>a#1", "a>a#2", dry_run=True, actor=desk.lead).suggestions == 0
+    assert not list_seen(desk, desk.lead)
+    assert desk.remap("a>a#1", "a>a#2", actor=desk.lead).suggestions == 2
+    assert {"a#1", "a#2"} <= list_seen(desk, desk.lead)
+
+
+@given(doc_id=st.text(min_size=1, max_size=20), taken=st.integers(0, 3))
+def test_the_name_of_a_document_that_left_tells_its_old_name(doc_id: str, taken: int) -> None:
+    names: list[str] = []
+    for _ in range(taken + 1):
+        names.append(name_retired(doc_id, names, day="2026-01-31"))
+    assert {RETIRED.sub("", name) for name in names} == {doc_id}

@@ -75,6 +75,16 @@ def test_a_head_request_gets_the_headers_alone(served: Served) -> None:
         assert "attachment" in answer.headers["content-disposition"]
 
 
+def test_a_head_request_tells_no_checksum_to_guess_grades_by(served: Served) -> None:
+    """It records nothing, so neither length, checksum nor whether a checksum fits are told."""
+    whole = served.visit().get(served.address("nablarch.yaml"))
+    guess = {"range": "bytes=0-9", "if-range": whole.headers["etag"]}
+    answer = served.visit().head(served.address("nablarch.yaml"), headers=guess)
+    assert answer.status_code == 200
+    assert not {"etag", "content-range"} & set(answer.headers)
+    assert answer.headers.get("content-length", "0") == "0"
+
+
 def test_a_download_that_broke_off_can_be_taken_up_again(served: Served) -> None:
     whole = (served.release.path / "manifest.json").read_bytes()
     answer = served.visit().get(served.address("manifest.json"), headers={"range": "bytes=10-19"})
