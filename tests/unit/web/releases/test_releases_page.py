@@ -11,10 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.releases.gates_service import check_release
+from annotator.releases.published_service import count_withheld
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.schema import upgrade_schema
+from annotator.storage.tables.central import DatasetRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import (
     exports_of,
@@ -365,3 +368,22 @@ def test_only_the_open_tab_is_worked_out(published: JudgedWorld) -> None:
     app = open_page(published, "releases", tab="Compare")
     assert headings(app) == ["Releases"]
     assert len(app.get("bidi_component")) == 0
+
+
+@pytest.mark.parametrize("part", ["Gates", "Datasheet", "Changes", "Files"])
+def test_what_can_tell_grades_is_shown_once_a_lead_gives_up_the_pairs_of_the_release(
+    published: JudgedWorld, part: str
+) -> None:
+    """With few unknown grades, a checksum, a count or a text tells them: one tries all grades until they fit."""
+    other = published.person("other", "lead")
+    with published.database.write() as session:
+        session.get_one(DatasetRow, published.dataset_pk).overlap = 3
+        derive_work(session, published.dataset_pk)
+    address = {"tab": "Published", "version": "1.0.0", "part": part}
+    app = open_page(published, "releases", other, **address)
+    assert "that you may still judge, so it is not shown." in words(app)
+    (include,) = [button for button in app.button if button.label == "Include them; I will not judge them"]
+    include.click()
+    shown = words(run(app))
+    assert "so it is not shown" not in shown
+    assert count_withheld(published.database, other, "d", "1.0.0") == 0
