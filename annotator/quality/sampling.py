@@ -1,23 +1,24 @@
 """Draw a stratified sample of settled pairs, and bound the error rate that it proves.
 
-The same data and seed give the same sample, whatever the order of rows. Only this database knows the secret in the seed. A stratum is a query category with a settled
-grade. Each gets its share, rounded up or down by systematic sampling, so that every pair has the same chance; a fixed
-rule such as the largest remainder would never draw from a small stratum. What a sample already holds counts for its
-stratum.
+The same data and seed give the same sample, whatever the order of rows. Only this database knows the secret in the seed.
+A stratum is a query category with a settled grade. Each stratum, and each grade, gets its share up to one pair; chance
+decides where to round up, by the pivotal method (Deville & Tillé 1998, *Unequal probability sampling without replacement
+through a splitting method*). Every pair has the same chance, the number drawn of the number of pairs. A further draw gives
+every pair that is left the same chance.
 
 The bound is exact, from the hypergeometric distribution (binomial if `population` is None). It excludes a number of
 errors under which a sample this good or better has at most probability 1 - confidence. In whole pairs: of 1,000, "less
 than 5 %" is at most 49. Clopper & Pearson 1934; Wright 1991, *Exact confidence bounds when sampling from small finite
-universes*. See docs/statistics.md. Each look at a sample drawn in steps is exact alone; repeated looks raise the chance
+universes*. See docs/statistics.md, also for how little the strata can change this. Each look at a sample drawn in steps is exact alone; repeated looks raise the chance
 of a false pass, which is computed too.
 """
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from heapq import nsmallest
 from itertools import pairwise
 from math import ceil
+from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 from annotator.agreement.records import Interval
@@ -51,36 +52,29 @@ def find_target(population: int, rate: float) -> int:
 
 
 def find_seats(
-    left: Mapping[Stratum, int], held: Mapping[Stratum, int], target: int, *, seed: Seed, sample_round: int
+    left: Mapping[Stratum, int], held: int, target: int, *, seed: Seed, sample_round: int
 ) -> dict[Stratum, int]:
-    """Return how many of the remaining pairs of each stratum to add to those held, for a sample of `target` pairs.
+    """Return how many of the remaining pairs of each stratum to add to the `held` ones, for a sample of `target` pairs.
 
     If there are fewer pairs, all of them.
     """
-    sizes = {stratum: left.get(stratum, 0) + held.get(stratum, 0) for stratum in sorted({*left, *held})}
-    start = _draw(seed, sample_round, f"start {sum(held.values())}")
-    return share_out(sizes, held, target, start=Fraction(int.from_bytes(start, "big"), 2**64))
+    random = Random(int.from_bytes(_draw(seed, sample_round, f"seats after {held}")))
+    return share_out(left, target - held, random)
 
 
 def draw_pairs(
-    free: Iterable[DrawablePair],
-    held: Collection[DrawablePair],
-    target: int,
-    *,
-    seed: Seed,
-    sample_round: int,
+    free: Iterable[DrawablePair], held: int, target: int, *, seed: Seed, sample_round: int
 ) -> list[DrawablePair]:
-    """Return the pairs of `free` to add to those `held`."""
+    """Return the pairs of `free` to add to the `held` ones, for a sample of `target` pairs."""
     by_stratum: dict[Stratum, list[DrawablePair]] = {}
     for pair in free:
         by_stratum.setdefault(pair.stratum, []).append(pair)
     left = {stratum: len(pairs) for stratum, pairs in by_stratum.items()}
-    already = Counter(pair.stratum for pair in held)
-    seats = find_seats(left, already, target, seed=seed, sample_round=sample_round)
     drawn: list[DrawablePair] = []
-    for stratum, number in seats.items():
-        pairs = by_stratum.get(stratum, ())
-        drawn += nsmallest(number, pairs, key=lambda pair: (_draw(seed, sample_round, pair.key), pair.key))
+    for stratum, number in find_seats(left, held, target, seed=seed, sample_round=sample_round).items():
+        drawn += nsmallest(
+            number, by_stratum[stratum], key=lambda pair: (_draw(seed, sample_round, pair.key), pair.key)
+        )
     return drawn
 
 
@@ -101,41 +95,46 @@ def count_strata(
     )
 
 
-def share_out(
-    sizes: Mapping[Stratum, int],
-    already: Mapping[Stratum, int],
-    target: int,
-    *,
-    start: Fraction,
-) -> dict[Stratum, int]:
-    """Return how many further pairs each stratum gives, by its size, what the sample has of it, and a random number.
+def share_out(left: Mapping[Stratum, int], number: int, random: Random) -> dict[Stratum, int]:
+    """Return how many of `number` pairs to draw from each stratum, in proportion to the pairs it has left.
 
-    The random number is in [0, 1). The sum is `target` minus what is held; no stratum gives more than it has left.
+    Strata of a grade compete first, then the rests of the grades, so that grades get their shares up to one pair too.
     """
-    population = sum(sizes.values())
-    target = min(target, population)
-    missing = target - sum(already.get(stratum, 0) for stratum in sizes)
-    if missing <= 0:
-        return dict.fromkeys(sizes, 0)
-    wanted = {
-        stratum: max(Fraction(0), Fraction(size * target, population) - already.get(stratum, 0))
-        for stratum, size in sizes.items()
-    }
-    scale = missing / sum(wanted.values(), Fraction(0))  # below 1 where a stratum holds more than its share
-    shares = {stratum: share * scale for stratum, share in wanted.items()}
-    return dict(zip(sizes, _round_at_random(list(shares.values()), start), strict=True))
+    population = sum(left.values())
+    number = min(number, population)
+    if number <= 0:
+        return dict.fromkeys(left, 0)
+    seats: dict[Stratum, int] = {}
+    rests: dict[
+        int, list[tuple[Stratum, int]]
+    ] = {}  # by grade: strata with what is not whole, in 1/population
+    for stratum in sorted(left):
+        seats[stratum], rest = divmod(left[stratum] * number, population)
+        rests.setdefault(stratum[1], []).append((stratum, rest))
+    finalists = [_settle_rests(rests[grade], population, seats, random) for grade in sorted(rests)]
+    _settle_rests(finalists, population, seats, random)
+    return seats
 
 
-def _round_at_random(shares: Sequence[Fraction], start: Fraction) -> list[int]:
-    """Round shares to whole numbers of the same sum: each up with a probability equal to its fraction, else down."""
-    whole: list[int] = []
-    passed = Fraction(0)
-    for share in shares:
-        fraction = share - int(share)
-        up = ceil(passed + fraction - start) - ceil(passed - start)
-        whole.append(int(share) + up)
-        passed += fraction
-    return whole
+def _settle_rests(
+    rests: list[tuple[Stratum, int]], whole: int, seats: dict[Stratum, int], random: Random
+) -> tuple[Stratum, int]:
+    """Let strata compete in random order, two at a time, until one at most has a rest above 0; return it.
+
+    Adds a seat for each whole one. The chance of each stratum is its rest / `whole`.
+    """
+    random.shuffle(rests)
+    last, rest = rests[0]
+    for stratum, other in rests[1:]:
+        both = rest + other
+        if 0 < both < whole:  # one of the two takes everything
+            last = stratum if random.randrange(both) < other else last
+            rest = both
+        elif both:  # one of the two gets a seat, the other keeps what is left
+            is_last_seated = random.randrange(2 * whole - both) < whole - other
+            seats[last if is_last_seated else stratum] += 1
+            last, rest = (stratum if is_last_seated else last), both - whole
+    return last, rest
 
 
 def _draw(seed: Seed, sample_round: int, name: str) -> bytes:

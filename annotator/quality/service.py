@@ -160,7 +160,6 @@ class _DrawPlan:
     settled: SettledPairs
     free: list[int]  # indexes of the settled pairs that could be drawn
     strata: list[Stratum]  # of the free pairs
-    held: list[DrawablePair]  # what the round's sample already has
     draw_seed: Seed  # the preview's, with the secret of the dataset
 
 
@@ -418,11 +417,10 @@ def _plan(
         (categories[query] or "", grade)
         for query, grade in zip(settled.query[free].tolist(), settled.grade[free].tolist(), strict=True)
     ]
-    ready = [DrawablePair(pair.key, pair.category, pair.settled_grade) for pair in held]
-    left, already = Counter(strata), Counter(pair.stratum for pair in ready)
+    left, already = Counter(strata), Counter((pair.category or "", pair.settled_grade) for pair in held)
     target = size or find_target(population, rate)
     draw_seed = mix_secret(seed, session.get_one(DatasetRow, dataset_pk).check_secret)
-    seats = find_seats(left, already, target, seed=draw_seed, sample_round=sample_round)
+    seats = find_seats(left, len(held), target, seed=draw_seed, sample_round=sample_round)
     preview = QualityPreview(
         sample_round,
         annotator,
@@ -434,7 +432,7 @@ def _plan(
         sum(seats.values()),
         count_strata(left, already, seats),
     )
-    return _DrawPlan(preview, person_pk, settled, np.flatnonzero(free).tolist(), strata, ready, draw_seed)
+    return _DrawPlan(preview, person_pk, settled, np.flatnonzero(free).tolist(), strata, draw_seed)
 
 
 def _choose(plan: _DrawPlan, keys: Mapping[int, str]) -> list[tuple[int, int, str]]:
@@ -448,7 +446,7 @@ def _choose(plan: _DrawPlan, keys: Mapping[int, str]) -> list[tuple[int, int, st
         for key, (category, grade) in zip(index_by_key, plan.strata, strict=True)
     ]
     drawn = draw_pairs(
-        free, plan.held, preview.drawn + preview.pairs, seed=plan.draw_seed, sample_round=preview.round
+        free, preview.drawn, preview.drawn + preview.pairs, seed=plan.draw_seed, sample_round=preview.round
     )
     return [
         (int(settled.pair[index]), int(settled.grade[index]), PAIR_STATUSES[settled.status[index]])

@@ -1,23 +1,34 @@
 """A sample of settled pairs: each pair's chance is the same, each stratum has its share, and the seed says which."""
 
 from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
+from itertools import pairwise
+from math import ceil, sqrt
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.quality.sampling import DrawablePair, count_strata, draw_pairs, find_target, share_out
+from annotator.quality.sampling import (
+    DrawablePair,
+    Stratum,
+    count_strata,
+    draw_pairs,
+    find_target,
+    share_out,
+)
 
 SIZES = st.dictionaries(
     st.tuples(st.sampled_from(["", "howto", "판례", "例"]), st.integers(0, 3)),
     st.integers(1, 40),
     min_size=1,
 )
-STARTS = st.integers(0, 2**64 - 1).map(lambda number: Fraction(number, 2**64))
+SEEDS = st.integers(0, 2**31 - 1)
 
 
-def make_pairs(sizes: dict[tuple[str, int], int]) -> list[DrawablePair]:
+def make_pairs(sizes: dict[Stratum, int]) -> list[DrawablePair]:
     return [
         DrawablePair(f"{category}/{grade}/{number}", category or None, grade)
         for (category, grade), size in sizes.items()
@@ -35,83 +46,116 @@ def test_a_share_is_rounded_up_and_only_where_it_is_not_whole(
     assert find_target(population, rate) == target
 
 
-@given(SIZES, st.integers(0, 200), STARTS)
-def test_each_stratum_gives_its_share_up_to_one_pair(
-    sizes: dict[tuple[str, int], int], target: int, start: Fraction
+def by_grade(numbers: Mapping[Stratum, int]) -> Counter[int]:
+    total: Counter[int] = Counter()
+    for (_, grade), number in numbers.items():
+        total[grade] += number
+    return total
+
+
+@given(SIZES, st.integers(0, 200), SEEDS)
+def test_each_stratum_and_each_grade_gives_its_share_up_to_one_pair(
+    sizes: dict[Stratum, int], target: int, seed: int
 ) -> None:
     population = sum(sizes.values())
-    seats = share_out(sizes, {}, target, start=start)
+    seats = share_out(sizes, target, Random(seed))
     assert sum(seats.values()) == min(target, population)
-    for stratum, seat in seats.items():
-        share = Fraction(sizes[stratum] * min(target, population), population)
-        assert int(share) <= seat <= sizes[stratum]
-        assert seat < share + 1
+    for drawn, there in ((seats, sizes), (by_grade(seats), by_grade(sizes))):
+        for part, number in drawn.items():
+            share = Fraction(there[part] * min(target, population), population)
+            assert int(share) <= number <= ceil(share)
 
 
-@given(SIZES, st.integers(1, 60), st.integers(1, 60), STARTS, STARTS)
-def test_what_a_sample_holds_counts_for_its_stratum(
-    sizes: dict[tuple[str, int], int], first: int, more: int, start: Fraction, again: Fraction
+@given(SIZES, st.integers(1, 60), st.integers(1, 60), SEEDS)
+def test_a_sample_drawn_in_two_steps_has_the_share_of_each_stratum_up_to_two_pairs(
+    sizes: dict[Stratum, int], first: int, more: int, seed: int
 ) -> None:
     population = sum(sizes.values())
-    held = share_out(sizes, {}, first, start=start)
-    added = share_out(sizes, held, first + more, start=again)
-    assert sum(held.values()) + sum(added.values()) == min(first + more, population)
+    held = share_out(sizes, first, Random(seed))
+    left = {stratum: size - held[stratum] for stratum, size in sizes.items()}
+    added = share_out(left, more, Random(seed + 1))
+    total = min(first + more, population)
+    assert sum(held.values()) + sum(added.values()) == total
     for stratum, size in sizes.items():
-        share = Fraction(size * min(first + more, population), population)
         assert held[stratum] + added[stratum] <= size
-        assert held[stratum] + added[stratum] < share + 2
+        assert abs(held[stratum] + added[stratum] - Fraction(size * total, population)) < 2
 
 
-def test_every_pair_has_the_same_chance_also_in_the_smallest_stratum() -> None:
-    """Over evenly spread starts, a stratum gets on average exactly its share: a third of one pair as well."""
-    sizes = {("", 0): 2, ("a", 1): 31, ("b", 2): 27}
-    starts = [Fraction(2 * number + 1, 2_000) for number in range(1_000)]
-    seats = [share_out(sizes, {}, 10, start=start) for start in starts]
-    for stratum, size in sizes.items():
-        mean = Fraction(sum(seat[stratum] for seat in seats), len(starts))
-        assert abs(mean - Fraction(size * 10, 60)) < Fraction(1, 500)
+@given(st.integers(1, 8), st.integers(1, 30), st.integers(4, 40), SEEDS)
+def test_with_equal_strata_every_sample_has_all_grades(
+    categories: int, size: int, target: int, seed: int
+) -> None:
+    sizes = {(str(category), grade): size for category in range(categories) for grade in range(4)}
+    drawn = by_grade(share_out(sizes, target, Random(seed)))
+    assert set(drawn) == set(range(4)) and min(drawn.values()) > 0
 
 
-def test_over_many_seeds_each_pair_is_drawn_equally_often() -> None:
-    pairs = make_pairs({("", 0): 2, ("a", 1): 9, ("b", 2): 13})
+def test_with_equal_strata_any_two_grades_can_be_drawn_together() -> None:
+    """A systematic draw gives grades 0 and 2, or 1 and 3, and never 0 and 1."""
+    pairs = make_pairs({("", grade): 25 for grade in range(4)})
+    drawn = Counter(
+        frozenset(pair.grade for pair in draw_pairs(pairs, 0, 2, seed=seed, sample_round=1))
+        for seed in range(1_200)
+    )
+    assert len(drawn) == 6
+    assert all(abs(number - 200) < 65 for number in drawn.values())  # 65 is five times its spread
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {("", 0): 2, ("a", 1): 9, ("b", 2): 13},
+        {(category, grade): 3 for category in "abc" for grade in range(4)},
+        {("a", 0): 1, ("b", 0): 1, ("a", 3): 40},
+    ],
+)
+@pytest.mark.parametrize("steps", [(6,), (4, 9)])
+def test_over_many_seeds_each_pair_is_drawn_equally_often(
+    sizes: dict[Stratum, int], steps: tuple[int, ...]
+) -> None:
+    pairs, seeds = make_pairs(sizes), 2_000
     drawn: Counter[str] = Counter()
-    for seed in range(2_000):
-        drawn.update(pair.key for pair in draw_pairs(pairs, [], 6, seed=seed, sample_round=1))
-    assert sum(drawn.values()) == 12_000
-    assert all(
-        abs(drawn[pair.key] - 500) < 100 for pair in pairs
-    )  # 500 expected; 100 is five times its spread
+    for seed in range(seeds):
+        free = pairs
+        for held, target in pairwise((0, *steps)):
+            new = draw_pairs(free, held, target, seed=seed, sample_round=1)
+            drawn.update(pair.key for pair in new)
+            free = [pair for pair in free if pair not in new]
+    chance = steps[-1] / len(pairs)
+    spread = sqrt(seeds * chance * (1 - chance))
+    assert sum(drawn.values()) == steps[-1] * seeds
+    assert all(abs(drawn[pair.key] - seeds * chance) < 5 * spread for pair in pairs)
 
 
 @given(SIZES, st.integers(1, 100), st.integers(0, 2**31 - 1), st.randoms())
 def test_the_order_of_the_rows_does_not_matter(
-    sizes: dict[tuple[str, int], int], target: int, seed: int, random: object
+    sizes: dict[Stratum, int], target: int, seed: int, random: object
 ) -> None:
     pairs = make_pairs(sizes)
     mixed = pairs.copy()
     random.shuffle(mixed)  # type: ignore[attr-defined]
-    first = draw_pairs(pairs, [], target, seed=seed, sample_round=1)
-    assert first == draw_pairs(mixed, [], target, seed=seed, sample_round=1)
+    first = draw_pairs(pairs, 0, target, seed=seed, sample_round=1)
+    assert first == draw_pairs(mixed, 0, target, seed=seed, sample_round=1)
     assert len({pair.key for pair in first}) == min(target, len(pairs))
 
 
 @given(SIZES, st.integers(1, 60), st.integers(1, 60))
 def test_more_is_drawn_of_what_was_not_and_never_the_same_again(
-    sizes: dict[tuple[str, int], int], target: int, more: int
+    sizes: dict[Stratum, int], target: int, more: int
 ) -> None:
     pairs = make_pairs(sizes)
-    held = draw_pairs(pairs, [], target, seed=3, sample_round=1)
+    held = draw_pairs(pairs, 0, target, seed=3, sample_round=1)
     free = [pair for pair in pairs if pair not in held]
-    added = draw_pairs(free, held, target + more, seed=3, sample_round=1)
+    added = draw_pairs(free, len(held), target + more, seed=3, sample_round=1)
     assert not set(added) & set(held)
     assert len(held) + len(added) == min(target + more, len(pairs))
-    assert draw_pairs(free, held, len(held), seed=3, sample_round=1) == []
+    assert draw_pairs(free, len(held), len(held), seed=3, sample_round=1) == []
 
 
 def test_another_seed_and_another_round_draw_others() -> None:
     pairs = make_pairs({("a", 0): 500})
     drawn = [
-        frozenset(draw_pairs(pairs, [], 50, seed=seed, sample_round=number))
+        frozenset(draw_pairs(pairs, 0, 50, seed=seed, sample_round=number))
         for seed, number in ((0, 1), (1, 1), (0, 2))
     ]
     assert len(set(drawn)) == 3
