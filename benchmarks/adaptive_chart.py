@@ -20,15 +20,27 @@ SHOWN = {
 
 
 @dataclass(frozen=True, slots=True)
+class SwapCheck:
+    """What a report said of the pairs of systems, and what came of it with everything judged."""
+
+    listed: int  # pairs that could still swap
+    expected: float  # swaps of these, by the stated probabilities
+    swapped: int
+    others: int  # pairs that the report did not list
+    others_swapped: int
+    furthest: float  # the largest final difference of one of these; 0 if none has swapped
+
+
+@dataclass(frozen=True, slots=True)
 class Curve:
-    """Tau by the share of the pool that is judged, for one seed; `stated` is the tau that the program expects."""
+    """Tau by the share of the pool that is judged, for one seed; `swaps` are the reports of the rounds, if there are any."""
 
     collection: str
     seed: int
     method: str
     shares: tuple[float, ...]
     taus: tuple[float, ...]
-    stated: tuple[float, ...]
+    swaps: tuple[SwapCheck, ...] = ()
 
 
 def draw_curves(curves: Sequence[Curve]) -> str:

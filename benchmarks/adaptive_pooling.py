@@ -14,7 +14,8 @@ How the order is computed from part of the grades:
 - estimate: `estimate_order` of the program; for the stratified sample the expected grade of its stratum (infNDCG).
 
 The published methods see each grade before they choose the query's next pair, their best case; `swaps` chooses a round at a
-time. Then: how long a choice of 300 of 1,000,000 candidates takes.
+time. Then: how many of the pairs of systems that a report lists as open, and of the others, have another order in the end; how
+long a choice of 300 of 1,000,000 candidates takes.
 """
 
 import argparse
@@ -34,8 +35,14 @@ from numpy.typing import NDArray
 from annotator.evaluation.dataset_analysis.order_stability import compute_tau
 from annotator.pooling.adaptive.choice import choose_pairs, estimate_order
 from annotator.pooling.adaptive.measures import AdaptiveMeasure, read_measure, score_expected
-from annotator.pooling.adaptive.records import UNJUDGED, AdaptiveMethod, AdaptiveSettings, CandidateTable
-from benchmarks.adaptive_chart import Curve, draw_curves
+from annotator.pooling.adaptive.records import (
+    UNJUDGED,
+    AdaptiveMethod,
+    AdaptiveSettings,
+    CandidateTable,
+    OrderEstimate,
+)
+from benchmarks.adaptive_chart import Curve, SwapCheck, draw_curves
 from benchmarks.adaptive_collections import (
     JudgedCollection,
     cut_pool,
@@ -48,6 +55,7 @@ LEVELS = np.array([1, 2, 3])
 THRESHOLDS = (0.95, 0.99)
 PUBLISHED: tuple[AdaptiveMethod, ...] = ("depth", "move-to-front", "max-mean", "thompson", "hedge")
 ESTIMATED = ("depth", "move-to-front")  # also scored by `estimate_order`
+LEAST_LISTED = 20  # pairs; with fewer a share says nothing
 STRATA = ((3, 4.0), (10, 2.0), (1_000_000, 1.0))  # up to this best rank: sampled at this relative rate
 POINTS = [*np.arange(0.02, 0.6, 0.02).round(2).tolist(), *np.arange(0.6, 1.0, 0.05).round(2).tolist()]
 
@@ -66,6 +74,7 @@ class Trial:
     queries: int
     folder: Path | None
     points: tuple[float, ...]
+    swaps_only: bool = False
 
 
 def build_collection(trial: Trial) -> JudgedCollection:
@@ -137,13 +146,13 @@ def run_method(
     measure = read_measure(trial.measure, 1)
     full = score_usual(replace(collection.table, grades=collection.truth), measure)
     taus: dict[str, list[float]] = {estimator: [] for estimator in estimators}
-    stated: list[float] = []
+    swaps: list[SwapCheck] = []
     for table in hand_out_grades(trial, collection, method):
         for estimator in estimators:
             if estimator == "estimate":
                 estimate = estimate_order(table, AdaptiveSettings(0, trial.measure))
                 scores = estimate.scores
-                stated.append(estimate.expected_tau)
+                swaps.append(check_swaps(estimate, full))
             else:
                 score = {"usual": score_usual, "condensed": score_condensed, "strata": score_by_strata}[
                     estimator
@@ -158,10 +167,30 @@ def run_method(
             f"{method}, {estimator}",
             tuple(shares),
             tuple(taus[estimator]),
-            tuple(stated) if estimator == "estimate" else (),
+            tuple(swaps) if estimator == "estimate" else (),
         )
         for estimator in estimators
     ]
+
+
+def check_swaps(estimate: OrderEstimate, full: Values) -> SwapCheck:
+    """Compare the pairs of systems that could still swap with the order by the `full` scores."""
+    first, second = np.triu_indices(len(full), 1)
+    now, final = estimate.scores[first] - estimate.scores[second], full[first] - full[second]
+    has_swapped = now * final < 0
+    pairs = {
+        (min(order.higher, order.lower), max(order.higher, order.lower)) for order in estimate.open_orders
+    }
+    is_listed = np.array([pair in pairs for pair in zip(first.tolist(), second.tolist(), strict=True)])
+    missed = has_swapped & ~is_listed
+    return SwapCheck(
+        listed=int(is_listed.sum()),
+        expected=sum(order.swap_probability for order in estimate.open_orders),
+        swapped=int((has_swapped & is_listed).sum()),
+        others=int((~is_listed).sum()),
+        others_swapped=int(missed.sum()),
+        furthest=float(np.abs(final[missed]).max(initial=0.0)),
+    )
 
 
 def hand_out_grades(trial: Trial, collection: JudgedCollection, method: str) -> Iterator[CandidateTable]:
@@ -199,10 +228,11 @@ def run_trial(trial: Trial) -> list[Curve]:
     """Return all curves of a trial."""
     collection = build_collection(trial)
     curves = run_method(trial, collection, "swaps", ("estimate", "usual", "condensed"))
-    for method in PUBLISHED:
+    for method in () if trial.swaps_only else PUBLISHED:
         more = ("estimate", "condensed") if method in ESTIMATED else ()
         curves += run_method(trial, collection, method, ("usual", *more))
-    curves += run_method(trial, collection, "stratified", ("strata", "usual"))
+    if not trial.swaps_only:
+        curves += run_method(trial, collection, "stratified", ("strata", "usual"))
     print(
         f"{trial.kind}, {trial.measure}, depth {trial.depth}, seed {trial.seed}: {len(collection.truth):,} pairs, "
         f"{(collection.truth > 0).sum() / collection.table.query_count:.1f} relevant per query",
@@ -227,18 +257,29 @@ def list_table(curves: Sequence[Curve]) -> Iterator[str]:
         yield f"| {method} | " + " | ".join(cells) + " |"
 
 
-def list_stated(curves: Sequence[Curve]) -> Iterator[str]:
-    """Yield how far the tau that the program expects is from the one that it has, by rounds of `swaps`."""
-    yield "| collection | expected τ − τ, mean | mean of the absolute difference | rounds |"
-    yield "|---|---:|---:|---:|"
+def list_swaps(curves: Sequence[Curve]) -> Iterator[str]:
+    """Yield what the reports of the rounds of `swaps` said of the pairs of systems, and what came of it."""
+    yield (
+        "| collection | reports | listed pairs: expected to swap | swapped | by report | pairs not listed: swapped "
+        "| largest final difference |"
+    )
+    yield "|---|---:|---:|---:|---:|---:|---:|"
     for name in dict.fromkeys(curve.collection for curve in curves):
-        gaps = [
-            stated - tau
+        checks = [
+            check
             for curve in curves
             if curve.collection == name and curve.method == "swaps, estimate"
-            for stated, tau in zip(curve.stated[1:], curve.taus[1:], strict=True)
+            for check in curve.swaps[1:]
         ]
-        yield f"| {name} | {np.mean(gaps):+.3f} | {np.mean(np.abs(gaps)):.3f} | {len(gaps)} |"
+        listed, others = sum(check.listed for check in checks), sum(check.others for check in checks)
+        shares = [check.swapped / check.listed for check in checks if check.listed >= LEAST_LISTED]
+        by_report = f"{min(shares):.0%}–{max(shares):.0%}" if shares else ""
+        yield (
+            f"| {name} | {len(checks)} | {sum(check.expected for check in checks) / max(1, listed):.1%} "
+            f"| {sum(check.swapped for check in checks) / max(1, listed):.1%} | {by_report} "
+            f"| {sum(check.others_swapped for check in checks) / max(1, others):.2%} "
+            f"| {max(check.furthest for check in checks):.4f} |"
+        )
 
 
 def time_choice(candidates: int) -> str:
@@ -274,11 +315,10 @@ def write_curves(curves: Sequence[Curve], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "adaptive_pooling.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["collection", "seed", "method", "share", "tau", "expected_tau"])
+        writer.writerow(["collection", "seed", "method", "share", "tau"])
         for curve in curves:
-            stated = curve.stated or ("",) * len(curve.shares)
-            for share, tau, expected in zip(curve.shares, curve.taus, stated, strict=True):
-                writer.writerow([curve.collection, curve.seed, curve.method, share, tau, expected])
+            for share, tau in zip(curve.shares, curve.taus, strict=True):
+                writer.writerow([curve.collection, curve.seed, curve.method, share, tau])
     rows = [
         {
             "collection": curve.collection,
@@ -311,6 +351,7 @@ def list_trials(chosen: argparse.Namespace) -> list[Trial]:
             chosen.queries,
             folder,
             points[::2] if depth == 100 and not chosen.points else points,
+            chosen.swaps_only,
         )
         for kind, folder, measures in sources
         for measure, depth in measures
@@ -330,6 +371,7 @@ def main() -> None:
     parser.add_argument("--texts", type=Path, help="a folder with reStructuredText")
     parser.add_argument("--points", help="shares of the pool at which the order is computed")
     parser.add_argument("--candidates", type=int, default=1_000_000)
+    parser.add_argument("--swaps-only", action="store_true", help="leave the other methods out")
     parser.add_argument("--output", type=Path, help="where the curves are written as CSV, JSON and SVG")
     parser.add_argument("--workers", type=int, default=1)
     chosen = parser.parse_args()
@@ -339,7 +381,7 @@ def main() -> None:
             curves = [curve for several in pool.map(run_trial, trials) for curve in several]
     else:
         curves = [curve for trial in trials for curve in run_trial(trial)]
-    for line in (*list_table(curves), "", *list_stated(curves), "", time_choice(chosen.candidates)):
+    for line in (*list_table(curves), "", *list_swaps(curves), "", time_choice(chosen.candidates)):
         print(line, flush=True)
     if chosen.output:
         write_curves(curves, chosen.output)

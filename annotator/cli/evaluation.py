@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from annotator.evaluation.evaluate import Evaluation, SystemSummary
     from annotator.evaluation.result_structure import RunStructure
     from annotator.evaluation.service import EvaluationRequest, EvaluationResult
+    from annotator.pooling.rounds.pool_records import SystemOrder
 
 NOT_MET = 3
 MOST_COMPARISONS = 30
@@ -237,6 +238,7 @@ def evaluate(
                 targets=result.targets,
                 by_query=BY_QUERY in fields,
                 extra=describe_robustness(result.robustness),
+                expected_order=result.expected_order,
             )
         )
     else:
@@ -416,6 +418,8 @@ def _print_evaluation(result: "EvaluationResult") -> None:
         for note in system.notes:
             typer.echo(f"- {system.system}: {note}")
     typer.echo("")
+    if result.expected_order is not None:
+        _print_expected_order(result.expected_order)
     _print_scores(evaluation.systems)
     for group in evaluation.groups:
         typer.echo(f"\n{group.field} = {group.value} ({group.queries:,} queries)")
@@ -428,6 +432,13 @@ def _print_evaluation(result: "EvaluationResult") -> None:
     for convention in describe_conventions(evaluation.profile, table.measures):
         ideal = f"; ideal ranking: {convention.ideal}" if convention.ideal else ""
         typer.echo(f"  {convention.measure}: {convention.formula}; relevant: {convention.relevant}{ideal}")
+
+
+def _print_expected_order(order: "SystemOrder") -> None:
+    typer.echo(f"Expected order by {order.measure} (the scores are for the order only)")
+    rows = [(rank, item.system, _show(item.score)) for rank, item in enumerate(order.systems, 1)]
+    print_table(("", "system", f"expected {order.measure}"), rows, empty="")
+    typer.echo("")
 
 
 def _print_scores(systems: Sequence["SystemSummary"]) -> None:

@@ -382,14 +382,11 @@ def _print_outlook(report: "PoolReport") -> None:
 def _print_order(order: "SystemOrder") -> None:
     """Print what the grades so far say of the order of the systems, and what is still open."""
     typer.echo(
-        f"The systems' order by {order.measure}, from {count_of(order.judged, 'settled candidate')}: Kendall's tau with the "
-        f"order after all judgments is expected to be {order.expected_tau:.2f}. "
+        f"The systems' expected order by {order.measure}, from {count_of(order.judged, 'settled candidate')}. "
         f"{len(order.open):,} of {count_of(order.compared, 'pair of systems', 'pairs of systems')} could still swap."
     )
-    scores = [
-        (item.system, f"{item.score:.4f}", f"{item.standard_error:.4f}") for item in order.systems[:SHOWN]
-    ]
-    print_table(("system", f"expected {order.measure}", "standard error"), scores, empty="No system.")
+    scores = [(item.system, f"{item.score:.4f}") for item in order.systems[:SHOWN]]
+    print_table(("system", f"expected {order.measure}"), scores, empty="No system.")
     still_open = [
         (item.higher, item.lower, f"{item.difference:.4f}", show_percent(item.swap_probability, 0))
         for item in order.open[:SHOWN]

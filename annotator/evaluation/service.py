@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
@@ -48,6 +49,7 @@ from annotator.evaluation.scores.summary import list_group_fields
 from annotator.evaluation.targets import TargetCheck, check_targets, list_measures_to_score, read_targets
 from annotator.formats.runs import name_by_file
 from annotator.people.roles_service import require_role
+from annotator.pooling.rounds.rounds_service import estimate_order_now
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import (
     FigureStamp,
@@ -61,6 +63,9 @@ from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pair_states import list_queries
 from annotator.storage.pairs.published import find_release, list_published_queries
+
+if TYPE_CHECKING:
+    from annotator.pooling.rounds.pool_records import SystemOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +82,16 @@ class EvaluationRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvaluationResult:
-    """An evaluation with what surrounds it. `source` says where the truth is: {"path": …} or {"dataset": …}."""
+    """An evaluation with what surrounds it. `source` says where the truth is: {"path": …} or {"dataset": …}.
+
+    `expected_order`: of the systems with everything judged, if adaptive rounds chose the pairs and the grades are those of today.
+    """
 
     evaluation: Evaluation
     robustness: Robustness | None
     targets: tuple[TargetCheck, ...]
     source: Mapping[str, str]
+    expected_order: "SystemOrder | None" = None
 
 
 def evaluate_files(
@@ -155,9 +164,28 @@ def evaluate_dataset(
         query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
         order = request.order or profile.order
         runs = (read_imported_run(session, run, query_ids, order, with_signals=True) for run in imported)
-        return _evaluate(
+        result = _evaluate(
             truth, _drop_blind_runs(runs, truth), profile, request, source={"dataset": dataset}, pairs=pairs
         )
+        if version is not None:
+            return result
+        blind_pairs = list_blind_pairs(session, dataset_pk, actor.person_id)
+        evaluated = {system.system for system in result.evaluation.systems}
+        return _add_expected_order(result, estimate_order_now(session, dataset_pk, evaluated, blind_pairs))
+
+
+def _add_expected_order(result: EvaluationResult, order: "SystemOrder | None") -> EvaluationResult:
+    """Return the result with the order, and with a sentence that says why it is another one than that of the scores."""
+    if order is None:
+        return result
+    sentence = say(
+        "Adaptive rounds chose the pairs, and the scores count unjudged documents as not relevant. To compare systems, "
+        "use their expected order by {measure}, which begins with {first}.",
+        measure=order.measure,
+        first=order.systems[0].system,
+    )
+    evaluation = replace(result.evaluation, sentences=(sentence, *result.evaluation.sentences))
+    return replace(result, evaluation=evaluation, expected_order=order)
 
 
 def record_shown_grades(
@@ -291,7 +319,10 @@ def list_choices(database: Database, actor: Actor, dataset: str) -> EvaluationCh
 
 
 def find_leader(database: Database, actor: Actor, dataset: str) -> LeadingSystem:
-    """Return which imported system leads on the settled grades of today, by the measure of the dataset's evaluator. For leads."""
+    """Return which imported system leads on the settled grades of today, by the measure of the dataset's evaluator. For leads.
+
+    After adaptive rounds the scores mislead: then the reason names the first system of the expected order.
+    """
     with database.read() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
@@ -305,6 +336,18 @@ def find_leader(database: Database, actor: Actor, dataset: str) -> LeadingSystem
         truth = _build_without(read_settled_truth(session, dataset_pk), dataset, None, blind)
         if not any(truth.grades.values()):
             return LeadingSystem(None, measure, why=NO_GRADES)
+        blind_pairs = list_blind_pairs(session, dataset_pk, actor.person_id)
+        expected = estimate_order_now(session, dataset_pk, {run.system for run in imported}, blind_pairs)
+        if expected is not None:
+            return LeadingSystem(
+                None,
+                expected.measure,
+                why=say(
+                    "{first} comes first in the expected order by {measure}. Adaptive rounds chose the pairs, so scores alone mislead.",
+                    first=expected.systems[0].system,
+                    measure=expected.measure,
+                ),
+            )
         query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
         every = (read_imported_run(session, run, query_ids, profile.order) for run in imported)
         runs = _drop_blind_runs(every, truth)

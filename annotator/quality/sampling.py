@@ -58,8 +58,8 @@ def find_seats(
 
     If there are fewer pairs, all of them.
     """
-    random = Random(int.from_bytes(_draw(seed, sample_round, f"seats after {held}")))
-    return share_out(left, target - held, random)
+    generator = Random(int.from_bytes(_draw(seed, sample_round, f"seats after {held}")))
+    return share_out(left, target - held, generator)
 
 
 def draw_pairs(
@@ -95,7 +95,7 @@ def count_strata(
     )
 
 
-def share_out(left: Mapping[Stratum, int], number: int, random: Random) -> dict[Stratum, int]:
+def share_out(left: Mapping[Stratum, int], number: int, generator: Random) -> dict[Stratum, int]:
     """Return how many of `number` pairs to draw from each stratum, in proportion to the pairs it has left.
 
     Strata of a grade compete first, then the rests of the grades, so that grades get their shares up to one pair too.
@@ -111,27 +111,27 @@ def share_out(left: Mapping[Stratum, int], number: int, random: Random) -> dict[
     for stratum in sorted(left):
         seats[stratum], rest = divmod(left[stratum] * number, population)
         rests.setdefault(stratum[1], []).append((stratum, rest))
-    finalists = [_settle_rests(rests[grade], population, seats, random) for grade in sorted(rests)]
-    _settle_rests(finalists, population, seats, random)
+    finalists = [_settle_rests(rests[grade], population, seats, generator) for grade in sorted(rests)]
+    _settle_rests(finalists, population, seats, generator)
     return seats
 
 
 def _settle_rests(
-    rests: list[tuple[Stratum, int]], whole: int, seats: dict[Stratum, int], random: Random
+    rests: list[tuple[Stratum, int]], whole: int, seats: dict[Stratum, int], generator: Random
 ) -> tuple[Stratum, int]:
     """Let strata compete in random order, two at a time, until one at most has a rest above 0; return it.
 
     Adds a seat for each whole one. The chance of each stratum is its rest / `whole`.
     """
-    random.shuffle(rests)
+    generator.shuffle(rests)
     last, rest = rests[0]
     for stratum, other in rests[1:]:
         both = rest + other
         if 0 < both < whole:  # one of the two takes everything
-            last = stratum if random.randrange(both) < other else last
+            last = stratum if generator.randrange(both) < other else last
             rest = both
         elif both:  # one of the two gets a seat, the other keeps what is left
-            is_last_seated = random.randrange(2 * whole - both) < whole - other
+            is_last_seated = generator.randrange(2 * whole - both) < whole - other
             seats[last if is_last_seated else stratum] += 1
             last, rest = (stratum if is_last_seated else last), both - whole
     return last, rest

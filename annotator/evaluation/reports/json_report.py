@@ -4,8 +4,9 @@
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotator.evaluation.dataset_analysis.holes import JudgingNeed
 from annotator.evaluation.dataset_analysis.order_stability import ResampledOrder
@@ -23,6 +24,9 @@ from annotator.evaluation.reports.structure_report import describe_structure
 from annotator.evaluation.scores.summary import LatencyPercentiles, ScoreSpread
 from annotator.evaluation.targets import TargetCheck
 
+if TYPE_CHECKING:
+    from annotator.pooling.rounds.pool_records import SystemOrder
+
 SCHEMA = Path(__file__).parent / "schemas" / "evaluation.schema.json"
 MOST_HOLES = 10_000
 MOST_SHARES = 10
@@ -36,11 +40,13 @@ def build_json(
     targets: Sequence[TargetCheck] = (),
     by_query: bool = False,
     extra: Mapping[str, Any] | None = None,
+    expected_order: "SystemOrder | None" = None,
 ) -> dict[str, Any]:
     """Return an evaluation as plain JSON values.
 
     `truth_source` says where the truth is: {"path": …} or {"dataset": …}. `by_query` adds the score of every query.
     `extra`: {"order": …, "left_out": …} of `describe_robustness`, which go into the key "dataset".
+    `expected_order`: where adaptive rounds chose the pairs; the key is absent elsewhere.
     """
     table = evaluation.table
     thresholds = [measure.relevant_from for measure in table.measures if measure.relevant_from is not None]
@@ -67,6 +73,7 @@ def build_json(
             }
             for measure in table.measures
         ],
+        **({} if expected_order is None else {"expected_order": asdict(expected_order)}),
         "systems": [_describe_system(evaluation, system, by_query=by_query) for system in evaluation.systems],
         "groups": [_describe_group(group) for group in evaluation.groups],
         "comparisons": [_describe_comparison(comparison) for comparison in evaluation.comparisons],

@@ -42,7 +42,7 @@ def choose_pairs(table: CandidateTable, settings: AdaptiveSettings) -> AdaptiveC
 
 
 def estimate_order(table: CandidateTable, settings: AdaptiveSettings) -> OrderEstimate:
-    """Return each system's expected score with everything judged, and which two systems could still swap.
+    """Return the expected order of the systems with everything judged, and which two systems could still swap.
 
     Raises ValidationError for an unknown measure.
     """
@@ -54,7 +54,6 @@ def estimate_order(table: CandidateTable, settings: AdaptiveSettings) -> OrderEs
     return replace(
         estimate,
         scores=estimate.scores[columns],
-        standard_errors=estimate.standard_errors[columns],
         swap_probabilities=estimate.swap_probabilities[np.ix_(columns, columns)],
         open_orders=tuple(_rename_systems(order, systems.tolist()) for order in estimate.open_orders),
     )

@@ -77,28 +77,23 @@ class AdaptiveChoice:
 
 @dataclass(frozen=True, slots=True)
 class OpenOrder:
-    """Two systems whose order may still change. `higher` leads by `difference`, with a standard error, at present."""
+    """Two systems whose order may still change. `higher` leads by `difference` at present."""
 
     higher: int
     lower: int
     difference: float
-    standard_error: float
-    swap_probability: float  # that the order is the other one with everything judged
+    swap_probability: float  # that the order is the other one with everything judged, by the model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderEstimate:
-    """The systems' mean scores with everything judged, as far as they can be told now.
+    """The order of the systems with everything judged, as far as it can be told now.
 
     Judged documents count with their grades, the others with their expected grades: an unjudged document never counts as 0.
-    The errors are those of the unjudged grades. They say nothing of other queries.
+    The scores are for the order only. An error of the expected grades moves all scores together, so a score says little of the
+    final one. Swap probabilities are about the grades that are missing. They say nothing of other queries.
     """
 
     scores: NDArray[np.float64]  # [system]
-    standard_errors: NDArray[np.float64]  # [system]
     swap_probabilities: NDArray[np.float64]  # [system, system], 0 on the diagonal
-    expected_tau: (
-        float  # Kendall's tau of this order against the order with everything judged; 1 for one system
-    )
     open_orders: tuple[OpenOrder, ...]  # least certain first
-    expected_relevant: float  # of the unjudged candidates, the expected number of relevant ones

@@ -64,7 +64,6 @@ class UncertainGains:
     slopes: Values  # of the expected gain by the log-odds
     variances: Values  # of the gain, given the log-odds
     weights: Values  # what a grade tells of the log-odds
-    chances: Values  # [unjudged candidate, level]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,9 +108,7 @@ def look_ahead(table: CandidateTable, measure: AdaptiveMeasure) -> ScoreOutlook:
     squares = open_chances @ np.diff(totals**2, prepend=0.0)
     variances = np.maximum(squares - (open_chances @ steps) ** 2, 0.0)
     gradient = linear.gradient[rows]
-    return ScoreOutlook(
-        linear.scores, model, UncertainGains(rows, gradient, slopes, variances, weights, open_chances)
-    )
+    return ScoreOutlook(linear.scores, model, UncertainGains(rows, gradient, slopes, variances, weights))
 
 
 def _sum_effects(outlook: ScoreOutlook, members: Rows) -> EffectSums:
@@ -269,37 +266,18 @@ def estimate_scores(table: CandidateTable, measure: AdaptiveMeasure) -> OrderEst
     outlook = look_ahead(table, measure)
     sums = _sum_effects(outlook, np.arange(len(outlook.gains.rows)))
     covariance, _ = _measure_covariance(outlook.model.posterior, sums)
-    variances, probabilities = find_swap_probabilities(outlook.scores, covariance)
-    systems = len(outlook.scores)
-    upper = np.triu_indices(systems, 1)
-    swaps = probabilities[upper]
-    level = 0
-    if measure.kind != "nDCG":
-        level = measure.steps.index(1.0)
-    return OrderEstimate(
-        scores=outlook.scores,
-        standard_errors=np.sqrt(np.maximum(np.diag(covariance), 0.0)),
-        swap_probabilities=probabilities,
-        expected_tau=float(1 - 2 * swaps.mean()) if len(swaps) else 1.0,
-        open_orders=_list_open(outlook.scores, variances, probabilities),
-        expected_relevant=float(outlook.gains.chances[:, level].sum()),
-    )
+    _, probabilities = find_swap_probabilities(outlook.scores, covariance)
+    return OrderEstimate(outlook.scores, probabilities, _list_open(outlook.scores, probabilities))
 
 
-def _list_open(scores: Values, variances: Values, probabilities: Values) -> tuple[OpenOrder, ...]:
+def _list_open(scores: Values, probabilities: Values) -> tuple[OpenOrder, ...]:
     first, second = np.triu_indices(len(scores), 1)
     is_open = probabilities[first, second] > OPEN_FROM
     orders = []
     for a, b in zip(first[is_open].tolist(), second[is_open].tolist(), strict=True):
         higher, lower = (a, b) if scores[a] >= scores[b] else (b, a)
         orders.append(
-            OpenOrder(
-                higher,
-                lower,
-                float(scores[higher] - scores[lower]),
-                float(np.sqrt(variances[a, b])),
-                float(probabilities[a, b]),
-            )
+            OpenOrder(higher, lower, float(scores[higher] - scores[lower]), float(probabilities[a, b]))
         )
     return tuple(sorted(orders, key=lambda order: (-order.swap_probability, order.higher, order.lower)))
 

@@ -83,22 +83,17 @@ def describe_order(table: CandidateTable, systems: Sequence[str], request: PoolR
     settings = AdaptiveSettings(0, measure=request.measure, seed=request.seed)
     estimate = estimate_order(table, settings)
     scores = [
-        ExpectedScore(system, score, error)
-        for system, score, error in zip(
-            systems, estimate.scores.tolist(), estimate.standard_errors.tolist(), strict=True
-        )
+        ExpectedScore(system, score) for system, score in zip(systems, estimate.scores.tolist(), strict=True)
     ]
     return SystemOrder(
         measure=request.measure,
         judged=int((table.grades >= 0).sum()),
-        expected_tau=float(estimate.expected_tau),
         systems=tuple(sorted(scores, key=lambda item: (-item.score, item.system))),
         open=tuple(
             OpenSystems(
                 systems[item.higher],
                 systems[item.lower],
                 float(item.difference),
-                float(item.standard_error),
                 float(item.swap_probability),
             )
             for item in estimate.open_orders

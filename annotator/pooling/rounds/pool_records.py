@@ -151,37 +151,34 @@ class StratumCounts:
 
 @dataclass(frozen=True, slots=True)
 class OpenSystems:
-    """Two systems whose order may still change. `higher` leads by `difference` (with its standard error) as far as is judged.
+    """Two systems whose order may still change. `higher` leads by `difference` as far as is judged.
 
-    `swap_probability`: that the order is the other one with everything judged.
+    `swap_probability`: that the order is the other one with everything judged, by the model.
     """
 
     higher: str
     lower: str
     difference: float
-    standard_error: float
     swap_probability: float
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedScore:
-    """A system's mean score with everything judged, as far as it can be told now."""
+    """A system with the score that puts it in its place: unjudged documents count with their expected grades."""
 
     system: str
     score: float
-    standard_error: float
 
 
 @dataclass(frozen=True, slots=True)
 class SystemOrder:
-    """What is known of the order of the systems before a round, and what is still open, least certain first.
+    """The expected order of the systems with everything judged, best first, and what is still open, least certain first.
 
-    `expected_tau`: Kendall's tau of this order against that with everything judged. `judged`: candidates with a settled grade.
+    `judged`: candidates with a settled grade.
     """
 
     measure: str
     judged: int
-    expected_tau: float
     systems: tuple[ExpectedScore, ...]
     open: tuple[OpenSystems, ...]
     compared: int  # pairs of systems in all

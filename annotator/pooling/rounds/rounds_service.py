@@ -58,6 +58,7 @@ from annotator.pooling.rounds.rounds_sql import (
     list_categories,
     list_drawn,
     list_left_out,
+    list_left_out_in,
     list_probabilities,
     list_rounds,
     raise_probabilities,
@@ -220,6 +221,31 @@ def list_left_out_documents(database: Database, actor: Actor, dataset: str) -> l
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
         return list_left_out(session, dataset_pk)
+
+
+def estimate_order_now(
+    session: Session, dataset_pk: int, systems: Collection[str], blind: Collection[int]
+) -> SystemOrder | None:
+    """Return the order of these imported systems as the next adaptive round would report it, with the grades of today.
+
+    None if no round of the pool is adaptive. Measure, depth and what is left out are those of the latest adaptive round.
+    `blind`: pairs that the lead may still judge; they count as not judged.
+    """
+    rounds = [made for made in list_rounds(session, dataset_pk) if made.strategy == "adaptive"]
+    if not rounds:
+        return None
+    options = rounds[-1].options
+    request = PoolRequest(strategy="adaptive", depth=options["depth"], measure=options["measure"])
+    runs = {pk: system for pk, system in list_runs(session, dataset_pk).items() if system in systems}
+    lists = read_lists(session, runs, find_list_depth(request))
+    lists = drop_pairs(
+        lists, pair_candidates(lists), list_left_out_in(session, dataset_pk, rounds[-1].number)
+    )
+    pairs = pair_candidates(lists)
+    grades = _read_grades(session, dataset_pk, pairs, read_pool(session, dataset_pk), blind)
+    nowhere = np.zeros(len(grades), dtype=np.bool_)
+    state = PoolState(grades, nowhere, list_categories(session, dataset_pk), {})
+    return describe_order(tabulate(lists, state), lists.systems, request)
 
 
 def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: Progress | None) -> _Gathered:

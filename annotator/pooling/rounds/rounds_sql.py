@@ -255,6 +255,16 @@ def list_left_out(session: Session, dataset_pk: int) -> list[LeftOutDocument]:
     return sorted(listed, key=lambda item: (item.round, item.query_id, item.doc_id))
 
 
+def list_left_out_in(session: Session, dataset_pk: int, number: int) -> list[tuple[int, int]]:
+    """Return what one round left out, as (query_pk, document_pk)."""
+    statement = (
+        select(col(LeftOutRow.query_pk), col(LeftOutRow.document_pk))
+        .join(PoolRoundRow, col(PoolRoundRow.pk) == col(LeftOutRow.round_pk))
+        .where(col(PoolRoundRow.dataset_pk) == dataset_pk, col(PoolRoundRow.number) == number)
+    )
+    return [(query_pk, document_pk) for query_pk, document_pk in session.execute(statement)]
+
+
 def read_history(session: Session, dataset_pk: int) -> PoolHistory:
     """Return how the pool of a dataset came to be."""
     in_pool = (col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))

@@ -63,6 +63,7 @@ async def get_report(database: Database, request: Request) -> Response:
             truth_source=result.source,
             targets=result.targets,
             extra=describe_robustness(result.robustness),
+            expected_order=result.expected_order,
         )
         return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
 

@@ -16,22 +16,27 @@ SHOWN = 10
 
 
 def read_order(figures: Mapping[str, Any]) -> SystemOrder | None:
-    """Return the order that an adaptive round has kept with its figures; None of any other round."""
+    """Return the order that an adaptive round has kept with its figures; None of any other round.
+
+    Rounds made by earlier versions also kept standard errors and an expected tau, which were wrong.
+    """
     kept = figures.get("order")
     if not isinstance(kept, Mapping):
         return None
     return SystemOrder(
         measure=kept["measure"],
         judged=kept["judged"],
-        expected_tau=kept["expected_tau"],
-        systems=tuple(ExpectedScore(**item) for item in kept["systems"]),
-        open=tuple(OpenSystems(**item) for item in kept["open"]),
+        systems=tuple(ExpectedScore(item["system"], item["score"]) for item in kept["systems"]),
+        open=tuple(
+            OpenSystems(item["higher"], item["lower"], item["difference"], item["swap_probability"])
+            for item in kept["open"]
+        ),
         compared=kept["compared"],
     )
 
 
 def draw_system_order(order: SystemOrder) -> None:
-    """Draw the expected scores, and the pairs of systems whose order is still open, least certain first."""
+    """Draw the pairs of systems whose order is still open, least certain first, and the expected order."""
     title = tr("Which systems could still swap")
     st.header(title)
     st.text(
@@ -45,10 +50,9 @@ def draw_system_order(order: SystemOrder) -> None:
     )
     draw_note(
         tr_n(
-            "Based on {n:,} settled candidate. Expected Kendall's tau between this order and the order with everything judged: {tau}.",
-            "Based on {n:,} settled candidates. Expected Kendall's tau between this order and the order with everything judged: {tau}.",
+            "Based on {n:,} settled candidate.",
+            "Based on {n:,} settled candidates.",
             order.judged,
-            tau=show_number(order.expected_tau, 2),
         )
     )
     if order.open:
@@ -59,7 +63,7 @@ def draw_system_order(order: SystemOrder) -> None:
                 [
                     name_word(item.higher),
                     name_word(item.lower),
-                    f"{show_number(item.difference, 4)} ± {show_number(item.standard_error, 4)}",
+                    show_number(item.difference, 4),
                     show_share(item.swap_probability),
                 ]
                 for item in order.open[:SHOWN]
@@ -67,12 +71,20 @@ def draw_system_order(order: SystemOrder) -> None:
         )
         if len(order.open) > SHOWN:
             draw_note(tr("and {n:,} more", n=len(order.open) - SHOWN))
-    with st.expander(tr("Expected scores")):
-        draw_link_table(
-            tr("Expected scores"),
-            [tr("system"), tr("expected {measure}", measure=order.measure), tr("standard error")],
-            [
-                [name_word(item.system), show_number(item.score, 4), show_number(item.standard_error, 4)]
-                for item in order.systems
-            ],
+    with st.expander(tr("Expected order")):
+        draw_expected_order(order)
+
+
+def draw_expected_order(order: SystemOrder) -> None:
+    """Draw the systems, best first, with the scores that put them in this order."""
+    draw_link_table(
+        tr("Expected order"),
+        [tr("system"), tr("expected {measure}", measure=order.measure)],
+        [[name_word(item.system), show_number(item.score, 4)] for item in order.systems],
+    )
+    draw_note(
+        tr(
+            "Unjudged documents count with their expected grades. The scores are for the order only: judging "
+            "more can raise or lower all of them together."
         )
+    )

@@ -10,6 +10,8 @@ from annotator.domain.people import OPERATOR
 from annotator.evaluation.leading_system import NO_GRADES, NO_RUNS
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.service import EvaluationRequest, evaluate_dataset, find_leader
+from annotator.pooling.rounds.pool_records import PoolRequest
+from annotator.pooling.rounds.rounds_service import make_round
 from annotator.storage.database import Database
 from tests.integration.evaluated_world import EvaluatedWorld
 from tests.integration.judged_world import NOW
@@ -45,6 +47,18 @@ def test_the_leader_is_told_apart_only_from_systems_of_which_a_test_tells(
     assert leader.close == ("twin",)
     assert leader.ci95 is not None and leader.score is not None
     assert leader.ci95[0] <= leader.score <= leader.ci95[1]
+
+
+def test_after_adaptive_rounds_the_expected_order_says_who_comes_first(
+    database: Database, tmp_path: Path
+) -> None:
+    world = ManyQueries(database, tmp_path)
+    world.rank("more", {"Q4": ["b", "d"]})
+    request = PoolRequest(strategy="adaptive", budget=1)
+    assert make_round(database, OPERATOR, "d", request, now=NOW).new == 1
+    leader = find_leader(database, OPERATOR, "d")
+    assert leader.system is None
+    assert str(leader.why).startswith("good comes first in the expected order by nDCG@10.")
 
 
 def test_its_score_and_interval_are_those_of_the_evaluation(database: Database, tmp_path: Path) -> None:

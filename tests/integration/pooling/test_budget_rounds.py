@@ -1,5 +1,7 @@
 """A budget is spent on what is judged so far, round by round; on both databases."""
 
+import json
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -7,6 +9,8 @@ import pytest
 
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import OPERATOR
+from annotator.evaluation.service import EvaluationRequest, evaluate_dataset
+from annotator.pooling.filters.filter_records import PoolFilters
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
 from annotator.pooling.rounds.rounds_service import STORING, list_pool_rounds, make_round
 from annotator.pooling.service import list_pairs
@@ -115,7 +119,38 @@ def test_an_adaptive_round_says_what_is_open_and_keeps_it(world: Pool) -> None:
     assert [item.system for item in order.systems] == ["s1", "s2"], "s1 ranks what is relevant first"
     assert order.judged == 24 and order.systems[0].score > order.systems[1].score
     (made,) = list_pool_rounds(world.database, OPERATOR, "d")
-    assert made.figures["order"]["expected_tau"] == first.expected_tau
+    assert made.figures["order"] == json.loads(json.dumps(asdict(first)))
+
+
+def test_an_evaluation_shows_the_order_that_the_next_adaptive_round_would_report(world: Pool) -> None:
+    ann = world.person("ann")
+    world.document("short", "x")
+    world.run("s3", {"Q4": ["short", DOCUMENTS[0]]})
+    request = {"strategy": "adaptive", "budget": 8, "measure": "nDCG@5", "depth": 8}
+    request["filters"] = PoolFilters(min_length=5)
+    pool(world, **request)
+    for query_id, doc_id in listed(world):
+        world.judge(ann, query_id, doc_id, 3 if doc_id in DOCUMENTS[2:6] else 0)
+    report = pool(world, **request, dry_run=True).order
+    assert report is not None and report.judged == 8
+    result = evaluate_dataset(world.database, OPERATOR, "d", EvaluationRequest())
+    assert result.expected_order == report
+    assert "use their expected order by nDCG@5, which begins with" in str(result.evaluation.sentences[0])
+    one = evaluate_dataset(world.database, OPERATOR, "d", EvaluationRequest(), systems=["s2"]).expected_order
+    assert one is not None and [item.system for item in one.systems] == ["s2"]
+    shown = _run(world, "evaluate", "d").stdout
+    assert "Expected order by nDCG@5 (the scores are for the order only)" in shown
+    kept = json.loads(_run(world, "evaluate", "d", "--json").stdout)["expected_order"]
+    assert kept == json.loads(json.dumps(asdict(report)))
+
+
+def test_an_evaluation_of_a_pool_without_adaptive_rounds_has_no_expected_order(world: Pool) -> None:
+    ann = world.person("ann")
+    pool(world, depth=2)
+    for query_id, doc_id in listed(world):
+        world.judge(ann, query_id, doc_id, 1)
+    assert evaluate_dataset(world.database, OPERATOR, "d", EvaluationRequest()).expected_order is None
+    assert "expected_order" not in json.loads(_run(world, "evaluate", "d", "--json").stdout)
 
 
 def test_the_order_in_which_runs_came_does_not_change_what_is_chosen(world: Pool) -> None:
@@ -152,7 +187,8 @@ def test_the_command_spends_a_budget_and_says_what_is_open(world: Pool) -> None:
     shown = _run(world, "pool", "d", "--budget", "6", "--adaptive").stdout
     assert "Made 2 new pairs; 0 were there already. Round 2." in shown
     assert "4 pairs of earlier budget rounds, not judged yet, count towards the budget." in shown
-    assert "Kendall's tau with the order after all judgments is expected to be" in shown
+    assert "The systems' expected order by nDCG@10, from 0 settled candidates." in shown
+    assert "tau" not in shown and "standard error" not in shown
     assert "of 1 pair of systems could still swap." in shown
     refused = _run(world, "pool", "d", "--holes", "--budget", "3")
     assert (refused.exit_code, "--holes goes with" in refused.stderr) == (2, True)

@@ -20,6 +20,11 @@ MOST_LEFT_OUT = 20
 def draw(shown: ShownEvaluation) -> None:
     """Draw the chosen measure, then every measure of every system."""
     measure, evaluation = shown.measure, shown.evaluation
+    if shown.result.expected_order is not None:
+        from annotator.web.pooling.system_order import draw_expected_order
+
+        st.header(tr("Expected order"))
+        draw_expected_order(shown.result.expected_order)
     st.header(measure)
     draw_report_chart(
         "scores",

@@ -1,7 +1,7 @@
 """The estimated order of the systems: right where everything is judged, honest where not."""
 
 from dataclasses import replace
-from math import erfc, sqrt
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -68,8 +68,7 @@ def test_with_everything_judged_the_scores_are_those_of_trec_eval(
         expected = ir_measures.calc_aggregate([name], qrels, run)[name]
         assert estimate.scores[system] == pytest.approx(expected, abs=1e-6)
     assert estimate.open_orders == ()
-    assert estimate.expected_tau == 1
-    assert estimate.standard_errors.max() < 1e-9
+    assert estimate.swap_probabilities.max() == 0
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG@3", "P@5", "AP"])
@@ -104,16 +103,17 @@ def test_the_order_after_a_fifth_of_the_judgments_is_nearly_the_full_one(
     full = estimate_order(judged, AdaptiveSettings(0)).scores
     estimate = estimate_order(half_judged, AdaptiveSettings(0))
     assert (compute_tau(full, estimate.scores) or 0) >= 0.9
-    assert 0.8 < estimate.expected_tau < 1
 
 
-def test_the_stated_errors_are_about_those_that_are_made(
+def test_few_pairs_of_systems_have_another_order_in_the_end_unless_they_are_listed(
     judged: CandidateTable, half_judged: CandidateTable
 ) -> None:
     full = estimate_order(judged, AdaptiveSettings(0)).scores
     estimate = estimate_order(half_judged, AdaptiveSettings(0))
-    ratios = (estimate.scores - full) / estimate.standard_errors
-    assert 0.2 < np.sqrt((ratios**2).mean()) < 3
+    listed = {frozenset((order.higher, order.lower)) for order in estimate.open_orders}
+    others = [pair for pair in combinations(range(SYSTEMS), 2) if frozenset(pair) not in listed]
+    wrong = [(a, b) for a, b in others if (estimate.scores[a] - estimate.scores[b]) * (full[a] - full[b]) < 0]
+    assert listed and len(wrong) <= 0.05 * len(others)
 
 
 def test_open_orders_are_sorted_and_name_the_leader_first(half_judged: CandidateTable) -> None:
@@ -126,8 +126,7 @@ def test_open_orders_are_sorted_and_name_the_leader_first(half_judged: Candidate
     for order in estimate.open_orders:
         assert estimate.scores[order.higher] - estimate.scores[order.lower] == order.difference >= 0
         assert 0.05 < order.swap_probability <= 0.5
-        distance = order.difference / order.standard_error
-        assert order.swap_probability == pytest.approx(erfc(distance / sqrt(2)) / 2)
+        assert order.swap_probability == pytest.approx(estimate.swap_probabilities[order.higher, order.lower])
     assert len(set(chances)) > 1
 
 
@@ -140,7 +139,6 @@ def test_an_unjudged_document_does_not_count_as_not_relevant(half_judged: Candid
         (half_judged.grades[:, None] >= np.array([1, 2, 3])).astype(float),
     )
     assert (estimate.scores > as_zero.scores).all()
-    assert estimate.expected_relevant > 0
 
 
 def test_forecasts_are_right_on_average(judged: CandidateTable, half_judged: CandidateTable) -> None:

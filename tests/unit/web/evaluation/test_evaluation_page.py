@@ -13,6 +13,8 @@ from annotator.domain.errors import InsufficientData, NotAllowed, NotFound
 from annotator.domain.people import OPERATOR
 from annotator.evaluation.service import evaluate_dataset
 from annotator.people.service import change_person
+from annotator.pooling.rounds.pool_records import PoolRequest
+from annotator.pooling.rounds.rounds_service import make_round
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
@@ -84,6 +86,18 @@ def test_the_sentences_come_first_then_the_scores_with_their_readings(world: Eva
     ]
     assert (bm25[0], dense[0], bm25[-1]) == ("bm25", "dense", "3")
     assert float(bm25[6]) <= float(bm25[1]) <= float(bm25[7])
+
+
+def test_after_an_adaptive_round_the_expected_order_comes_before_the_scores(world: EvaluatedWorld) -> None:
+    make_round(
+        world.database, OPERATOR, "d", PoolRequest(strategy="adaptive", budget=5, measure="nDCG@5"), now=NOW
+    )
+    app = open_page(world, "evaluation", world.lead)
+    assert headings(app)[:4] == ["Evaluation", "Key results", "Expected order", "nDCG@10"]
+    assert "use their expected order by nDCG@5, which begins with" in words(app)
+    columns, first, second, *_ = html_rows(app)
+    assert columns == ["system", "expected nDCG@5"]
+    assert float(first[1]) >= float(second[1])
 
 
 def test_a_measure_of_the_address_is_looked_at(world: EvaluatedWorld) -> None:
