@@ -12,6 +12,7 @@ from annotator.cli.terminal import (
     DatabaseOption,
     ErrorsOption,
     JsonOption,
+    has_dataset,
     note_written,
     now,
     open_as,
@@ -48,7 +49,7 @@ def evaluate(
         str,
         typer.Argument(
             metavar="TRUTH",
-            help="A release folder, a ground-truth file of any format, or DATASET or DATASET@VERSION in the database.",
+            help="A release folder, a ground-truth file of any format, or DATASET or DATASET@VERSION in the database. ./NAME is always a path.",
         ),
     ],
     runs: SystemsArgument = None,
@@ -371,7 +372,7 @@ def _evaluate(
     from annotator.evaluation.service import evaluate_dataset, evaluate_files, record_shown_grades
     from annotator.formats.syntax.grade_scale import parse_mapping
 
-    if _is_path(truth):
+    if _is_path(truth, database):
         return evaluate_files(
             Path(truth),
             [Path(run) for run in runs],
@@ -391,13 +392,23 @@ def _evaluate(
     return result
 
 
-def _is_path(truth: str) -> bool:
-    """Return whether TRUTH is a path that exists, or looks like one; the dots of a dataset's name or version do not count."""
+def _is_path(truth: str, database: str | None) -> bool:
+    """Return whether TRUTH is a path: it has a slash or a known suffix, or exists and no dataset has its name."""
     from annotator.formats.registry import FORMATS
 
     path = Path(truth)
     suffixes = {suffix for known_format in FORMATS for suffix in known_format.suffixes}
-    return path.exists() or "/" in truth or path.suffix.lower() in suffixes
+    if "/" in truth or path.suffix.lower() in suffixes:
+        return True
+    name = truth.partition("@")[0]
+    if not path.exists() or not has_dataset(database, name):
+        return path.exists()
+    kind = "folder" if path.is_dir() else "file"
+    typer.echo(
+        f"Evaluating the dataset {name}, not the {kind} {truth}. To evaluate the {kind}, write ./{truth}",
+        err=True,
+    )
+    return False
 
 
 def _print_evaluation(result: "EvaluationResult") -> None:

@@ -80,6 +80,20 @@ def open_as(
     return database, actor
 
 
+def has_dataset(url: str | None, name: str) -> bool:
+    """Return whether the database has a dataset of this name, archived or not. Creates no database."""
+    from annotator.dataset.service import list_datasets
+    from annotator.domain.people import OPERATOR
+    from annotator.storage.database import find_sqlite_file
+
+    file = find_sqlite_file(open_as_it_is(url).url)
+    if file is not None and not file.exists():
+        return False
+    return any(
+        dataset.name == name for dataset in list_datasets(open_database(url), OPERATOR, archived_too=True)
+    )
+
+
 def resolve_actor(database: "Database", username: str | None) -> "Actor":
     """Return the person named by `--as`; the operator when none is named."""
     from annotator.domain.people import OPERATOR

@@ -73,6 +73,9 @@ class RankedRun:
     repeats: int = 0  # results left out, since their document stands higher in the same query
     contradictions: int = 0  # queries whose ranks contradict their scores
     notes: tuple[str, ...] = ()
+    id_field: str | None = (
+        None  # the field of a JSON result that names its document, as asked for; None: the usual ones
+    )
 
     def list_documents(self, index: int) -> list[str]:
         """Return the doc_ids of the query at this index of `query_ids`, best first."""

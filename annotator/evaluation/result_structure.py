@@ -3,6 +3,7 @@
 A run may carry, for each result, the `stages` that found it, its `hops` from the first results, its `source_domain`, its
 `graph_path` and fields of the document such as `law_type`; and, for each query, the `domains` it was routed to. Every
 figure is a mean over the queries named with it (`queries`); a query that lacks what a figure needs is in no mean.
+Nothing is assumed about a result that does not name its domain, nor about a query that was not answered: see `Collaboration`.
 A document is relevant from `relevant_from` on. `measure_structure` computes whatever a run and the truth carry fields for.
 
 The presets have the names that law search uses: RNE is graph expansion (`stages` contain "rne_"), cross-law discovery
@@ -16,6 +17,7 @@ from statistics import fmean
 from typing import Any
 
 from annotator.evaluation.records import RankedRun, Truth
+from annotator.formats.runs import ID_FIELDS
 
 RNE = "rne_"
 PRIMARY_LAW_TYPE = "법률"
@@ -97,7 +99,11 @@ class RoutingAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class Collaboration:
-    """What results from other domains than a query's primary one add."""
+    """What results from other domains than a query's primary one add.
+
+    A result without `source_domain` counts as neither. A query without results that needs a decision is a wrong trigger,
+    as in routing, unless its answer says `a2a_triggered`.
+    """
 
     trigger_accuracy: (
         MeanShare  # other domains took part exactly where needed; over queries that say what they need
@@ -105,6 +111,8 @@ class Collaboration:
     contribution: MeanShare  # relevant documents found only in other domains / all; where they took part
     precision: MeanShare  # relevant results from other domains / results from there; where they took part
     primary_precision: MeanShare  # relevant results from the primary domain / results from it
+    without_domain: int = 0  # results that do not name their domain
+    unanswered: int = 0  # queries that are wrong triggers because they have no results
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +186,9 @@ def measure_structure(
         if options.relations
         else None,
         _measure_run_routing(run, truth),
-        measure_collaboration(results, truth, relevant_from=relevant_from) if run.signals else None,
+        measure_collaboration([*results, *_list_empty_answers(run)], truth, relevant_from=relevant_from)
+        if run.signals
+        else None,
         _measure_run_duplicates(run),
     )
 
@@ -241,18 +251,33 @@ def _measure_run_routing(run: RankedRun, truth: Truth) -> RoutingAccuracy | None
 def _measure_run_duplicates(run: RankedRun) -> DuplicateRate | None:
     """Return the share of repeats in the answers' `raw_results`, and in the results as the file lists them."""
     raw = [
-        [_name_document(result) for result in signals[RAW_RESULTS]]
+        signals[RAW_RESULTS]
         for signals in run.query_signals.values()
         if isinstance(signals.get(RAW_RESULTS), list)
     ]
     if not raw and not run.repeats:
         return None
     results = len(run.codes) + run.repeats
-    return DuplicateRate(_share_repeated(raw), run.repeats / results if results else None)
+    return DuplicateRate(
+        _share_repeated(_list_raw_documents(raw, run.id_field)), run.repeats / results if results else None
+    )
 
 
-def _name_document(result: Any) -> str:
-    return str(result.get("doc_id")) if isinstance(result, Mapping) else str(result)
+def _list_raw_documents(raw: Iterable[Sequence[Any]], id_field: str | None) -> list[list[str]]:
+    """Return the documents of raw results, named by the first id field that every result has; empty if none has.
+
+    `id_field`: the field that names the run's documents, tried first. A result may also be the bare id.
+    """
+    answers = [list(results) for results in raw]
+    described = [result for results in answers for result in results if isinstance(result, Mapping)]
+    names = [id_field, *ID_FIELDS] if id_field else ID_FIELDS
+    name = next((name for name in names if all(result.get(name) is not None for result in described)), None)
+    if described and name is None:
+        return []
+    return [
+        [str(result[name] if isinstance(result, Mapping) else result) for result in results]
+        for results in answers
+    ]
 
 
 def list_query_results(run: RankedRun, *, cutoff: int | None = None) -> list[QueryResults]:
@@ -265,6 +290,15 @@ def list_query_results(run: RankedRun, *, cutoff: int | None = None) -> list[Que
         signals = tuple(run.signals[start:stop]) if len(run.signals) else ({},) * len(doc_ids)
         listed.append(QueryResults(query_id, doc_ids, signals, run.query_signals.get(query_id, {})))
     return listed
+
+
+def _list_empty_answers(run: RankedRun) -> list[QueryResults]:
+    answered = frozenset(run.query_ids)
+    return [
+        QueryResults(query_id, (), (), signals)
+        for query_id, signals in run.query_signals.items()
+        if query_id not in answered
+    ]
 
 
 def list_relevant(truth: Truth, query_id: str, relevant_from: int) -> set[str]:
@@ -427,24 +461,32 @@ def measure_collaboration(
     """Return what results from other domains than a query's `primary_domain` add; None if no result names its domain.
 
     Other domains take part in a query if its signals say `a2a_triggered`, or else if a result's `source_domain` is not
-    the `primary_domain` of the query. Whether a query needs them is its field `needs_a2a`.
+    the `primary_domain` of the query. Whether a query needs them is its field `needs_a2a`. A query without a
+    `primary_domain` has neither foreign results nor its own; one without a judged document is in no figure.
     """
     by_query = {query.query_id: query for query in results}
-    if not any("source_domain" in signals for query in by_query.values() for signals in query.signals):
+    domains = [_find_domain(signals) for query in by_query.values() for signals in query.signals]
+    if not any(domains):
         return None
+    unanswered = 0
     triggers: list[float] = []
     contribution: list[float] = []
     precision: list[float] = []
     primary_precision: list[float] = []
-    for query_id in truth.grades:
+    for query_id, grades in truth.grades.items():
+        if not grades:
+            continue
         fields = truth.fields.get(query_id, {})
         primary, needed = fields.get("primary_domain"), fields.get("needs_a2a")
         query = by_query.get(query_id)
-        foreign = _list_foreign(query, primary) if query else set()
-        home = (set(query.doc_ids) if query else set()) - foreign
-        triggered = bool(query.query_signals.get("a2a_triggered", foreign)) if query else False
+        foreign, home = _split_by_domain(query, primary)
+        triggered = _find_trigger(query, foreign, home)
         if isinstance(needed, bool):
-            triggers.append(float(triggered == needed))
+            if query is None or (triggered is None and not query.doc_ids):
+                unanswered += 1
+                triggers.append(0.0)
+            elif triggered is not None:
+                triggers.append(float(triggered == needed))
         relevant = list_relevant(truth, query_id, relevant_from)
         if home:
             primary_precision.append(len(home & relevant) / len(home))
@@ -454,14 +496,35 @@ def measure_collaboration(
             if relevant:
                 contribution.append(len(foreign & relevant) / len(relevant))
     return Collaboration(
-        _average(triggers), _average(contribution), _average(precision), _average(primary_precision)
+        _average(triggers),
+        _average(contribution),
+        _average(precision),
+        _average(primary_precision),
+        domains.count(None),
+        unanswered,
     )
 
 
-def _list_foreign(query: QueryResults, primary_domain: Any) -> set[str]:
-    return _select(
-        query, lambda signals: "source_domain" in signals and signals["source_domain"] != primary_domain
-    )
+def _find_domain(signals: Mapping[str, Any]) -> Any:
+    """Return the domain that a result names; None for null and an empty text."""
+    return signals.get("source_domain") or None
+
+
+def _split_by_domain(query: QueryResults | None, primary_domain: Any) -> tuple[set[str], set[str]]:
+    """Return the documents from other domains and from the primary one; those without a domain are in neither."""
+    if query is None or primary_domain is None:
+        return set(), set()
+    foreign = _select(query, lambda signals: _find_domain(signals) not in (None, primary_domain))
+    return foreign, _select(query, lambda signals: _find_domain(signals) == primary_domain)
+
+
+def _find_trigger(query: QueryResults | None, foreign: set[str], home: set[str]) -> bool | None:
+    """Return whether other domains took part; None where neither the answer nor a result tells."""
+    if query is None:
+        return None
+    if query.query_signals.get("a2a_triggered") is not None:
+        return bool(query.query_signals["a2a_triggered"])
+    return bool(foreign) if foreign or home else None
 
 
 def measure_duplicates(before: Iterable[Sequence[str]], after: Iterable[Sequence[str]]) -> DuplicateRate:

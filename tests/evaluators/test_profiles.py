@@ -196,6 +196,17 @@ def test_survey_rounds_halves_as_python_does() -> None:
     assert table.systems[0].values["Recall@50"].tolist() == [round(29 / 200, 2)] == [0.14]
 
 
+def test_survey_rounds_what_it_compares_with_its_figures_as_well() -> None:
+    truth = Truth("t", {"q": {"d0": 1, "d1": 1, "d2": 1}})
+    table = score(truth, {"q": ["d0", "unjudged", "d1"]}, "survey", "Recall@3", "Precision@3")
+    scores = table.systems[0]
+    for name in ("Recall@3", "Precision@3"):
+        for reading in (scores.values, scores.condensed, scores.lowest, scores.highest):
+            assert reading[name].tolist() == [round(value, 2) for value in reading[name].tolist()]
+        assert scores.lowest[name][0] <= scores.values[name][0] <= scores.highest[name][0]
+    assert scores.condensed["Recall@3"].tolist() == [0.67]
+
+
 @worlds
 def test_code(truth: Truth, retrieved: Found) -> None:
     expected = list_expected(truth)

@@ -113,6 +113,7 @@ def rank_run_file(file: RunFile, path: str, truth: Truth, reading: RunReading) -
         else (),
         query_signals=signals,
         notes=file.notes,
+        id_field=reading.id_field,
     )
 
 

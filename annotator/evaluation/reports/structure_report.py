@@ -70,6 +70,18 @@ def list_figures(structure: RunStructure) -> Iterator[StructureFigure]:
         yield _name_share(say("A2A contribution"), collaboration.contribution)
         yield _name_share(say("A2A precision"), collaboration.precision)
         yield _name_share(say("precision in the primary domain"), collaboration.primary_precision)
+        if collaboration.without_domain:
+            yield StructureFigure(
+                say("results in neither, because they name no domain"),
+                None,
+                say_n("{n} result", "{n:,} results", collaboration.without_domain),
+            )
+        if collaboration.unanswered:
+            yield StructureFigure(
+                say("wrong triggers, because the query has no results"),
+                None,
+                _count_queries(collaboration.unanswered),
+            )
     if structure.duplicates is not None:
         duplicates = structure.duplicates
         yield StructureFigure(say("duplicates before deduplication"), duplicates.before, say("results"))
@@ -157,6 +169,8 @@ def _describe_collaboration(collaboration: Collaboration | None) -> dict[str, An
         "contribution": _describe_share(collaboration.contribution),
         "precision": _describe_share(collaboration.precision),
         "primary_precision": _describe_share(collaboration.primary_precision),
+        "results_without_domain": collaboration.without_domain,
+        "queries_without_results": collaboration.unanswered,
     }
 
 

@@ -172,7 +172,9 @@ class RunScorer:
             if measure.kind == "TFFU":
                 values[measure.name] = self._find_first_times(run, measure)
             if measure.decimals is not None:
-                values[measure.name] = round_scores(values[measure.name], measure.decimals)
+                for reading in (values, readings.condensed):
+                    if measure.name in reading:
+                        reading[measure.name] = round_scores(reading[measure.name], measure.decimals)
         for measure in self.measures:
             if measure.kind != "Judged" and not self._find_answerable(measure).any():
                 for reading in (values, readings.condensed):

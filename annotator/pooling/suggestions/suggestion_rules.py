@@ -50,12 +50,12 @@ def list_templates() -> list[str]:
 
 
 def read_rules(source: str, relations: Iterable[str]) -> tuple[SuggestionRule, ...]:
-    """Return the rules of a file, or of the template of that name if there is no such file.
+    """Return the rules of the template of that name, or else of a file: `./law` is a file also where a template is called so.
 
     `relations`: the names that the file of relations has. BadInput names every bad line.
     """
     path = Path(source)
-    if not path.exists() and source in list_templates():
+    if source in list_templates():
         data, shown = read_template(source).encode(), f"{source}.yaml"
     else:
         data, shown = read_regular(path), source

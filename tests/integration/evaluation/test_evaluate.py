@@ -209,6 +209,33 @@ def test_a_release_in_the_database_is_named_by_its_version_and_not_taken_for_a_f
     )
 
 
+def test_a_dataset_comes_before_a_folder_of_its_name_and_a_slash_names_the_folder(
+    world: EvaluatedWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / world.name).mkdir()
+    url = world.database.url.render_as_string(hide_password=False)
+    result = run(world.name, "--database", url, "--json")
+    assert json.loads(result.stdout)["truth"]["dataset"] == world.name
+    assert f"Evaluating the dataset {world.name}, not the folder {world.name}" in result.stderr
+    assert f"write ./{world.name}" in result.stderr
+    folder = CliRunner().invoke(app, ["evaluate", f"./{world.name}", "run.trec", "--database", url])
+    assert folder.exit_code == 1
+    assert "no such" in str(folder.exception) or world.name in str(folder.exception)
+
+
+def test_a_folder_whose_name_no_dataset_has_is_read_and_no_database_is_made(
+    files: tuple[str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "csf").write_text(QRELS)
+    result = run(
+        "csf", "good.trec", "--from", "trec", "--database", f"sqlite:///{tmp_path}/none.db", "--json"
+    )
+    assert json.loads(result.stdout)["truth"]["path"] == "csf"
+    assert not (tmp_path / "none.db").exists()
+
+
 def test_the_screen_shows_scores_readings_and_formulas(files: tuple[str, str, str]) -> None:
     output = run(*files, "--measures", "nDCG@10,P@1").output
     assert "2 queries, profile trec" in output

@@ -6,14 +6,17 @@ import pytest
 from annotator.evaluation.records import RankedRun, Truth
 from annotator.evaluation.result_structure import (
     QueryResults,
+    StructureOptions,
     list_query_results,
     measure_collaboration,
     measure_duplicates,
     measure_graph_coverage,
     measure_routing,
     measure_stage,
+    measure_structure,
     measure_type_discovery,
 )
+from annotator.formats.runs import ID_FIELDS
 
 
 def make_truth(*doc_ids: str, grade: int = 2, **fields: object) -> Truth:
@@ -166,6 +169,88 @@ def test_collaboration_where_it_was_not_needed_is_a_wrong_trigger() -> None:
 
 def test_a_run_without_domains_has_no_collaboration() -> None:
     assert measure_collaboration([EXPANDED], LAW_TRUTH) is None
+
+
+HOME, OTHER = {"source_domain": "토지"}, {"source_domain": "도시"}
+
+
+def test_a_result_that_names_no_domain_counts_neither_as_primary_nor_as_foreign() -> None:
+    truth = make_truth("a", "b", primary_domain="토지", needs_a2a=True)
+    results = make_results(("a", HOME), ("x", {}), ("y", {"source_domain": None}), ("b", OTHER))
+    collaboration = measure_collaboration([results], truth)
+    assert collaboration is not None
+    assert collaboration.primary_precision.value == 1.0
+    assert collaboration.precision.value == 1.0
+    assert collaboration.without_domain == 2
+
+
+def test_a_query_whose_results_name_no_domain_says_nothing_about_the_trigger() -> None:
+    truth = Truth(
+        "law",
+        {"Q1": {"a": 2}, "Q2": {"b": 2}},
+        fields={key: {"primary_domain": "토지", "needs_a2a": False} for key in ("Q1", "Q2")},
+    )
+    collaboration = measure_collaboration(
+        [make_results(("a", HOME)), QueryResults("Q2", ("b",), ({},), {})], truth
+    )
+    assert collaboration is not None
+    assert (collaboration.trigger_accuracy.value, collaboration.trigger_accuracy.queries) == (1.0, 1)
+
+
+def test_a_query_without_a_primary_domain_has_no_foreign_results() -> None:
+    collaboration = measure_collaboration([make_results(("a", OTHER))], make_truth("a", needs_a2a=False))
+    assert collaboration is not None
+    assert collaboration.precision.queries == collaboration.primary_precision.queries == 0
+
+
+@pytest.mark.parametrize("needed", [True, False])
+def test_a_query_without_results_is_a_wrong_trigger_unless_its_answer_says_otherwise(needed: bool) -> None:
+    fields = {"primary_domain": "토지", "needs_a2a": needed}
+    truth = Truth(
+        "law", {"Q1": {"a": 2}, "Q2": {"b": 2}, "Q3": {}}, fields=dict.fromkeys(("Q1", "Q2", "Q3"), fields)
+    )
+    named = make_results(("a", HOME), a2a_triggered=needed)
+    silent = measure_collaboration([named], truth)
+    assert silent is not None
+    assert (silent.trigger_accuracy.value, silent.trigger_accuracy.queries) == (0.5, 2)
+    assert silent.unanswered == 1
+    said = measure_collaboration([named, QueryResults("Q2", (), (), {"a2a_triggered": needed})], truth)
+    assert said is not None
+    assert (said.trigger_accuracy.value, said.unanswered) == (1.0, 0)
+
+
+def rate_raw(results: list[object], id_field: str | None = None) -> float | None:
+    run = RankedRun(
+        "s",
+        ("Q1",),
+        np.array([0, 1]),
+        ("a",),
+        np.array([0], dtype=np.int32),
+        signals=({"stages": "x"},),
+        query_signals={"Q1": {"raw_results": results}},
+        id_field=id_field,
+    )
+    structure = measure_structure(run, make_truth("a"), StructureOptions(), {})
+    assert structure.duplicates is not None
+    return structure.duplicates.before
+
+
+@pytest.mark.parametrize("name", ID_FIELDS)
+def test_raw_results_are_told_apart_by_every_field_that_names_a_document(name: str) -> None:
+    assert rate_raw([{name: f"d{number}", "score": 1} for number in range(20)]) == 0.0
+    assert rate_raw([{name: "a"}, {name: "a"}, {name: "b"}, {name: "c"}]) == 0.25
+
+
+def test_raw_results_are_told_apart_by_the_field_that_the_run_was_read_by() -> None:
+    results: list[object] = [{"id": number, "chunk": "a"} for number in range(4)]
+    assert rate_raw(results) == 0.0
+    assert rate_raw(results, "chunk") == 0.75
+
+
+def test_raw_results_without_an_id_have_no_duplicate_rate() -> None:
+    assert rate_raw([{"score": 1.0}, {"score": 0.5}]) is None
+    assert rate_raw([{"doc_id": "a"}, {"id": "b"}]) is None
+    assert rate_raw(["a", "a", 7]) == pytest.approx(1 / 3)
 
 
 def test_deduplication_removes_two_of_three_repeats() -> None:

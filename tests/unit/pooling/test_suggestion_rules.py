@@ -73,6 +73,16 @@ def test_the_template_for_law_reads_as_the_methodology_says() -> None:
         "reference": 1,
     }
     assert list_templates() == ["law"]
+
+
+def test_a_template_comes_before_a_file_of_its_name_and_a_slash_names_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "law").write_text("nonsense: 1\n")
+    assert read_rules("law", ["sibling", "decree", "rule", "reference"])
+    with pytest.raises(BadInput, match="nonsense"):
+        read_rules("./law", ["sibling"])
     with pytest.raises(ValidationError, match="there are: law"):
         read_template("nablarch")
 
