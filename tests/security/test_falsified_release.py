@@ -60,9 +60,12 @@ def test_the_sample_is_whole_and_says_what_its_files_cannot_prove(folder: Path) 
     seal(folder)
     verification = verify_folder(folder)
     assert verification.faults == ()
-    assert len(verification.unproven) == 2
+    assert len(verification.unproven) == 3
     assert "11 grades were decided by a lead: the release holds no record" in verification.unproven[0]
     assert "it is not signed" in verification.unproven[1]
+    assert (
+        "what only one file states was compared with nothing: texts of documents" in verification.unproven[2]
+    )
 
 
 def test_a_grade_under_a_unanimous_qrel_is_found(folder: Path) -> None:
@@ -125,7 +128,7 @@ def test_a_true_figure_in_a_comment_does_not_vouch_for_a_falsified_one(folder: P
 
 def test_one_grade_that_a_lead_decided_is_told_as_one() -> None:
     counts = {"adjudicated": 1, "imported": 1, "unanimous": 0, "single": 0}
-    _, unproven = recompute({}, {"counts": counts, "agreement": None}, [])
+    _, unproven = recompute({}, {"counts": counts, "agreement": None}, [], {})
     assert [sentence.partition(":")[0].partition(",")[0] for sentence in unproven] == [
         "1 grade was decided by a lead",
         "1 grade was kept from an earlier ground truth",
@@ -226,3 +229,134 @@ def test_judgments_that_cannot_be_read_are_a_fault(folder: Path, text: str) -> N
     (folder / "judgments.csv").write_text(text, encoding="utf-8")
     seal(folder)
     assert any(fault.path == "judgments.csv" for fault in verify_folder(folder).faults)
+
+
+def test_a_licence_in_the_manifest_alone_is_found(folder: Path) -> None:
+    seal(folder, licence="CC0")
+    faults = says(verify_folder(folder))
+    assert "nablarch.yaml: licence CC0 as in manifest.json / none" in faults
+    assert "law.json: licence CC0 as in manifest.json / none" in faults
+    assert "DATASHEET.md: licence: CC0 as in manifest.json / not given" in faults
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("created_at", "2020-01-01T00:00:00Z"),
+        ("version", "2.0.0"),
+        ("published_by", "lead_9"),
+        ("dataset", "other"),
+    ],
+)
+def test_who_published_what_and_when_is_compared(folder: Path, key: str, value: str) -> None:
+    seal(folder, **{key: value})
+    assert "DATASHEET.md" in says(verify_folder(folder))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("tied", 4, "manifest.json: order.tied 30 as in qrels.trec.txt / 4"),
+        ("tied", 4, "DATASHEET.md: order.tied: 4 as in manifest.json / 30"),
+        ("undecided", 31, "manifest.json: order.undecided at most 30, as order.tied / 31"),
+        ("by_lead", 2, "DATASHEET.md: order.by_lead: 2 as in manifest.json / 0"),
+        ("queries_without_relevant", 1, "order.queries_without_relevant 0 as in qrels.trec.txt / 1"),
+    ],
+)
+def test_a_falsified_order_is_found(folder: Path, name: str, value: int, message: str) -> None:
+    seal(folder, order=read_manifest(folder)["order"] | {name: value})
+    assert message in says(verify_folder(folder))
+
+
+def test_documents_in_another_order_than_their_grades_are_found(folder: Path) -> None:
+    lines = (folder / "qrels.trec.txt").read_text("utf-8").splitlines(keepends=True)
+    lines[0], lines[1] = lines[1], lines[0]
+    (folder / "qrels.trec.txt").write_text("".join(lines), encoding="utf-8")
+    seal(folder)
+    assert "documents in the order of grades and mean grades / 1 above a better one: D01 " in says(
+        verify_folder(folder)
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("| queries | 12 |\n", "| queries | 13 |\n"), ("162 pairs of 12 queries", "262 pairs of 12 queries")],
+)
+def test_a_falsified_figure_of_coverage_or_of_the_pool_is_found(folder: Path, old: str, new: str) -> None:
+    text = (folder / "DATASHEET.md").read_text("utf-8")
+    before, chapter, after = text.rpartition("## Coverage") if old.startswith("|") else ("", "", text)
+    assert old in after
+    (folder / "DATASHEET.md").write_text(before + chapter + after.replace(old, new, 1), encoding="utf-8")
+    seal(folder)
+    assert "DATASHEET.md: " in says(verify_folder(folder))
+
+
+def test_a_description_that_differs_from_the_other_files_is_found(folder: Path) -> None:
+    faults = says(change(folder, "nablarch.yaml", "GlobalErrorHandler（API）", "Another"))
+    assert "D01: what is said of its documents as in nablarch.yaml / something else" in faults
+
+
+def test_a_field_of_a_query_that_differs_is_found(folder: Path) -> None:
+    faults = says(change(folder, "law-compact.json", '"difficulty": "easy"', '"difficulty": "hard"'))
+    assert "law-compact.json: D01: difficulty easy as in beir/queries.jsonl / hard" in faults
+
+
+def test_a_wrong_count_that_a_file_states_is_found(folder: Path) -> None:
+    faults = says(change(folder, "law.json", '"total_relevant": ', '"total_relevant": 9'))
+    assert "law.json: queries[0].total_relevant: " in faults
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("pictures/grades.svg", ">13 (15.5 %)<", ">31 (15.5 %)<"),
+        ("pictures/grades.svg", "(15.5 %)", "(51.5 %)"),
+        ("pictures/confusion.svg", "81 pairs", "91 pairs"),
+    ],
+)
+def test_a_falsified_number_in_a_picture_is_found(folder: Path, name: str, old: str, new: str) -> None:
+    assert f"{name}: " in says(change(folder, name, old, new))
+
+
+def test_a_picture_that_is_drawn_differently_is_said_and_no_fault(folder: Path) -> None:
+    verification = change(folder, "pictures/grades.svg", 'height="14"', 'height="15"')
+    assert verification.faults == ()
+    assert any("draws it differently" in sentence for sentence in verification.unproven)
+
+
+def test_a_simulated_judgment_made_a_persons_is_found(folder: Path) -> None:
+    faults = says(change(folder, "judgments.csv", "independent,true", "independent,false"))
+    assert "judgments.csv: all judgments of annotator_1 simulated, or none / some of them" in faults
+    faults = says(change(folder, "judgments.csv", "independent,true", "independent,false", count=-1))
+    assert (
+        "DATASHEET.md: annotator_1, simulated: nothing as in judgments.csv / simulated, not a person"
+        in faults
+    )
+
+
+def test_simulated_judgments_that_the_manifest_does_not_mention_are_found(folder: Path) -> None:
+    seal(folder, simulated=False)
+    faults = says(verify_folder(folder))
+    assert "manifest.json: simulated: true as in judgments.csv / False" in faults
+
+
+@pytest.mark.parametrize(
+    "name", ["qrels.trec.txt", "judgments.csv", "law.json", "DATASHEET.md", "nablarch.yaml"]
+)
+def test_lines_that_end_with_crlf_are_found(folder: Path, name: str) -> None:
+    data = (folder / name).read_bytes()
+    lines = data.count(b"\n")
+    (folder / name).write_bytes(data.replace(b"\n", b"\r\n"))
+    seal(folder)
+    assert f"{name}: lines that end with LF / CRLF in {lines} lines" in says(verify_folder(folder))
+
+
+def test_a_byte_order_mark_is_found(folder: Path) -> None:
+    (folder / "law.json").write_bytes(b"\xef\xbb\xbf" + (folder / "law.json").read_bytes())
+    seal(folder)
+    assert "law.json: UTF-8 without a byte order mark / one" in says(verify_folder(folder))
+
+
+def test_crlf_within_a_note_is_no_fault(folder: Path) -> None:
+    verification = change(folder, "judgments.csv", ",annotator_1,2,,", ',annotator_1,2,"a\r\nb",')
+    assert "CRLF" not in says(verification)

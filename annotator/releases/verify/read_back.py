@@ -1,10 +1,13 @@
 """Read every ground-truth file of a release folder back and compare it with the canonical qrels.
 
-The canonical qrels are the TREC file's, or BEIR's where TREC is left out: both list every qrel in the order of publishing. Compares queries
-and qrels (grade 0 if a file lists it), query texts among the files, the order of `ranked.json`, and whether BEIR's
-corpus has every document. Formats that the release does not have are skipped.
+The canonical qrels are the TREC file's, or BEIR's where TREC is left out: both list every qrel in the order of publishing.
+Compares queries and qrels (grade 0 if a file lists it), texts, fields and descriptions among the files, the counts that a
+file states, what it says about the release, the order of `ranked.json`, and whether BEIR's corpus has every document.
+Formats that the release does not have are skipped.
 """
 
+import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
@@ -12,19 +15,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from annotator.dataset.coverage_counts import measure_coverage
+from annotator.dataset.records import QueryFacts
 from annotator.domain.errors import AnnotatorError
-from annotator.domain.ground_truth import GroundTruth, Qrel
+from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Qrel
 from annotator.formats.format import Format
 from annotator.formats.registry import find_format, find_unwritable
 from annotator.formats.syntax.source import InputSource
-from annotator.releases.build.files import JUDGMENTS, PROBABILITIES, TRUTH_FILES, place_file
+from annotator.releases.build.files import JUDGMENTS, MANIFEST, PROBABILITIES, TRUTH_FILES, place_file
 from annotator.releases.verify.side_processes import SideProcesses
 
 QRELS = TRUTH_FILES["trec"]
 BEIR_QRELS = f"{TRUTH_FILES['beir']}/qrels/test.tsv"
 CORPUS = f"{TRUTH_FILES['beir']}/corpus.jsonl"
 SHOWN = 5
+ABOUT = ("version", "created_at", "authors", "contact", "licence", "source", "simulated", "notice")
+"""What the files of a release say about it, as its manifest does."""
+DESCRIPTIONS = "descriptions"
 Grades = Mapping[str, Mapping[str, int]]
+Stated = tuple[str, str, str]  # query_id, what, value
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +122,12 @@ class _FileComparison:
     faults: list[ReleaseFault] = field(default_factory=list)  # it cannot be read
     differences: list[tuple[str, str]] = field(default_factory=list)
     texts: list[tuple[str, str]] = field(default_factory=list)  # of its queries, by query_id
+    stated: list[Stated] = field(default_factory=list)  # what other files state too
     annotators: list[tuple[str, str]] = field(default_factory=list)  # differences of their grades
     documents: list[ReleaseFault] = field(default_factory=list)  # of BEIR's corpus
+    coverage: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # measured from BEIR's queries: what, how much
 
 
 _BESIDE = ("nablarch", "assay", "assay-queries", "beir")
@@ -129,10 +142,13 @@ class ReadingBack:
     """
 
     def __init__(
-        self, folder: Path, qrels: Sequence[Qrel], present: set[str], *, list_grade_0: bool | None
+        self, folder: Path, qrels: Sequence[Qrel], present: set[str], manifest: Mapping[str, Any]
     ) -> None:
-        """`present`: the folder's files. `list_grade_0`: as the manifest says, None for releases made before it did."""
-        self._folder, self._listed = folder, list_grade_0
+        """`present`: the folder's files. Releases made before the manifest said `list_grade_0` list it or do not."""
+        listed = manifest.get("list_grade_0")
+        self._folder, self._listed = folder, listed if isinstance(listed, bool) else None
+        self._about = {**manifest, "created_at": str(manifest.get("created_at"))[:10]} if manifest else None
+        self.coverage: list[tuple[str, str]] = []  # after `find_differences`: of the queries and their qrels
         self._canonical = _group(qrels)
         self._names = [
             name
@@ -164,6 +180,7 @@ class ReadingBack:
         }
         faults: list[ReleaseFault] = []
         texts: dict[str, tuple[str, str]] = {}
+        stated: dict[tuple[str, str], tuple[str, str]] = {}
         for name in self._names:
             file_format = find_format(name)
             paths = _list_paths(file_format)
@@ -172,9 +189,11 @@ class ReadingBack:
             else:
                 compared = own[name] if name in own else self._beside.wait_for(name)
             faults += compared.faults
+            self.coverage += compared.coverage
             differences = [
                 *compared.differences,
                 *_compare_texts(compared.texts, texts, paths[0]),
+                *_compare_stated(compared.stated, stated, paths[0]),
                 *compared.annotators,
             ]
             faults += [ReleaseFault(paths[-1], *item) for item in differences[:SHOWN]]
@@ -195,12 +214,22 @@ class ReadingBack:
         compared.differences = _compare_grades(
             truth, self._canonical if listed else _leave_out_0(self._canonical)
         )
+        if "file_metadata" in file_format.features and self._about is not None:
+            compared.differences[:0] = _compare_about(truth.metadata, self._about)
+        compared.documents = [
+            ReleaseFault(
+                wrong.path.removeprefix(f"{self._folder}/"), f"{wrong.place}: {wrong.counted:,}", wrong.stated
+            )
+            for wrong in truth.wrong_counts[:SHOWN]
+        ]
         if "query_texts" in file_format.features:
             compared.texts = [(query.query_id, query.text) for query in truth.queries]
+        compared.stated = list(_list_stated(truth, file_format))
         if judged is not None and "two_annotators" in file_format.features:
             compared.annotators = list(_compare_annotators(truth, judged))
         if name == "beir":
-            compared.documents = list(_compare_corpus(truth, self._canonical))
+            compared.documents += _compare_corpus(truth, self._canonical)
+            compared.coverage = _measure_coverage(truth, self._canonical)
         return compared
 
     def _compare_order(self, file_format: Format, texts: Mapping[str, tuple[str, str]]) -> _FileComparison:
@@ -347,6 +376,64 @@ def _compare_texts(
         if text != given_text:
             differences.append((f"{query_id}: its text as in {where}", given_text[:80]))
     return differences
+
+
+def _compare_about(stated: Mapping[str, Any], about: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Compare what a file says about the release with the manifest (`about`)."""
+    return [
+        (f"{key} {_show_value(about.get(key))} as in {MANIFEST}", _show_value(stated.get(key)))
+        for key in ABOUT
+        if stated.get(key) != about.get(key)
+    ]
+
+
+def _show_value(value: Any) -> str:
+    return "none" if value is None else f"{value!s:.80}"
+
+
+def _list_stated(truth: GroundTruth, file_format: Format) -> Iterator[Stated]:
+    """Yield the fields of each query, and a hash of what is said of its relevant documents."""
+    if "query_fields" in file_format.features:
+        for query in truth.queries:
+            for name in QUERY_FIELDS:
+                value = getattr(query, name)
+                if value is not None:
+                    yield query.query_id, name, value
+    if "descriptions" in file_format.features:
+        digests: dict[str, Any] = {}
+        for qrel in truth.qrels:
+            if qrel.grade:
+                digest = digests.get(qrel.query_id)
+                if digest is None:
+                    digest = digests[qrel.query_id] = hashlib.blake2b(digest_size=8)
+                digest.update(
+                    f"{qrel.doc_id}\0{qrel.description or ''}\0{qrel.metadata.get('law_type', '')}\n".encode()
+                )
+        for query_id, digest in digests.items():
+            yield query_id, DESCRIPTIONS, digest.hexdigest()
+
+
+def _compare_stated(
+    given: Sequence[Stated], stated: dict[tuple[str, str], tuple[str, str]], path: str
+) -> Iterator[tuple[str, str]]:
+    """Compare fields and descriptions with the first file that has them. `stated`: (value, path) by query_id and what."""
+    for query_id, what, value in given:
+        first, where = stated.setdefault((query_id, what), (value, path))
+        if first == value:
+            continue
+        if what == DESCRIPTIONS:
+            yield f"{query_id}: what is said of its documents as in {where}", "something else"
+        else:
+            yield f"{query_id}: {what} {first[:80]} as in {where}", value[:80]
+
+
+def _measure_coverage(truth: GroundTruth, canonical: Grades) -> list[tuple[str, str]]:
+    """Return the figures of the datasheet's chapter on coverage that need no requirements."""
+    facts = []
+    for query in truth.queries:
+        counted = Counter(canonical.get(query.query_id, {}).values())
+        facts.append(QueryFacts(query, (counted[0], counted[1], counted[2], counted[3])))
+    return [(str(row.name), str(row.measured)) for row in measure_coverage(facts, None).rows]
 
 
 def _compare_corpus(truth: GroundTruth, canonical: Grades) -> Iterator[ReleaseFault]:

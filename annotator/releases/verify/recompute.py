@@ -6,15 +6,18 @@ measured again. Only a signature reveals somebody who changed every file consist
 """
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import Qrel
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import count_of
 from annotator.domain.settling import Settlement, settle
+from annotator.formats.syntax.grade_scale import UNRATEABLE
 from annotator.releases.build.files import JUDGMENTS, MANIFEST
 from annotator.releases.verify.read_back import QRELS, SHOWN, ReleaseFault
 
@@ -22,7 +25,10 @@ MOST_OF_A_CELL = 32_000_000  # characters
 ROUNDED = 2e-6  # by how much figures may differ that were rounded to six digits
 COLUMNS = ("query_id", "doc_id", "annotator", "grade", "purpose")
 UNDECIDED = ("unanimous", "single")
+SIMULATED = "simulated"
 Name = tuple[str, str]
+JudgmentKind = tuple[str, bool, str | None]
+"""Annotator, whether the pair could not be rated, and the column `simulated`; None if the file has none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +41,10 @@ class PairJudgments:
     def settle(self) -> Settlement:
         """Settle the pair without a lead's decision."""
         return settle(list(self.grades.values()), self.unrateable, None)
+
+    def find_mean(self) -> float:
+        """Return the mean grade, 0 without a grade: a release orders documents by it."""
+        return sum(self.grades.values()) / len(self.grades) if self.grades else 0.0
 
     def list_grades(self) -> list[int]:
         """Return the grades in the order of pseudonym numbers: annotator_2 before annotator_10."""
@@ -56,12 +66,19 @@ def list_judged(given: Mapping[Name, PairJudgments]) -> dict[Name, list[int]]:
 
 
 def recompute(
-    given: Mapping[Name, PairJudgments], manifest: Mapping[str, Any], qrels: Sequence[Qrel]
+    given: Mapping[Name, PairJudgments],
+    manifest: Mapping[str, Any],
+    qrels: Sequence[Qrel],
+    people: Mapping[JudgmentKind, int],
 ) -> tuple[list[ReleaseFault], list[str]]:
     """Return what contradicts the judgments, and sentences about what they cannot prove. The manifest must say
-    origins."""
+    origins. `people`: the number of judgments of each kind."""
     counts = manifest["counts"]
-    faults = list(_compare_settled(given, counts, qrels))
+    faults = [
+        *_compare_settled(given, counts, qrels),
+        *_compare_simulated(people, manifest),
+        *_compare_order(given, manifest, qrels),
+    ]
     unproven = list(_describe_unproven(counts))
     agreement = manifest.get("agreement")
     if not isinstance(agreement, dict):
@@ -73,9 +90,11 @@ def recompute(
     return [*faults, *differing], [*unproven, *notes]
 
 
-def read_given(path: Path, faults: list[ReleaseFault]) -> dict[Name, PairJudgments]:
+def read_given(
+    path: Path, faults: list[ReleaseFault], people: Counter[JudgmentKind]
+) -> dict[Name, PairJudgments]:
     """Return the independent judgments by (query_id, doc_id); notes a fault if the file is not as a release writes
-    it."""
+    it. Counts all judgments in `people`."""
     by_pair: dict[Name, PairJudgments] = {}
     none = PairJudgments({})
     further: dict[tuple[PairJudgments, str, str], PairJudgments] = {}  # each with one judgment more
@@ -92,10 +111,13 @@ def read_given(path: Path, faults: list[ReleaseFault]) -> dict[Name, PairJudgmen
                 )
                 return {}
             query, document, annotator, grade, purpose = (places[name] for name in COLUMNS)
+            simulated = places.get(SIMULATED)
             texts: dict[str, str] = {}  # a million rows repeat a few ids: each is kept once
             keep = texts.setdefault
             for cells in rows:
                 row = cells if len(cells) >= len(header) else cells + [""] * (len(header) - len(cells))
+                mark = None if simulated is None else row[simulated]
+                people[row[annotator], row[grade] == UNRATEABLE, mark] += 1
                 if row[purpose] != COUNTED_PURPOSE:
                     continue
                 name = keep(row[query], row[query]), keep(row[document], row[document])
@@ -116,7 +138,7 @@ def _add(
     given: PairJudgments, annotator: str, grade: str, line: int, faults: list[ReleaseFault]
 ) -> PairJudgments | None:
     """Return the judgments with this one; None after noting why it cannot be one."""
-    if grade == "unrateable":
+    if grade == UNRATEABLE:
         return PairJudgments(given.grades, given.unrateable + 1)
     if grade not in ("0", "1", "2", "3"):
         faults.append(ReleaseFault(JUDGMENTS, f"line {line}: a grade 0-3 or unrateable", grade[:20]))
@@ -179,6 +201,66 @@ def _compare_settled(
             f"judgments that differ on {open_pairs:,} pairs without a qrel ({MANIFEST})",
             f"{differing:,}",
         )
+
+
+def _compare_simulated(
+    people: Mapping[JudgmentKind, int], manifest: Mapping[str, Any]
+) -> Iterator[ReleaseFault]:
+    """Find an annotator who is simulated in some judgments only, and simulated judgments that the manifest does not mention."""
+    marks: dict[str, set[str | None]] = {}
+    for annotator, _, mark in people:
+        marks.setdefault(annotator, set()).add(mark)
+    for annotator, found in marks.items():
+        if len(found) > 1:
+            yield ReleaseFault(
+                JUDGMENTS,
+                f"all judgments of {annotator} simulated, or none",
+                "some of them",
+            )
+    if any("true" in found for found in marks.values()) and manifest.get(SIMULATED) is not True:
+        yield ReleaseFault(MANIFEST, f"simulated: true as in {JUDGMENTS}", str(manifest.get(SIMULATED)))
+
+
+def _compare_order(
+    given: Mapping[Name, PairJudgments], manifest: Mapping[str, Any], qrels: Sequence[Qrel]
+) -> Iterator[ReleaseFault]:
+    """Compare the order of documents, and the number of equal ones, with grades and mean grades.
+
+    Means of kept grades are in no file, so a release with kept grades is compared by grade alone.
+    """
+    stated = manifest.get("order")
+    if not isinstance(stated, dict):
+        return
+    has_means = not manifest["counts"]["imported"]
+    means = {judgments: judgments.find_mean() for judgments in set(given.values())} if has_means else {}
+    ranks: Counter[tuple[str, int, float]] = Counter()
+    relevant_queries: set[str] = set()
+    query_id, last, out_of_order = "", (0, 0.0), list[str]()
+    for qrel in qrels:
+        judged = given.get((qrel.query_id, qrel.doc_id)) if has_means else None
+        rank = qrel.grade, 0.0 if judged is None else means[judged]
+        if qrel.query_id == query_id and rank > last:
+            out_of_order.append(f"{qrel.query_id} {qrel.doc_id}")
+        query_id, last = qrel.query_id, rank
+        if qrel.grade >= RELEVANT_FROM:
+            relevant_queries.add(query_id)
+            ranks[query_id, *rank] += 1
+    if out_of_order:
+        yield ReleaseFault(
+            QRELS,
+            "documents in the order of grades and mean grades",
+            f"{len(out_of_order):,} above a better one: {', '.join(out_of_order[:SHOWN])}",
+        )
+    counted = {"queries_without_relevant": len({qrel.query_id for qrel in qrels}) - len(relevant_queries)}
+    if has_means:
+        counted["tied"] = sum(number for number in ranks.values() if number > 1)
+    for name, number in counted.items():
+        if name in stated and stated[name] != number:
+            yield ReleaseFault(MANIFEST, f"order.{name} {number:,} as in {QRELS}", str(stated[name]))
+    tied = stated.get("tied", 0)
+    for name in ("by_lead", "by_earlier", "undecided", "queries_undecided"):
+        if stated.get(name, 0) > tied:
+            yield ReleaseFault(MANIFEST, f"order.{name} at most {tied:,}, as order.tied", str(stated[name]))
 
 
 def _describe_unproven(counts: Mapping[str, Any]) -> Iterator[str]:

@@ -5,12 +5,15 @@ recomputes from the judgments (`recompute.py`) and compares the datasheet's figu
 changed and what it cannot prove: somebody who changes a file can remake checksums but not a signature (`signing.py`).
 """
 
+import codecs
+import csv
 import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -18,8 +21,10 @@ from annotator.domain.canonical_qrels import hash_content
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import Qrel
+from annotator.domain.messages import count_of
 from annotator.releases.build.files import DATASHEET, JUDGMENTS, MANIFEST, SIGNATURE, SUMS
 from annotator.releases.verify.datasheet_check import compare_datasheet
+from annotator.releases.verify.picture_check import compare_pictures
 from annotator.releases.verify.read_back import (
     QRELS,
     ReadingBack,
@@ -29,6 +34,7 @@ from annotator.releases.verify.read_back import (
     read_qrels,
 )
 from annotator.releases.verify.recompute import (
+    JudgmentKind,
     PairJudgments,
     list_judged,
     read_given,
@@ -37,6 +43,7 @@ from annotator.releases.verify.recompute import (
 )
 from annotator.releases.verify.signing import check_signature
 
+_BLOCK = 1 << 20
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 _OTHER_SHAPE = (
     AttributeError,
@@ -45,6 +52,11 @@ _OTHER_SHAPE = (
     ValueError,
     OverflowError,
 )  # of a manifest that somebody wrote
+STATED_ONCE = (
+    "what only one file states was compared with nothing: texts of documents, notes, reasons, times and guideline versions of "
+    "judgments, what decided the order of equal documents, and the datasheet's chapters on the pool, imports, quality control "
+    "and systems"
+)
 _ORIGINS = ("unanimous", "adjudicated", "single", "imported")
 
 
@@ -80,31 +92,34 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
     manifest = _read_manifest(folder, unread)
     stated = manifest or {}
     qrels = read_qrels(folder, stated, unread)
-    listed = stated.get("list_grade_0")
-    listed = listed if isinstance(listed, bool) else None
     unproven: list[str] = []
-    with ReadingBack(
-        folder, qrels or (), set() if qrels is None else _list_files(folder), list_grade_0=listed
-    ) as reading:
-        hashes: dict[Path, str] = {}
+    with ReadingBack(folder, qrels or (), set() if qrels is None else _list_files(folder), stated) as reading:
+        hashes = FileHashes()
         faults = [*find_faults(folder, hashes), *unread]
         content = None if qrels is None else hash_content(qrels)
         given, later = None, list[ReleaseFault]()  # `later`: reported after what files differ in
+        people: Counter[JudgmentKind] = Counter()
         if manifest is not None:
             named = {fault.path for fault in faults}
             faults += [fault for fault in _compare_files(manifest, folder, hashes) if fault.path not in named]
             if qrels is not None:
                 faults += _compare_qrels(manifest, qrels, content or "")
-            given = _read_given(folder, manifest, faults, unproven)
-            if qrels is not None:
-                _check_manifest(folder, manifest, qrels, given, later, unproven)
+            given = _read_given(folder, manifest, faults, unproven, people)
+            if qrels is not None and given is not None:
+                compared = partial(recompute, given, manifest, qrels, people)
+                _note(compared, later, unproven)
         faults += reading.find_differences(None if given is None else list_judged(given))
     if qrels is not None:
         faults += compare_probabilities(folder, qrels)
+        if manifest is not None:
+            _note(lambda: _compare_datasheet(folder, manifest, people, reading.coverage), later, unproven)
+            _note(lambda: compare_pictures(folder, manifest), later, unproven)
     faults += later
+    faults += hashes.list_wrong_line_ends(folder, count_line_ends(folder / JUDGMENTS, hashes))
     signed_by, wrong, note = check_signature(folder, signers)
     faults += wrong
     unproven += note
+    unproven.append(STATED_ONCE)
     return Verification(
         path=str(folder),
         dataset=stated.get("dataset"),
@@ -117,24 +132,14 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
     )
 
 
-def _check_manifest(
+def _read_given(
     folder: Path,
     manifest: dict[str, Any],
-    qrels: tuple[Qrel, ...],
-    given: dict[tuple[str, str], PairJudgments] | None,
     faults: list[ReleaseFault],
     unproven: list[str],
-) -> None:
-    """Recompute the manifest's figures from the judgments, and compare the datasheet with it."""
-    if given is not None:
-        _note(lambda: recompute(given, manifest, qrels), faults, unproven)
-    _note(lambda: _compare_datasheet(folder, manifest), faults, unproven)
-
-
-def _read_given(
-    folder: Path, manifest: dict[str, Any], faults: list[ReleaseFault], unproven: list[str]
+    people: Counter[JudgmentKind],
 ) -> dict[tuple[str, str], PairJudgments] | None:
-    """Return the judgments; None after saying why none is compared."""
+    """Return the judgments; None after saying why none is compared. Counts all of them in `people`."""
     if not is_plain(folder / JUDGMENTS):
         unproven.append(f"there is no {JUDGMENTS}, so no grade was compared with judgments")
         return None
@@ -144,18 +149,23 @@ def _read_given(
         )
         return None
     noted = len(faults)
-    given = read_given(folder / JUDGMENTS, faults)
+    given = read_given(folder / JUDGMENTS, faults, people)
     return given if len(faults) == noted else None
 
 
-def _compare_datasheet(folder: Path, manifest: dict[str, Any]) -> tuple[list[ReleaseFault], list[str]]:
+def _compare_datasheet(
+    folder: Path,
+    manifest: dict[str, Any],
+    people: Counter[JudgmentKind],
+    coverage: Sequence[tuple[str, str]],
+) -> tuple[list[ReleaseFault], list[str]]:
     if not is_plain(folder / DATASHEET):
         return [], [f"there is no {DATASHEET}, so none of its figures was compared"]
     try:
         text = (folder / DATASHEET).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         return [ReleaseFault(DATASHEET, "a readable text", type(error).__name__)], []
-    return compare_datasheet(text, manifest)
+    return compare_datasheet(text, manifest, people, coverage)
 
 
 def _note(
@@ -179,13 +189,62 @@ def _describe_error(error: Exception) -> str:
     return f"something else ({type(error).__name__}: {str(error)[:60]})"
 
 
-def find_faults(folder: Path, hashes: dict[Path, str] | None = None) -> list[ReleaseFault]:
+@dataclass(slots=True)
+class FileHashes:
+    """The SHA-256 of each file that was read, and how many of its lines end with CRLF, or begin with a byte order mark."""
+
+    sha256: dict[Path, str] = field(default_factory=dict)
+    crlf: dict[Path, int] = field(default_factory=dict)
+    marked: set[Path] = field(default_factory=set)
+
+    def read(self, path: Path) -> str:
+        """Return the SHA-256 of a plain file, which is read once."""
+        if path not in self.sha256:
+            digest, crlf, end = hashlib.sha256(), 0, b""
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    if not end and block.startswith(codecs.BOM_UTF8):
+                        self.marked.add(path)
+                    crlf += block.count(b"\r\n") + (end == b"\r" and block[:1] == b"\n")
+                    end = block[-1:]
+                    digest.update(block)
+            self.sha256[path], self.crlf[path] = digest.hexdigest(), crlf
+        return self.sha256[path]
+
+    def list_wrong_line_ends(self, folder: Path, within_cells: int) -> list[ReleaseFault]:
+        """Return the files with CRLF or a byte order mark. `within_cells`: the CRLF in texts of judgments.csv."""
+        allowed = {folder / JUDGMENTS: within_cells}
+        named = [(path, path.relative_to(folder).as_posix()) for path in sorted(self.sha256)]
+        faults = [
+            ReleaseFault(name, "lines that end with LF", f"CRLF in {count_of(self.crlf[path], 'line')}")
+            for path, name in named
+            if self.crlf[path] > allowed.get(path, 0)
+        ]
+        return faults + [
+            ReleaseFault(name, "UTF-8 without a byte order mark", "one")
+            for path, name in named
+            if path in self.marked
+        ]
+
+
+def count_line_ends(path: Path, hashes: FileHashes) -> int:
+    """Return how many CRLF are inside the cells of a CSV file. It is read again only if it has any."""
+    if not hashes.crlf.get(path):
+        return 0
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return sum(cell.count("\r\n") for row in csv.reader(file) for cell in row)
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return 0
+
+
+def find_faults(folder: Path, hashes: FileHashes | None = None) -> list[ReleaseFault]:
     """Return where the folder's files differ from its SHA256SUMS: changed, missing, or not listed.
 
-    `hashes`: the SHA-256 of each file that was hashed, for the next comparison.
+    `hashes`: keeps the SHA-256 of each file for the next comparison.
     """
     faults: list[ReleaseFault] = []
-    hashes = {} if hashes is None else hashes
+    hashes = FileHashes() if hashes is None else hashes
     listed = _read_sums(folder, faults)
     present = _list_files(folder)
     for path, sha256 in listed.items():
@@ -225,13 +284,8 @@ def _list_files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in paths}
 
 
-def _hash_file(path: Path, hashes: dict[Path, str]) -> str:
-    if not is_plain(path):
-        return "something that is not a plain file"
-    if path not in hashes:
-        with path.open("rb") as file:
-            hashes[path] = hashlib.file_digest(file, "sha256").hexdigest()
-    return hashes[path]
+def _hash_file(path: Path, hashes: FileHashes) -> str:
+    return hashes.read(path) if is_plain(path) else "something that is not a plain file"
 
 
 def _read_manifest(folder: Path, faults: list[ReleaseFault]) -> dict[str, Any] | None:
@@ -246,7 +300,7 @@ def _read_manifest(folder: Path, faults: list[ReleaseFault]) -> dict[str, Any] |
     return manifest
 
 
-def _compare_files(manifest: dict[str, Any], folder: Path, hashes: dict[Path, str]) -> list[ReleaseFault]:
+def _compare_files(manifest: dict[str, Any], folder: Path, hashes: FileHashes) -> list[ReleaseFault]:
     """Compare the manifest's list of files with the files. Also detects a remade SHA256SUMS."""
     listed = manifest.get("files")
     if not isinstance(listed, list):
