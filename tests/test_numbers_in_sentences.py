@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from annotator.domain.messages import LANGUAGES, Message, fill_english
+from annotator.domain.figures import fill as fill_in
+from annotator.domain.messages import LANGUAGES, Message
 from annotator.web.kit.messages import tr, use_language
 from tests.message_survey import list_sentences
 
@@ -66,7 +67,7 @@ def test_every_sentence_with_a_number_reads_well(language: str, number: int) -> 
         assert "{" not in sentence, (language, singular)
         assert not re.search(r"[이가은는을를와과로]\([가-힣]+\)", sentence), (language, sentence)
         if language == "en":
-            assert sentence == fill_english(singular if number == 1 else many, message.values)
+            assert sentence == fill_in(singular if number == 1 else many, message.values)
 
 
 def test_a_sentence_that_counts_has_a_singular() -> None:

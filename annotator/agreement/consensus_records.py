@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from annotator.domain.figures import show_percent
 from annotator.domain.grades import GRADES
-from annotator.domain.messages import show_percent
 
 NO_QRELS = "Estimates for comparison only: they are not qrels, settle nothing and enter no release."
 

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotator.agreement.records import AgreementPeriod, CoefficientValue, PairAgreement
+from annotator.domain.figures import show_figure, show_interval, show_number, show_percent
 from annotator.domain.grades import GRADES
-from annotator.domain.messages import show_percent
+from annotator.domain.messages import count_of
 from annotator.domain.svg import clean, colour_cell, colour_share, cut, draw_text, frame_picture
 
 LEFT, WIDTH, ROW, TOP = 230, 420, 26, 34
@@ -39,7 +40,12 @@ def draw_intervals(
         parts.append(f'<circle class="dot" cx="{_scale(value.value, low):.1f}" cy="{y:g}" r="5"/>')
     numbers = "; ".join(f"{clean(label)} {format_value(value)}" for label, value in shown)
     return frame_picture(
-        LEFT + WIDTH + 190, int(bottom + 34), title, f"Target {target:g}. {numbers}.", parts, name=name
+        LEFT + WIDTH + 190,
+        int(bottom + 34),
+        title,
+        f"Target {show_figure(target)}. {numbers}.",
+        parts,
+        name=name,
     )
 
 
@@ -55,7 +61,7 @@ def draw_periods(periods: Sequence[AgreementPeriod], target: float) -> str:
     parts = []
     for tick in (tick for tick in TICKS if tick >= low):
         parts.append(_line("axis", MARGIN, height(tick), width - MARGIN, height(tick)))
-        parts.append(draw_text(MARGIN - 8, height(tick) + 5, f"{tick:g}", "quiet", anchor="end"))
+        parts.append(draw_text(MARGIN - 8, height(tick) + 5, show_figure(tick), "quiet", anchor="end"))
     parts.append(_line("goal", MARGIN, height(target), width - MARGIN, height(target)))
     every = max(1, round(90 / step))
     lines: list[list[str]] = [[]]
@@ -75,7 +81,12 @@ def draw_periods(periods: Sequence[AgreementPeriod], target: float) -> str:
     parts += [f'<polyline class="path" points="{" ".join(line)}"/>' for line in lines if len(line) > 1]
     numbers = "; ".join(f"{period.first} to {period.last} {format_value(period.kappa)}" for period in periods)
     return frame_picture(
-        width, BOTTOM + 40, "Cohen's kappa over time", f"Target {target:g}. {numbers}.", parts, name="time-"
+        width,
+        BOTTOM + 40,
+        "Cohen's kappa over time",
+        f"Target {show_figure(target)}. {numbers}.",
+        parts,
+        name="time-",
     )
 
 
@@ -126,7 +137,7 @@ def _draw_axis(low: float, bottom: float) -> list[str]:
     parts = []
     for tick in (tick for tick in TICKS if tick >= low):
         parts.append(_line("axis", _scale(tick, low), TOP - 8, _scale(tick, low), bottom))
-        parts.append(draw_text(_scale(tick, low), bottom + 20, f"{tick:g}", "quiet", anchor="middle"))
+        parts.append(draw_text(_scale(tick, low), bottom + 20, show_figure(tick), "quiet", anchor="middle"))
     return parts
 
 
@@ -211,7 +222,7 @@ def make_confusion_matrix(pair: PairAgreement) -> ColouredMatrix:
         )
         for grade, counts in enumerate(pair.confusion)
     )
-    caption = f"Rows {first}, columns {second}: {pair.pairs:,} pairs, {show_percent(pair.observed_agreement)} the same"
+    caption = f"Rows {first}, columns {second}: {count_of(pair.pairs, 'pair')}, {show_percent(pair.observed_agreement)} the same"
     return ColouredMatrix(caption, GRADES, rows)
 
 
@@ -223,7 +234,7 @@ def _make_heat_cell(pair: PairAgreement | None, *, above: bool) -> MatrixCell:
     kappa = pair.cohen_kappa["unweighted"].value
     if kappa is None:
         return MatrixCell("–")
-    return _colour(f"{kappa:.2f}", *colour_share(min(1.0, abs(kappa)), same=kappa >= 0))
+    return _colour(show_number(kappa, 2), *colour_share(min(1.0, abs(kappa)), same=kappa >= 0))
 
 
 def _make_count_cell(count: int, highest: int, *, same: bool) -> MatrixCell:
@@ -238,12 +249,10 @@ def _colour(text: str, background: str, black: bool) -> MatrixCell:
 
 def format_decimals(figure: float | None) -> str:
     """Return three decimals; "undefined" for None."""
-    return "undefined" if figure is None else f"{figure:.3f}"
+    return "undefined" if figure is None else show_number(figure, 3)
 
 
 def format_value(value: CoefficientValue) -> str:
     """Return "0.571 [0.412, 0.701]"; "undefined" without a value."""
-    interval = (
-        f" [{value.ci95[0]:.3f}, {value.ci95[1]:.3f}]" if value.value is not None and value.ci95 else ""
-    )
+    interval = f" [{show_interval(value.ci95)}]" if value.value is not None and value.ci95 else ""
     return format_decimals(value.value) + interval

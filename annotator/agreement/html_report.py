@@ -42,9 +42,9 @@ from annotator.agreement.records import (
     PairAgreement,
     describe_who_counts,
 )
+from annotator.domain.figures import show_interval, show_number, show_percent
 from annotator.domain.grades import GRADES
 from annotator.domain.judgments import describe_blind_pairs
-from annotator.domain.messages import show_percent
 from annotator.domain.svg import clean
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _make_environment() -> "Environment":
         "decimals": format_decimals,
         "interval": _format_interval,
         "percent": show_percent,
-        "signed": "{:+.3f}".format,
+        "signed": lambda figure: show_number(figure, 3, signed=True),
         "signed_interval": _format_signed_interval,
         "thousands": "{:,}".format,
         "value": format_value,
@@ -109,12 +109,16 @@ def _clean_value(value: object) -> object:
 
 def _format_interval(value: CoefficientValue) -> str:
     """Return "0.412 to 0.701", or "" without an interval."""
-    return f"{value.ci95[0]:.3f} to {value.ci95[1]:.3f}" if value.ci95 else ""
+    return show_interval(value.ci95, between=" to ") if value.ci95 else ""
 
 
 def _format_signed_interval(leaning: Leaning) -> str:
     """Return "+0.200 to +0.400", or "" without an interval."""
-    return f"{leaning.ci95[0]:+.3f} to {leaning.ci95[1]:+.3f}" if leaning.ci95 else ""
+    return (
+        f"{show_number(leaning.ci95[0], 3, signed=True)} to {show_number(leaning.ci95[1], 3, signed=True)}"
+        if leaning.ci95
+        else ""
+    )
 
 
 def _list_findings(report: AgreementReport) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.agreement.comparisons import Comparisons, estimate_kappa, list_comparisons, subtract
-from annotator.agreement.diagnosis.wording import show_figure, show_pairs, show_value
+from annotator.agreement.diagnosis.wording import show_pairs, show_value, show_with_interval
 from annotator.agreement.intervals import cluster_interval, misses
 from annotator.agreement.judgment_table import (
     Flags,
@@ -200,7 +200,7 @@ def _describe(
         "since": show_value(since.kappa),
         "before_pairs": show_pairs(before.pairs),
         "since_pairs": show_pairs(since.pairs),
-        "difference": show_figure(difference.value, difference.ci95, signed=True),
+        "difference": show_with_interval(difference.value, difference.ci95, signed=True),
     }
     if state == "higher":
         return say(

@@ -24,6 +24,7 @@ from annotator.cli.terminal import (
     print_table,
     read_bytes,
 )
+from annotator.domain.figures import show_figure
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
@@ -390,8 +391,8 @@ def _show_preview(preview: "PolicyPreview") -> None:
         )
     if preview.impact_sum is not None and preview.impact_mean is not None:
         typer.echo(
-            f"- change of nDCG on the pair's query, for the most affected system: {preview.impact_mean:.3g} on average, "
-            f"{preview.impact_sum:.3g} in total; {preview.flips:,} could change the ranking of two systems"
+            f"- change of nDCG on the pair's query, for the most affected system: {show_figure(preview.impact_mean)} on average, "
+            f"{show_figure(preview.impact_sum)} in total; {preview.flips:,} could change the ranking of two systems"
         )
     for left in preview.left_out:
         typer.echo(f"- {count_of(left.pairs, 'pair stays', 'pairs stay')} open: {left.why}")

@@ -7,7 +7,8 @@ import typer
 
 from annotator.agreement.records import describe_who_counts
 from annotator.cli.terminal import print_table
-from annotator.domain.messages import count_of, show_percent
+from annotator.domain.figures import show_interval, show_number, show_percent
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.agreement.consensus_records import Consensus
@@ -54,7 +55,7 @@ def format_value(value: "CoefficientValue") -> str:
     """Return a value with its interval, such as "0.571 [0.412, 0.701]", or "undefined"."""
     if value.value is None:
         return "undefined"
-    return f"{value.value:.3f}" + (f" [{value.ci95[0]:.3f}, {value.ci95[1]:.3f}]" if value.ci95 else "")
+    return show_number(value.value, 3) + (f" [{show_interval(value.ci95)}]" if value.ci95 else "")
 
 
 def _print(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -199,8 +200,12 @@ def _print_people(report: "AgreementReport") -> None:
 
 
 def _lean(leaning: "Leaning") -> tuple[str]:
-    reach = f" [{leaning.ci95[0]:+.3f}, {leaning.ci95[1]:+.3f}]" if leaning.ci95 else ""
-    return (f"{leaning.mean:+.3f}{reach}",)
+    reach = (
+        f" [{show_number(leaning.ci95[0], 3, signed=True)}, {show_number(leaning.ci95[1], 3, signed=True)}]"
+        if leaning.ci95
+        else ""
+    )
+    return (f"{show_number(leaning.mean, 3, signed=True)}{reach}",)
 
 
 def _print_periods(report: "AgreementReport") -> None:
@@ -220,7 +225,7 @@ def _print_left_out(report: "AgreementReport") -> None:
     counted = sum(report.measured.grade_counts)
     _print(
         ("judgments", "reason for exclusion"),
-        [(f"{excluded.judgments:,}", excluded.why) for excluded in report.left_out],
+        [(show_number(excluded.judgments), excluded.why) for excluded in report.left_out],
     )
     typer.echo(f"\n{count_of(counted, 'judgment counts', 'judgments count')}.")
     if report.blind_pairs:
@@ -239,4 +244,4 @@ def _kappas(observed: float | None, kappas: "Mapping[str, CoefficientValue]") ->
 
 
 def _share(share: float | None, undefined: str = "undefined") -> str:
-    return undefined if share is None else f"{share:.3f}"
+    return undefined if share is None else show_number(share, 3)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotator.cli.terminal import EncodingOption, ErrorsOption, JsonOption, print_json, print_table
-from annotator.domain.messages import count_of, show_percent
+from annotator.domain.figures import show_percent
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.agreement.records import MeasuredAgreement

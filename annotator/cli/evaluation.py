@@ -19,6 +19,8 @@ from annotator.cli.terminal import (
     print_json,
     print_table,
 )
+from annotator.domain.figures import show_figure, show_interval, show_number, show_p
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.evaluation.differences.regression import RegressionReport
@@ -418,7 +420,7 @@ def _print_evaluation(result: "EvaluationResult") -> None:
     table = evaluation.table
     version = f" {table.truth.version}" if table.truth.version else ""
     typer.echo(
-        f"{table.truth.name}{version}: {len(table.query_ids):,} queries, profile {evaluation.profile.name} "
+        f"{table.truth.name}{version}: {count_of(len(table.query_ids), 'query')}, profile {evaluation.profile.name} "
         f"({evaluation.profile.about})"
     )
     for sentence in evaluation.sentences:
@@ -433,7 +435,7 @@ def _print_evaluation(result: "EvaluationResult") -> None:
         _print_expected_order(result.expected_order)
     _print_scores(evaluation.systems)
     for group in evaluation.groups:
-        typer.echo(f"\n{group.field} = {group.value} ({group.queries:,} queries)")
+        typer.echo(f"\n{group.field} = {group.value} ({count_of(group.queries, 'query')})")
         _print_scores(group.systems)
     _print_comparisons(evaluation)
     _print_sweeps(evaluation.sweeps)
@@ -502,10 +504,10 @@ def _print_comparisons(evaluation: "Evaluation") -> None:
             comparison.measure,
             comparison.a,
             comparison.b,
-            f"{comparison.difference:+z.4f}",
+            show_number(comparison.difference, 4, signed=True),
             _show_pair(comparison.ci95),
             f"{comparison.wins}/{comparison.ties}/{comparison.losses}",
-            _show(comparison.p_holm),
+            show_p(comparison.p_holm, named=False),
             _show(comparison.t_test.cohens_d),
         )
         for comparison in shown
@@ -515,7 +517,7 @@ def _print_comparisons(evaluation: "Evaluation") -> None:
     )
     left = len(evaluation.comparisons) - len(shown)
     if left:
-        typer.echo(f"{left:,} more comparisons: --json lists all")
+        typer.echo(f"{count_of(left, 'more comparison')}: --json lists all")
 
 
 def _print_sweeps(sweeps: Sequence["Sweep"]) -> None:
@@ -525,8 +527,8 @@ def _print_sweeps(sweeps: Sequence["Sweep"]) -> None:
         )
         interval = f" {_show_pair(sweep.best_ci95)}" if sweep.best_ci95 else ""
         typer.echo(
-            f"\nParameters of {sweep.family} on {sweep.measure} ({sweep.systems:,} systems{gaps}); "
-            f"best: {sweep.best} with {sweep.best_score:.4f}{interval}"
+            f"\nParameters of {sweep.family} on {sweep.measure} ({count_of(sweep.systems, 'system')}{gaps}); "
+            f"best: {sweep.best} with {show_number(sweep.best_score, 4)}{interval}"
         )
         rows = [
             (parameter.name, value.value, _show(value.mean), value.systems)
@@ -558,7 +560,7 @@ def _print_targets(result: "EvaluationResult") -> None:
         (
             check.system,
             check.measure,
-            f"{'≤' if check.is_maximum else '≥'} {check.required:g}",
+            f"{'≤' if check.is_maximum else '≥'} {show_figure(check.required, 6)}",
             _show(check.measured) or f"undefined: {check.why}",
             "met" if check.met else "missed",
             check.note or "",
@@ -581,14 +583,14 @@ def _report_regressions(report: "RegressionReport") -> None:
             typer.echo(f"  {change.query_id}: {_show(change.before)} -> {_show(change.after)}", err=True)
         left = len(regression.queries or ()) - MOST_QUERIES
         if left > 0:
-            typer.echo(f"  and {left:,} more queries", err=True)
+            typer.echo(f"  and {count_of(left, 'more query')}", err=True)
     if not report.regressions:
         typer.echo(f"no score fell ({report.compared:,} compared)", err=True)
 
 
 def _show(figure: float | None) -> str:
-    return "" if figure is None else f"{figure:.4f}"
+    return "" if figure is None else show_number(figure, 4)
 
 
 def _show_pair(pair: tuple[float, float] | None) -> str:
-    return "" if pair is None else f"[{pair[0]:z.4f}, {pair[1]:z.4f}]"
+    return "" if pair is None else f"[{show_interval(pair, 4)}]"

@@ -18,6 +18,7 @@ from annotator.cli.terminal import (
     print_json,
     print_table,
 )
+from annotator.domain.figures import show_number
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
@@ -100,7 +101,9 @@ def backup(
     else:
         judgments = count_of(manifest.tables.get("judgment", 0), "judgment")
         releases = count_of(manifest.releases, "release")
-        typer.echo(f"Saved {judgments} and {releases} in {report.path} ({report.bytes / 1e6:,.1f} MB).")
+        typer.echo(
+            f"Saved {judgments} and {releases} in {report.path} ({show_number(report.bytes / 1e6, 1)} MB)."
+        )
         typer.echo(f"SHA-256: {report.sha256}")
         typer.echo(
             "It holds password hashes and every grade with its name: keep it where only you can read it."
@@ -282,8 +285,8 @@ def _print_check(check: "UpgradeCheck") -> None:
     else:
         stopping = ", ".join(item.revision for item in check.migrations if not item.rolls)
         typer.echo(f"Stop all servers first: those of the version before cannot go on after {stopping}.")
-    free = "" if check.free_bytes is None else f", {check.free_bytes / 1e6:,.0f} MB free on its disk"
-    typer.echo(f"Size of the database: {check.bytes / 1e6:,.0f} MB{free}.")
+    free = "" if check.free_bytes is None else f", {show_number(check.free_bytes / 1e6)} MB free on its disk"
+    typer.echo(f"Size of the database: {show_number(check.bytes / 1e6)} MB{free}.")
     if check.rehearsed and check.is_ready:
         typer.echo("Rehearsed: the migrations run on the present rows.")
     elif not check.rehearsed:

@@ -22,7 +22,8 @@ from annotator.cli.terminal import (
     print_table,
     read_bytes,
 )
-from annotator.domain.messages import count_of, show_percent
+from annotator.domain.figures import show_number, show_percent
+from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
@@ -334,10 +335,10 @@ def results(dataset: DatasetArgument, database: DatabaseOption = None, json: Jso
             _share(result.training.latest) if result.training else "",
             result.gold.answered,
             _share(result.gold.exact),
-            "" if result.gold.difference is None else f"{result.gold.difference:+.2f}",
+            "" if result.gold.difference is None else show_number(result.gold.difference, 2, signed=True),
             result.repeats.n,
             _share(result.repeats.equal),
-            "" if result.repeats.difference is None else f"{result.repeats.difference:.2f}",
+            "" if result.repeats.difference is None else show_number(result.repeats.difference, 2),
         )
         for result in results
     ]

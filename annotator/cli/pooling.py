@@ -17,7 +17,8 @@ from annotator.cli.terminal import (
     print_json,
     print_table,
 )
-from annotator.domain.messages import count_of, show_percent
+from annotator.domain.figures import show_figure, show_number, show_percent
+from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def pool_rounds(
             made.made_at.strftime("%Y-%m-%d %H:%M"),
             made.made_by or "operator",
             made.strategy,
-            f"{made.pairs:,}",
+            show_number(made.pairs),
             _describe_depths(made.figures.get("systems") or made.options.get("systems") or ()),
         )
         for made in listed
@@ -284,7 +285,7 @@ def _pool_holes(
         (
             document.query_id,
             document.doc_id,
-            f"{document.influence:.4f}",
+            show_number(document.influence, 4),
             ", ".join(f"{by.system} at {by.rank}" for by in document.provenance),
         )
         for document in report.documents[:SHOWN]
@@ -322,7 +323,9 @@ def _print_report(report: "PoolReport") -> None:
         print_table(("left out by", "candidates"), list(report.left_out.items()), empty="")
         typer.echo()
     if report.strata:
-        drawn = [(item.ranks, f"{item.rate:g}", item.candidates, item.drawn) for item in report.strata]
+        drawn = [
+            (item.ranks, show_figure(item.rate, 6), item.candidates, item.drawn) for item in report.strata
+        ]
         print_table(("ranks", "rate", "candidates", "drawn"), drawn, empty="")
         typer.echo()
     rows = [(counts.system, counts.queries, counts.candidates, counts.only_here) for counts in report.systems]
@@ -371,12 +374,16 @@ def _print_outlook(report: "PoolReport") -> None:
     else:
         low, high = expected.ci95
         of = f"of {count_of(expected.pairs, 'pair')}" + (f"; {expected.why}" if expected.why else "")
-        typer.echo(f"Expected relevant: {expected.value:.0f} (95 % interval {low:.0f} to {high:.0f}) {of}.")
+        typer.echo(
+            f"Expected relevant: {show_number(expected.value, 0)} (95 % interval {show_number(low, 0)} to {show_number(high, 0)}) {of}."
+        )
     judgments = count_of(effort.judgments, "judgment")
     if effort.hours is None:
         typer.echo(f"Effort: {judgments}; hours not known yet ({effort.why}).")
     else:
-        typer.echo(f"Effort: {judgments}, {effort.hours:.1f} hours at {effort.seconds:.0f} seconds each.")
+        typer.echo(
+            f"Effort: {judgments}, {show_number(effort.hours, 1)} hours at {show_number(effort.seconds, 0)} seconds each."
+        )
 
 
 def _print_order(order: "SystemOrder") -> None:
@@ -385,10 +392,10 @@ def _print_order(order: "SystemOrder") -> None:
         f"The systems' expected order by {order.measure}, from {count_of(order.judged, 'settled candidate')}. "
         f"{len(order.open):,} of {count_of(order.compared, 'pair of systems', 'pairs of systems')} could still swap."
     )
-    scores = [(item.system, f"{item.score:.4f}") for item in order.systems[:SHOWN]]
+    scores = [(item.system, show_number(item.score, 4)) for item in order.systems[:SHOWN]]
     print_table(("system", f"expected {order.measure}"), scores, empty="No system.")
     still_open = [
-        (item.higher, item.lower, f"{item.difference:.4f}", show_percent(item.swap_probability, 0))
+        (item.higher, item.lower, show_number(item.difference, 4), show_percent(item.swap_probability, 0))
         for item in order.open[:SHOWN]
     ]
     typer.echo()

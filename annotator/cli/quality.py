@@ -17,7 +17,8 @@ from annotator.cli.terminal import (
     print_table,
     to_json,
 )
-from annotator.domain.messages import count_of, show_percent
+from annotator.domain.figures import show_figure, show_percent
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from annotator.quality.records import ErrorRate, QualityDraw, QualityPreview, QualityStatus
@@ -213,7 +214,7 @@ def _print_status(status: "QualityStatus") -> None:
 def _print_rows(records: Sequence[object], columns: Mapping[str, str]) -> None:
     """Print records as a table. `columns`: by heading, the field to show."""
     rows = [[getattr(record, field) for field in columns.values()] for record in records]
-    shown = [[f"{value:g}" if isinstance(value, float) else value for value in row] for row in rows]
+    shown = [[show_figure(value, 6) if isinstance(value, float) else value for value in row] for row in rows]
     print_table(tuple(columns), shown, empty="")
 
 

@@ -17,7 +17,8 @@ from annotator.cli.terminal import (
     print_table,
     resolve_actor,
 )
-from annotator.domain.messages import count_of, show_beside
+from annotator.domain.figures import show_beside
+from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,6 +20,7 @@ from annotator.cli.terminal import (
     print_json,
     print_table,
 )
+from annotator.domain.figures import show_figure
 from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
@@ -265,7 +266,7 @@ def _describe_pace(pace: "QueuePace") -> list[str]:
         )
     if pace.arrived:
         lines.append(
-            f"New: {pace.arrived_per_day:.3g} a day{'; more come than are decided' if pace.grows else ''}."
+            f"New: {show_figure(pace.arrived_per_day)} a day{'; more come than are decided' if pace.grows else ''}."
         )
     return lines
 

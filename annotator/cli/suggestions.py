@@ -15,7 +15,8 @@ from annotator.cli.terminal import (
     print_json,
     print_table,
 )
-from annotator.domain.messages import count_of, show_percent
+from annotator.domain.figures import show_percent
+from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 MOST_UNKNOWN = 10

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from annotator.domain.messages import show_figure
+from annotator.domain.figures import show_figure, show_number
 
 if TYPE_CHECKING:
     from annotator.domain.errors import FormatError
@@ -171,6 +171,8 @@ def _cell(value: Any) -> str:
         return value.astimezone().strftime("%Y-%m-%d %H:%M")
     if isinstance(value, float):
         return show_figure(value)
+    if type(value) is int:
+        return show_number(value)
     return str(value).replace("\n", " ")
 
 

@@ -23,20 +23,22 @@ from annotator.dataset.query_counts import (
     tally_queries,
 )
 from annotator.dataset.records import Coverage, CoverageRow, QueryFacts
-from annotator.domain.messages import join, say, say_n, show_decimals
+from annotator.domain.figures import show_decimals, show_figure, show_number, show_percent
+from annotator.domain.messages import join, say, say_n
 
 NAMED_IN_ROW = 3
 
 
 def show_counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{label} {number}" for label, number in counts.items())
+    return ", ".join(f"{label} {show_number(number)}" for label, number in counts.items())
 
 
 def show_labels(counts: Counts, labels: list[str]) -> str:
     """Return the named ones in their order, then the others, the most frequent first; all of them up to 20."""
-    parts = [join([label, str(match(counts, label))], " ") for label in labels]
+    parts = [join([label, show_number(match(counts, label))], " ") for label in labels]
     parts += [
-        join([name_label(label), str(number)], " ") for label, number in count_others(counts, labels).items()
+        join([name_label(label), show_number(number)], " ")
+        for label, number in count_others(counts, labels).items()
     ]
     return _shorten(parts)
 
@@ -44,7 +46,10 @@ def show_labels(counts: Counts, labels: list[str]) -> str:
 def show_shares(counts: Counts, labels: list[str], queries: int) -> str:
     counted = [(label, match(counts, label)) for label in labels]
     counted += [(name_label(label), number) for label, number in count_others(counts, labels).items()]
-    shares = [(label, f"{100 * number / (queries or 1):.0f} % ({number})") for label, number in counted]
+    shares = [
+        (label, f"{show_percent(number / (queries or 1), 0)} ({show_number(number)})")
+        for label, number in counted
+    ]
     return _shorten([join(parts, " ") for parts in shares])
 
 
@@ -114,7 +119,7 @@ def find_size_tier(queries: int) -> int | None:
 def _rows_of_size(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageRow]:
     queries = wanted.get("queries")
     required = say("at least {least:,}", least=queries) if queries is not None else ""
-    yield _row(say("queries"), required, f"{tally.queries:,}", tally.queries >= (queries or 0))
+    yield _row(say("queries"), required, show_number(tally.queries), tally.queries >= (queries or 0))
     tier, wanted_tier = find_size_tier(tally.queries), wanted.get("size_tier")
     following = next((size for size in SIZE_TIERS if size > tally.queries), None)
     measured = say("{tier} queries", tier=tier) if tier else say("below {tier} queries", tier=SIZE_TIERS[0])
@@ -207,7 +212,7 @@ def _row_of_shares(
 
     `always`: the labels shown where no shares are required.
     """
-    required = ", ".join(f"{label} {share:g} %" for label, share in shares.items())
+    required = ", ".join(f"{label} {show_figure(share, 6)} %" for label, share in shares.items())
     labels = list(shares) or list(always)
     others = sum(count_others(counts, shares).values())
     counted = [(match(counts, label), share) for label, share in shares.items()]
@@ -348,7 +353,9 @@ def _rows_of_mean_and_total(
     limits = _choose_total(wanted.get("relevant_documents_total"), tally.queries)
     if limits is not None:
         least, most = limits
-        yield CoverageRow(TOTAL, _describe_range(limits), f"{total:,}", least <= total <= (most or total))
+        yield CoverageRow(
+            TOTAL, _describe_range(limits), show_number(total), least <= total <= (most or total)
+        )
 
 
 def _describe_range(limits: tuple[int, int | None]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.errors import ValidationError
-from annotator.domain.messages import Message, say, say_n
+from annotator.domain.messages import Message, join_first, say, say_n
 from annotator.evaluation.dataset_analysis.holes import JudgingNeed, choose_order_measure, find_holes
 from annotator.evaluation.dataset_analysis.order_stability import ResampledOrder, measure_resampled_order
 from annotator.evaluation.dataset_analysis.saturation import MeasureSaturation, measure_saturation
@@ -225,7 +225,7 @@ def _evaluate_runs(
             say(
                 "There is no system {system!r}. Choose one of: {names}",
                 system=options.baseline,
-                names=", ".join(scored),
+                names=join_first(list(scored)),
             )
         )
     table = scorer.build_table(tuple(scored.values()))
@@ -356,7 +356,7 @@ def _summarize_groups(table: ScoreTable, field: str) -> list[QueryGroup]:
             say(
                 "No query has the field {field!r}. Choose one of: {names}",
                 field=field,
-                names=", ".join(_list_fields(table)) or say("no fields"),
+                names=join_first(_list_fields(table)) or say("no fields"),
             )
         )
     names = [system.system for system in table.systems]

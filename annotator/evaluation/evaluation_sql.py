@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
-from annotator.domain.messages import say
+from annotator.domain.messages import join_first, say
 from annotator.evaluation.dataset_analysis.robustness import PairGrades
 from annotator.evaluation.records import Order, RankedRun
 from annotator.evaluation.scores.ranking import ResultColumns, note_ties, order_columns
@@ -173,7 +173,7 @@ def choose_imported_runs(
             say(
                 "There is no system {system!r}. Choose one of: {names}",
                 system=missing[0],
-                names=", ".join(stored),
+                names=join_first(list(stored)),
             )
         )
     return [stored[system] for system in systems or stored]

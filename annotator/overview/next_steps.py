@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from annotator.agreement.records import CoefficientValue
-from annotator.domain.messages import Message, begin, join, join_sentences, say, say_n, show_beside
+from annotator.domain.figures import show_beside
+from annotator.domain.messages import Message, begin, join, join_sentences, say, say_n
 from annotator.domain.settling import LASTING, REASONS, QueueReason
 from annotator.releases.records import GATE_NAMES
 

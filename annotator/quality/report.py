@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from math import ceil
 
+from annotator.domain.figures import show_percent
 from annotator.domain.messages import Message, say, say_n
 from annotator.quality.records import (
     DEFAULT_RATE,
@@ -194,23 +194,16 @@ def describe_status(
     return (*sentences, *_describe_limits(sample, draw, since))
 
 
-def show_percent(share: float, *, at_most: bool = False) -> str:
-    """Return the percentage without its sign, with one decimal, or with more if rounding hides its side of 5 %.
-
-    `at_most`: round up.
-    """
-    for digits in (1, 2, 3, 4):
-        power = 10**digits
-        rounded = ceil(100 * power * share - 1e-9) / power if at_most else round(100 * share, digits)
-        if (rounded < 100 * LIMIT) == (share < LIMIT):
-            break
-    return f"{rounded:g}"
+def _show_percent(share: float, *, at_most: bool = False) -> str:
+    """Return the percentage without its sign and without zeros at its end, on its side of 5 %."""
+    shown = show_percent(share, at_most=at_most, limit=LIMIT, sign="")
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
 def _describe_readings(rate: ErrorRate, sample: CheckedSample) -> list[Message]:
     if rate.rate is None or rate.bound is None:
         return [say("No pair of the sample has been checked yet.")]
-    shown = {"rate": show_percent(rate.rate), "errors": rate.errors}
+    shown = {"rate": _show_percent(rate.rate), "errors": rate.errors}
     if rate.rate < LIMIT:
         first = say_n(
             "Observed error rate: {rate} % ({errors:,} of {n:,} checked pair), below 5 %.",
@@ -229,7 +222,7 @@ def _describe_readings(rate: ErrorRate, sample: CheckedSample) -> list[Message]:
         "Guaranteed maximum (95 %): at most {bound} % of the {n:,} settled grade are errors.",
         "Guaranteed maximum (95 %): at most {bound} % of the {n:,} settled grades are errors.",
         sample.population,
-        bound=show_percent(rate.bound, at_most=True),
+        bound=_show_percent(rate.bound, at_most=True),
     )
     return [first, second]
 
@@ -273,7 +266,7 @@ def _describe_looks(draws: Sequence[QualityDraw]) -> Message:
         "This sample was drawn in {steps:,} steps. Drawing more until the sample passes lets too "
         "many errors through in up to {chance} % of cases instead of 5 %.",
         steps=len(draws),
-        chance=show_percent(find_chance_of_passing(sizes, draws[-1].population), at_most=True),
+        chance=_show_percent(find_chance_of_passing(sizes, draws[-1].population), at_most=True),
     )
 
 

@@ -13,11 +13,11 @@ from unicodedata import east_asian_width
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
 from annotator.overview.waiting_service import WaitingWork, count_waiting_work
 from annotator.people.service import choose_language
 from annotator.web.kit.controls import find_key, read_choice
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import LANGUAGES, current_language, tr
 from annotator.web.kit.modules import join_modules
 from annotator.web.kit.text import escape_markdown

@@ -22,6 +22,7 @@ from annotator.agreement.records import (
     MeasuredAgreement,
     PairSelection,
 )
+from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, join, say, say_n
 
 APART_SHARE = 0.25
@@ -54,7 +55,7 @@ def describe_paradox(
         "share": measured.grade_counts[grade] / sum(measured.grade_counts),
         "grade": grade,
         "name": names[grade],
-        "prevalence": f"{indices.prevalence:.2f}",
+        "prevalence": show_number(indices.prevalence, 2),
     }
     ac1 = measured.gwet_ac1.value
     if kappa is None or ac1 is None:

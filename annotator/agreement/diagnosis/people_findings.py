@@ -19,9 +19,9 @@ from annotator.agreement.diagnosis.wording import (
     format_comparison_count,
     show_annotators,
     show_both,
-    show_figure,
     show_pairs,
     show_value,
+    show_with_interval,
 )
 from annotator.agreement.records import (
     FEW_PAIRS,
@@ -32,6 +32,7 @@ from annotator.agreement.records import (
     PairAgreement,
     PairSelection,
 )
+from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, join, say
 
 ALPHA_GAINS = 0.02
@@ -68,9 +69,9 @@ def describe_constants(
     figures = {
         "people": show_annotators(len(people)),
         "share": constants.share,
-        "without": f"{constants.alpha_without:.2f}",
+        "without": show_number(constants.alpha_without, 2),
         "pairs": show_pairs(constants.pairs_without),
-        "alpha": None if alpha is None else f"{alpha:.2f}",
+        "alpha": None if alpha is None else show_number(alpha, 2),
         "all": show_pairs(measured.pairs),
     }
     if alpha is None or np.isnan(constants.alpha_without) or constants.pairs_without < FEW_PAIRS:
@@ -117,7 +118,7 @@ def _describe_between(leaning: Leaning, than: str) -> Message:
     figures = {
         "annotator": leaning.annotator,
         "than": than,
-        "by": show_figure(abs(leaning.mean), _of_size(leaning)),
+        "by": show_with_interval(abs(leaning.mean), _of_size(leaning)),
     }
     if leaning.mean > 0:
         return say(
@@ -134,7 +135,7 @@ def _describe_between(leaning: Leaning, than: str) -> Message:
 
 def _describe_leaning(leaning: Leaning, measured: MeasuredAgreement) -> Message:
     alpha = measured.krippendorff_alpha["ordinal"].value
-    figures = {"annotator": leaning.annotator, "by": show_figure(abs(leaning.mean), _of_size(leaning))}
+    figures = {"annotator": leaning.annotator, "by": show_with_interval(abs(leaning.mean), _of_size(leaning))}
     if alpha is None or not _gains(leaning, alpha):
         if leaning.mean > 0:
             return say(
@@ -148,8 +149,8 @@ def _describe_leaning(leaning: Leaning, measured: MeasuredAgreement) -> Message:
             **figures,
         )
     figures |= {
-        "alpha": f"{alpha:.2f}",
-        "without": f"{leaning.alpha_without:.2f}",
+        "alpha": show_number(alpha, 2),
+        "without": show_number(leaning.alpha_without, 2),
         "pairs": show_pairs(leaning.pairs_without or 0),
         "all": show_pairs(measured.pairs),
     }
@@ -205,7 +206,7 @@ def _describe_less(annotator: LowAgreementAnnotator, *, beside_some: bool) -> Me
         "annotator": annotator.annotator,
         "kappa": show_value(annotator.kappa),
         "comparisons": format_comparison_count(annotator.comparisons),
-        "everybody": f"{annotator.everybody:.2f}",
+        "everybody": show_number(annotator.everybody, 2),
     }
     if beside_some:
         return say(
@@ -250,9 +251,9 @@ def describe_changes(changes: Sequence[GradingDrift]) -> list[DiagnosisFinding]:
 
 def _describe_agreement_changed(change: GradingDrift) -> Message:
     figures = {
-        "first": f"{change.first:.2f}",
-        "last": f"{change.last:.2f}",
-        "change": show_figure(change.last - change.first, change.ci95, signed=True),
+        "first": show_number(change.first, 2),
+        "last": show_number(change.last, 2),
+        "change": show_with_interval(change.last - change.first, change.ci95, signed=True),
         "until": change.until,
         "since": change.since,
     }
@@ -274,9 +275,9 @@ def _describe_agreement_changed(change: GradingDrift) -> Message:
 def _describe_leaning_changed(change: GradingDrift) -> Message:
     figures = {
         "annotator": change.annotator,
-        "first": f"{change.first:+.2f}",
-        "last": f"{change.last:+.2f}",
-        "change": show_figure(change.last - change.first, change.ci95, signed=True),
+        "first": show_number(change.first, 2, signed=True),
+        "last": show_number(change.last, 2, signed=True),
+        "change": show_with_interval(change.last - change.first, change.ci95, signed=True),
         "until": change.until,
         "since": change.since,
     }
@@ -344,7 +345,7 @@ def _describe_gold(annotator: FailingAnnotator) -> Message:
         "{annotator} judged {right} of {of} gold pairs correctly ({share:.0%}, 95 % confidence "
         "interval {low:.0%} to {high:.0%}); the grades differ from the correct ones by {difference} "
         "on average. Go through the others together.",
-        difference=f"{annotator.difference:+.2f}",
+        difference=show_number(annotator.difference, 2, signed=True),
         **figures,
     )
 

@@ -4,19 +4,19 @@ import math
 from collections.abc import Collection, Sequence
 
 from annotator.agreement.records import CoefficientValue, Interval
+from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, join_sentences, say, say_n
 
 
 def show_value(value: CoefficientValue) -> str:
     """Return a value with its interval: 0.72 [0.65, 0.78]."""
-    return show_figure(value.value if value.value is not None else float("nan"), value.ci95)
+    return show_with_interval(value.value if value.value is not None else float("nan"), value.ci95)
 
 
-def show_figure(figure: float, ci95: Interval | None, *, signed: bool = False) -> str:
+def show_with_interval(figure: float, ci95: Interval | None, *, signed: bool = False) -> str:
     """Return a figure with its interval; `signed`: with a plus sign if it is above 0."""
-    sign = "+" if signed else ""
-    shown = f" [{ci95[0]:{sign}.2f}, {ci95[1]:{sign}.2f}]" if ci95 else ""
-    return f"{figure:{sign}.2f}{shown}"
+    shown = [show_number(end, 2, signed=signed) for end in ci95 or ()]
+    return show_number(figure, 2, signed=signed) + (f" [{', '.join(shown)}]" if shown else "")
 
 
 def show_both(annotators: Sequence[str]) -> Message:

@@ -12,6 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.domain.figures import show_number, show_p
 from annotator.domain.messages import Message, say
 from annotator.evaluation.differences.bootstrap import RESAMPLES, find_intervals, resample_means
 from annotator.evaluation.differences.paired_tests import (
@@ -153,10 +154,10 @@ def describe_comparison(comparison: SystemComparison) -> Message:
     low, high = sorted(sign * bound for bound in comparison.ci95)
     figures = {
         "measure": comparison.measure,
-        "difference": f"{abs(comparison.difference):.3f}",
-        "low": f"{low:z.3f}",
-        "high": f"{high:z.3f}",
-        "p": format_p(comparison.p_holm),
+        "difference": show_number(abs(comparison.difference), 3),
+        "low": show_number(low, 3),
+        "high": show_number(high, 3),
+        "p": show_p(comparison.p_holm),
     }
     if not comparison.significant:
         return say(
@@ -176,18 +177,9 @@ def describe_comparison(comparison: SystemComparison) -> Message:
         "{better} is better than {worse} on {measure} by {difference} [{low}, {high}]; {p} after Holm; d = {d}.",
         better=better,
         worse=worse,
-        d=f"{abs(comparison.t_test.cohens_d):.2f}",
+        d=show_number(abs(comparison.t_test.cohens_d), 2),
         **figures,
     )
-
-
-def format_p(p: float | None) -> str:
-    """Return a p-value as papers print it: "p = .004", "p < .001"."""
-    if p is None:
-        return "p undefined"
-    if p < 0.0005:
-        return "p < .001"
-    return "p = 1" if p >= 0.9995 else f"p = {p:.3f}".replace("0.", ".", 1)
 
 
 def count_wins(scores: Mapping[str, Floats]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
 from annotator.evaluation.differences.comparison import SystemComparison
 
@@ -139,8 +140,8 @@ class ComparisonPower:
             "b": self.b,
             "measure": self.measure,
             "queries": self.queries,
-            "detectable": "" if self.detectable is None else f"{self.detectable:.3f}",
-            "difference": f"{abs(self.difference):.3f}",
+            "detectable": "" if self.detectable is None else show_number(self.detectable, 3),
+            "difference": show_number(abs(self.difference), 3),
         }
         needed = self.queries_for_difference
         if self.detectable is None and needed is None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.messages import join_first
 from annotator.evaluation.records import Measure, ScoreTable, SystemScores
 from annotator.evaluation.scores.summary import summarize_measure
 from annotator.formats.syntax.json_text import load_json
@@ -165,7 +166,7 @@ def _note_differences(table: ScoreTable, earlier: EarlierEvaluation) -> list[str
 
 
 def _note_missing(where: str, systems: Sequence[str]) -> list[str]:
-    return [f"not compared, since {where}: {', '.join(sorted(systems))}"] if systems else []
+    return [f"not compared, since {where}: {join_first(sorted(systems))}"] if systems else []
 
 
 def _read_value(value: Any) -> float | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import sqrt
 from unicodedata import east_asian_width
 
+from annotator.domain.figures import show_decimals, show_figure, show_number
 from annotator.domain.svg import clean, cut, draw_text, frame_picture
 
 NAME_WIDTH, PLOT_WIDTH, ROW_HEIGHT, TOP = 250, 420, 24, 30
@@ -56,7 +57,13 @@ def draw_differences(title: str, rows: Sequence[DrawnInterval], *, name: str) ->
         x = scale(number * step)
         parts.append(_line("goal" if number == 0 else "axis", x, TOP - 8, x, bottom))
         parts.append(
-            draw_text(x, bottom + 20, f"{number * step:+.3g}" if number else "0", "quiet", anchor="middle")
+            draw_text(
+                x,
+                bottom + 20,
+                show_decimals(number * step, 6, signed=True) if number else "0",
+                "quiet",
+                anchor="middle",
+            )
         )
     for index, row in enumerate(rows):
         y = TOP + ROW_HEIGHT * (index + 0.5)
@@ -97,8 +104,8 @@ def draw_lines(
     for tick in y_ticks:
         y = to_pixels(x_range[0], tick)[1]
         parts.append(_line("axis", CURVE_LEFT, y, right, y))
-        parts.append(draw_text(CURVE_LEFT - 8, y + 5, f"{tick:.3g}", "quiet", anchor="end"))
-    for tick, tick_name in zip(x_ticks, x_names or [f"{tick:g}" for tick in x_ticks], strict=True):
+        parts.append(draw_text(CURVE_LEFT - 8, y + 5, show_figure(tick), "quiet", anchor="end"))
+    for tick, tick_name in zip(x_ticks, x_names or [show_figure(tick, 6) for tick in x_ticks], strict=True):
         x = to_pixels(tick, 0)[0]
         parts.append(_line("axis", x, bottom, x, bottom + 5))
         parts.append(draw_text(x, bottom + 22, cut(tick_name, 10), "quiet", anchor="middle"))
@@ -120,7 +127,7 @@ def draw_lines(
         parts.append(_line(f"line s{index}", right + 24, y, right + 60, y))
         parts.append(draw_text(right + 68, y + 5, cut(line.label, 26), ""))
     described = "; ".join(
-        f"{clean(line.label)}: {', '.join(f'{y:.3f}' for _, y in line.points)}" for line in shown
+        f"{clean(line.label)}: {', '.join(show_number(y, 3) for _, y in line.points)}" for line in shown
     )
     return frame_picture(round(right + CURVE_LEGEND), bottom + 58, clean(title), described, parts, name=name)
 
@@ -145,7 +152,7 @@ def draw_query_bars(
         for level in (0.0, highest):
             y = base - level / highest * height
             parts.append(_line("axis", left, y, left + width * count, y))
-            parts.append(draw_text(left - 6, y + 5, f"{level:g}", "quiet", anchor="end"))
+            parts.append(draw_text(left - 6, y + 5, show_figure(level), "quiet", anchor="end"))
         for query, value in enumerate(values[:count]):
             if value == value and value > 0:
                 tall = value / highest * height
@@ -160,7 +167,7 @@ def draw_query_bars(
             turned = f'transform="translate({x:.1f} {y:.1f}) rotate(-50)"'
             parts.append(draw_text(0, 0, cut(query_id, 14), "quiet", anchor="end", transform=turned))
     described = "; ".join(
-        f"{clean(system)}: {', '.join(f'{value:.2f}' for value in values[:count])}"
+        f"{clean(system)}: {', '.join(show_number(value, 2) for value in values[:count])}"
         for system, values in shown.items()
     )
     return frame_picture(
@@ -200,10 +207,10 @@ def draw_parts(title: str, rows: Sequence[DrawnParts], names: Sequence[str], *, 
                     f'<rect class="part p{number}" x="{start:.1f}" y="{y}" width="{wide:.1f}" height="18"/>'
                 )
             start += wide
-        figures = " / ".join(f"{count:,}" for count in row.parts)
+        figures = " / ".join(map(show_number, row.parts))
         drawn.append(draw_text(NAME_WIDTH + PLOT_WIDTH + 14, y + 14, figures, "quiet"))
     described = "; ".join(
-        f"{clean(row.label)}: {', '.join(f'{part} {count:,}' for part, count in zip(names, row.parts, strict=True))}"
+        f"{clean(row.label)}: {', '.join(f'{part} {show_number(count)}' for part, count in zip(names, row.parts, strict=True))}"
         for row in rows
     )
     width = max(NAME_WIDTH + PLOT_WIDTH + 150, round(x))
@@ -226,7 +233,7 @@ def draw_counts(title: str, counts: Mapping[str, int], *, name: str) -> str:
             f'<rect class="bar" x="{NAME_WIDTH}" y="{y}" width="{count / most * PLOT_WIDTH:.1f}" height="16"/>'
         )
         parts.append(draw_text(NAME_WIDTH + count / most * PLOT_WIDTH + 8, y + 14, f"{count:,}", "quiet"))
-    described = "; ".join(f"{clean(label)} {count:,}" for label, count in counts.items())
+    described = "; ".join(f"{clean(label)} {show_number(count)}" for label, count in counts.items())
     return frame_picture(
         NAME_WIDTH + PLOT_WIDTH + 90,
         TOP + ROW_HEIGHT * len(counts),

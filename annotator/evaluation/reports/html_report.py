@@ -8,15 +8,15 @@ numbers in a table that opens below it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from annotator.domain.messages import show_percent
+from annotator.domain.figures import show_interval, show_number, show_p, show_percent
 from annotator.domain.svg import clean, colour_share
 from annotator.evaluation.dataset_analysis.robustness import LENIENT, STRICT, Robustness
-from annotator.evaluation.differences.comparison import SystemComparison, format_p
+from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.evaluate import FIRST_DEPTH, NOT_COMPARED, Evaluation
 from annotator.evaluation.failed_queries import find_relevance_threshold
 from annotator.evaluation.profiles.profile import MEAN_OVER, describe_conventions
@@ -196,12 +196,12 @@ def _make_environment() -> "Environment":
         keep_trailing_newline=True,
     )
     environment.filters |= {
-        "decimals": lambda figure: NOTHING if figure is None else f"{figure:.3f}",
-        "interval": lambda pair: NOTHING if pair is None else f"{pair[0]:.3f} – {pair[1]:.3f}",
-        "percent": lambda share: NOTHING if share is None else show_percent(share, 0),
-        "signed": "{:+.3f}".format,
-        "thousands": lambda number: NOTHING if number is None else f"{number:,}",
-        "p": lambda p: format_p(p).removeprefix("p = ").removeprefix("p "),
+        "decimals": lambda figure: show_number(figure, 3),
+        "interval": lambda pair: show_interval(pair, between=" – "),
+        "percent": lambda share: show_percent(share, 0),
+        "signed": lambda figure: show_number(figure, 3, signed=True),
+        "thousands": show_number,
+        "p": partial(show_p, named=False),
     }
     return environment
 
@@ -240,8 +240,8 @@ def _draw_differences(evaluation: Evaluation, tr: Translate) -> list[DrawnDiffer
                 f"{comparison.b} − {comparison.a}",
                 comparison.difference,
                 comparison.ci95,
-                f"{comparison.difference:+.3f}"
-                + (f" [{comparison.ci95[0]:.3f}, {comparison.ci95[1]:.3f}]" if comparison.ci95 else "")
+                show_number(comparison.difference, 3, signed=True)
+                + (f" [{show_interval(comparison.ci95)}]" if comparison.ci95 else "")
                 + (" *" if comparison.significant else ""),
             )
             for comparison in shown
@@ -337,7 +337,7 @@ def _make_cell(value: float | None, low: float, high: float) -> HeatCell:
         return HeatCell(NOTHING)
     share = (value - low) / (high - low) if high > low else 0.5
     background, black = colour_share(min(1.0, max(0.0, share)), same=True)
-    return HeatCell(f"{value:.3f}", background, "#000" if black else "#fff")
+    return HeatCell(show_number(value, 3), background, "#000" if black else "#fff")
 
 
 def _draw_queries(
@@ -404,7 +404,7 @@ def _draw_power(evaluation: Evaluation, main: Measure, tr: Translate) -> Markup:
             f"{power.b} − {power.a}",
             power.difference,
             (-power.detectable, power.detectable),
-            f"{power.difference:+.3f}; ±{power.detectable:.3f}",
+            f"{show_number(power.difference, 3, signed=True)}; ±{show_number(power.detectable, 3)}",
         )
         for power in largest
         if power.detectable is not None
@@ -417,4 +417,4 @@ def _draw_power(evaluation: Evaluation, main: Measure, tr: Translate) -> Markup:
 
 
 def _show_score(value: float) -> str:
-    return f"{value:.3f}" if value == value else NOTHING
+    return show_number(value, 3)

@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annotator.domain.messages import show_percent
+from annotator.domain.figures import show_figure, show_interval, show_number, show_p, show_percent
 from annotator.evaluation.dataset_analysis.robustness import Robustness
-from annotator.evaluation.differences.comparison import SystemComparison, format_p
+from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.evaluate import (
     FIRST_DEPTH,
     Evaluation,
@@ -147,7 +147,7 @@ def render_markdown(
         power=choose_power(evaluation.dataset.power)[:MOST_POWER],
         conventions=describe_conventions(evaluation.profile, table.measures),
         mean_over=MEAN_OVER[evaluation.profile.mean_over],
-        show_p=lambda p: format_p(p).removeprefix("p = ").removeprefix("p "),
+        show_p=lambda p: show_p(p).removeprefix("p = ").removeprefix("p "),
     )
     return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
 
@@ -167,11 +167,11 @@ def _load_template() -> "Template":
     )
     environment.filters |= {
         "markdown": _escape,
-        "decimals": _mark_figure(_show_decimals),
-        "interval": _mark_figure(_show_interval),
-        "percent": _mark_figure(lambda share: NOTHING if share is None else show_percent(share, 0)),
-        "signed": _mark_figure("{:+z.3f}".format),
-        "thousands": _mark_figure("{:,}".format),
+        "decimals": _mark_figure(lambda figure: show_number(figure, 3)),
+        "interval": _mark_figure(lambda interval: show_interval(interval, between=" – ")),
+        "percent": _mark_figure(lambda share: show_percent(share, 0)),
+        "signed": _mark_figure(lambda figure: show_number(figure, 3, signed=True)),
+        "thousands": _mark_figure(show_number),
     }
     return environment.get_template("report.md.jinja")
 
@@ -191,14 +191,6 @@ def _mark_figure(show: Callable[..., str]) -> Callable[..., "Markup"]:
     from markupsafe import Markup
 
     return lambda figure: Markup(show(figure))
-
-
-def _show_decimals(figure: float | None) -> str:
-    return NOTHING if figure is None else f"{figure:.3f}"
-
-
-def _show_interval(interval: tuple[float, float] | None) -> str:
-    return NOTHING if interval is None else f"{interval[0]:z.3f} – {interval[1]:z.3f}"
 
 
 def list_columns(evaluation: Evaluation, targets: Sequence[Target]) -> tuple[str, ...]:
@@ -249,9 +241,7 @@ def _find_best(figures: Sequence[float | None], column: str) -> float | None:
 
 
 def _show_figure(figure: float | None, column: str) -> str:
-    if figure is None:
-        return NOTHING
-    return f"{figure:,.0f}" if column in (*LATENCIES, "TFFU") else f"{figure:.3f}"
+    return show_number(figure, 0 if column in (*LATENCIES, "TFFU") else 3)
 
 
 def _is_missed(figure: float | None, target: Target | None) -> bool:
@@ -274,8 +264,10 @@ def _show_target(target: Target | None, column: str) -> str:
     if target is None:
         return ""
     if target.maximum is not None:
-        return f"≤ {target.maximum:,g}"
-    return f"≥ {target.minimum:.2f}" if column not in LATENCIES else f"≥ {target.minimum:,g}"
+        return f"≤ {show_figure(target.maximum, 6)}"
+    return (
+        f"≥ {show_number(target.minimum, 2) if column not in LATENCIES else show_figure(target.minimum, 6)}"
+    )
 
 
 def _list_intervals(evaluation: Evaluation) -> Iterator[tuple[str, str, MeasureSummary]]:

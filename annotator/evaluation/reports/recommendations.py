@@ -7,7 +7,8 @@ there is one for the measure, else the usual one below. A recommendation names w
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from annotator.domain.messages import Message, say, show_percent
+from annotator.domain.figures import show_number, show_percent
+from annotator.domain.messages import Message, say
 from annotator.evaluation.evaluate import FEW_JUDGED, Evaluation, SystemSummary
 from annotator.evaluation.profiles.profile import Target
 from annotator.evaluation.records import Kind, Measure
@@ -167,7 +168,7 @@ def _try_scores(evaluation: Evaluation, limits: _Limits) -> Tried:
 
 
 def _say_below(limit: tuple[Measure, float]) -> Message:
-    return say("{measure} below {limit}", measure=limit[0].name, limit=f"{limit[1]:.2f}")
+    return say("{measure} below {limit}", measure=limit[0].name, limit=show_number(limit[1], 2))
 
 
 def _try_recall_and_order(
@@ -176,8 +177,8 @@ def _try_recall_and_order(
     names = {
         "recall": recall[0].name,
         "ndcg": order[0].name,
-        "recall_limit": f"{recall[1]:.2f}",
-        "ndcg_limit": f"{order[1]:.2f}",
+        "recall_limit": show_number(recall[1], 2),
+        "ndcg_limit": show_number(order[1], 2),
     }
 
     def choose(low_recall: bool, low_order: bool) -> list[str]:
@@ -221,7 +222,12 @@ def _try_recall_and_order(
 
 def _try_just_below(evaluation: Evaluation, near: Measure, far: Measure) -> tuple[Rule, list[str]]:
     rule = Rule(
-        say("{far} at least {gain} above {near}", far=far.name, near=near.name, gain=f"{CLOSE_BELOW:.2f}"),
+        say(
+            "{far} at least {gain} above {near}",
+            far=far.name,
+            near=near.name,
+            gain=show_number(CLOSE_BELOW, 2),
+        ),
         say(
             "Relevant documents are ranked just below {cutoff}. A better order of the same candidates "
             "raises {near}.",
@@ -298,7 +304,7 @@ def _try_groups(evaluation: Evaluation, limits: _Limits) -> Tried:
                 measure=measure.name,
                 system=best.system,
                 n=FEWEST_IN_GROUP,
-                distance=f"{WEAK_GROUP:.2f}",
+                distance=show_number(WEAK_GROUP, 2),
             ),
             say("Look at the failed queries of these groups. They often share a cause."),
         ),

@@ -68,7 +68,8 @@ def order_columns(columns: ResultColumns, order: Order) -> ResultOrder:
     unranked = _count_by_place(places, columns.ranks == NO_RANK, len(codes)) > 0
     by_score = ~unscored if order == "score" else np.zeros(len(codes), dtype=bool)
     by_rank = ~by_score & ~unranked
-    scores = -columns.scores.astype(np.float32).astype(np.float64)
+    with np.errstate(over="ignore"):  # a score above 3e38 is infinite to trec_eval too
+        scores = -columns.scores.astype(np.float32).astype(np.float64)
     positions = np.arange(len(queries), dtype=np.float64)
     keys = np.where(by_score[places], scores, np.where(by_rank[places], columns.ranks, positions))
     rows = _sort(columns, places, keys, by_score)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from annotator.domain.errors import AnnotatorError, ValidationError
-from annotator.domain.messages import show_decimals
+from annotator.domain.figures import show_decimals
 from annotator.formats.syntax.json_text import parse_json
 from annotator.importing.search_endpoint.endpoint_records import EndpointSpec, RequestLimits
 from annotator.importing.search_endpoint.environment_secrets import EndpointSecrets

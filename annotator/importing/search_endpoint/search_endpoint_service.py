@@ -23,6 +23,7 @@ from annotator.domain.errors import (
     StateError,
     ValidationError,
 )
+from annotator.domain.figures import show_number
 from annotator.domain.ground_truth import QUERY_FIELDS, Query
 from annotator.domain.messages import count_of, say, say_n
 from annotator.domain.people import Actor
@@ -390,8 +391,8 @@ class _FetchProgress:
                 self.queries,
                 answered=self.kept + answered,
                 failed=failed,
-                pace=f"{pace:,.1f}",
-                left=f"{left:,.0f}",
+                pace=show_number(pace, 1),
+                left=show_number(left, 0),
             )
         )
 

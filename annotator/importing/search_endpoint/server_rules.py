@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotator.domain.errors import BadInput, FormatError, NotAllowed, ValidationError
-from annotator.domain.messages import say, show_decimals
+from annotator.domain.figures import show_decimals
+from annotator.domain.messages import say
 from annotator.importing.search_endpoint.client import DEFAULT_PORTS, find_origin
 from annotator.importing.search_endpoint.endpoint_records import EndpointSpec
 from annotator.importing.search_endpoint.spec import list_variables

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 from annotator.domain.errors import ValidationError
-from annotator.domain.messages import join, say
+from annotator.domain.messages import join_first, say
 from annotator.pooling.filters.filter_records import (
     ExcludedValue,
     FilteredDocument,
@@ -89,9 +89,7 @@ def refuse_fields(unknown: Sequence[str], names: Collection[str]) -> None:
         return
     own = [name for name in OWN_FIELDS if name in names]
     others = sorted(set(names) - set(own))
-    shown = [*own, *others][:MOST_FIELDS_NAMED]
-    more = len(own) + len(others) - len(shown)
-    there = join(shown) if not more else say("{names} and {more:,} more", names=join(shown), more=more)
+    there = join_first([*own, *others], MOST_FIELDS_NAMED)
     raise ValidationError(
         say("no document has the field {field!r}; there are: {names}", field=unknown[0], names=there)
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import join_first
 from annotator.pooling.retrievers.fusion import FUSED_RESULTS, ListedDocument
 from annotator.pooling.retrievers.options import list_fused_runs
 from annotator.pooling.retrievers.records import (
@@ -79,7 +80,7 @@ def _list_fused_results(
     runs = list_runs(session, dataset_pk)
     for system in systems:
         if system not in runs.values():
-            there = ", ".join(sorted(runs.values())) or "none"
+            there = join_first(sorted(runs.values())) or "none"
             raise ValidationError(
                 f"--weights: no run of the system {system!r} is imported; there is: {there}"
             )

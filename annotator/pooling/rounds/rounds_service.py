@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.grades import RELEVANT_FROM
-from annotator.domain.messages import say
+from annotator.domain.messages import join_first, say
 from annotator.domain.overlap import wanted_everywhere
 from annotator.domain.people import Actor
 from annotator.labeling.my_work_service import compute_times
@@ -286,7 +286,7 @@ def _choose_runs(session: Session, row: DatasetRow, request: PoolRequest) -> dic
     if request.systems is not None:
         missing = [system for system in request.systems if system not in runs.values()]
         if missing:
-            there = ", ".join(sorted(runs.values())) or "none"
+            there = join_first(sorted(runs.values())) or "none"
             raise ValidationError(f"no run of the system {missing[0]!r} is imported; there is: {there}")
         runs = {pk: system for pk, system in runs.items() if system in request.systems}
     if not runs and not request.retrievers:

@@ -7,12 +7,13 @@ floats are errors. Figures are rounded to three digits; manifest.json holds six.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotator.adjudication.records import CAUSE_NAMES, CAUSES
 from annotator.domain.import_records import DECLARED
-from annotator.domain.messages import LANGUAGE_NAMES, show_beside, show_percent
+from annotator.domain.figures import show_beside, show_figure, show_number, show_percent
+from annotator.domain.messages import LANGUAGE_NAMES
 from annotator.formats.syntax.markdown import escape_markdown
 from annotator.quality.records import LIMIT, QualityError, QualityStatus
 from annotator.releases.build.datasheet import Datasheet, count_nouns
@@ -114,7 +115,7 @@ def _load_template() -> "Template":
     environment.filters |= {
         "markdown": _escape,
         "number": _mark_safe(_show_number),
-        "decimals": _mark_safe("{:.3f}".format),
+        "decimals": _mark_safe(partial(show_number, digits=3)),
         "percent": _mark_safe(_show_percent),
         "share_of": _mark_safe(_show_share),
         "count": _mark_safe(count_nouns),
@@ -143,7 +144,7 @@ def _mark_safe(write: Callable[..., str]) -> "Callable[..., Markup]":
 def _show_number(number: float | None) -> str:
     if number is None:
         return ""
-    return f"{number:,}" if isinstance(number, int) else f"{number:g}"
+    return show_number(number) if isinstance(number, int) else show_figure(number, 6)
 
 
 def _show_percent(share: float | None, digits: int = 1) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from annotator.domain.grades import GRADES
+from annotator.domain.figures import show_number, show_percent
 from annotator.domain.messages import count_of
 from annotator.domain.svg import clean, colour_cell, cut, draw_text, frame_picture
 
@@ -40,7 +41,9 @@ def draw_grades(by_grade: Mapping[str, int], grade_names: Sequence[str]) -> str:
             parts.append(
                 f'<rect class="bar" x="{MARGIN}" y="{top + 22}" width="{width}" height="14" rx="2"/>'
             )
-        parts.append(draw_text(MARGIN + BAR + 12, top + 34, f"{count:,} ({share * 100:.1f} %)", ""))
+        parts.append(
+            draw_text(MARGIN + BAR + 12, top + 34, f"{show_number(count)} ({show_percent(share)})", "")
+        )
     return frame_picture(
         WIDTH,
         270,
@@ -87,7 +90,7 @@ def _draw_panel(pair: Mapping[str, Any]) -> Iterator[str]:
     yield draw_text(
         MARGIN,
         26,
-        f"{count_of(pair['pairs'], 'pair')}, {pair['observed_agreement'] * 100:.1f} % the same",
+        f"{count_of(pair['pairs'], 'pair')}, {show_percent(pair['observed_agreement'])} the same",
         "head",
     )
     yield draw_text(left + side / 2, 48, clean(second), "", anchor="middle")

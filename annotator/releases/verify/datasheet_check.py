@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotator.domain.ground_truth import NOTHING
 from annotator.domain.messages import count_of
 from annotator.formats.syntax.markdown import escape_markdown
 from annotator.formats.syntax.markdown_tables import read_cell, read_rows, read_shown
@@ -76,7 +75,7 @@ Check = tuple[str, Any, str | None]
 def compare_datasheet(
     text: str,
     manifest: Mapping[str, Any],
-    people: Mapping[JudgmentKind, int] = NOTHING,
+    people: Mapping[JudgmentKind, int] | None = None,
     coverage: Sequence[tuple[str, str]] = (),
 ) -> tuple[list[ReleaseFault], list[str]]:
     """Return where the datasheet contradicts the manifest, and sentences about figures that it does not show.
@@ -91,7 +90,7 @@ def compare_datasheet(
         *_check_about(rows, page.join(page.lines[0][0] if page.lines else ""), manifest),
         *_check_content(rows, manifest),
         *_check_order(page.join(ORDER), manifest),
-        *_check_people(rows, people),
+        *_check_people(rows, people or {}),
         *_check_coverage(rows, manifest, coverage),
         *_check_agreement(rows, manifest),
         *_check_sentences({name: page.join(name) for name in (AGREEMENT, SETTLED, CITATION, POOL)}, manifest),
@@ -154,9 +153,10 @@ def _flatten(text: object) -> str:
 
 def _check_order(text: str, manifest: Mapping[str, Any]) -> Iterator[Check]:
     order = manifest.get("order")
-    for name, pattern in _ORDER.items() if isinstance(order, dict) else ():
-        for match in pattern.finditer(text):
-            yield f"order.{name}", order.get(name), match[1]
+    if isinstance(order, dict):
+        for name, pattern in _ORDER.items():
+            for match in pattern.finditer(text):
+                yield f"order.{name}", order.get(name), match[1]
 
 
 def _check_people(rows: Rows, people: Mapping[JudgmentKind, int]) -> Iterator[Check]:

@@ -22,13 +22,14 @@ from annotator.adjudication.bulk.bulk_service import (
 from annotator.adjudication.bulk.policy_records import POLICIES, POLICY_NAMES
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.errors import AnnotatorError
+from annotator.domain.figures import show_number
 from annotator.domain.grades import RELEVANT_FROM, list_local_names
 from annotator.domain.judgments import describe_blind_pairs
 from annotator.web.adjudication.downloads import list_queue_address
 from annotator.web.adjudication.queue_url import QueueAddress
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.pager import draw_pager

@@ -19,10 +19,10 @@ from annotator.adjudication.queue.queue_records import (
     list_words,
     read_reasons,
 )
+from annotator.domain.figures import show_number
 from annotator.domain.messages import join, say
 from annotator.domain.settling import REASONS, QueueReason
 from annotator.web.adjudication.queue_url import QueueAddress, go
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.words import name_word
 

@@ -14,6 +14,7 @@ import streamlit as st
 from annotator.adjudication.impact.impact_service import bring_up_to_date
 from annotator.adjudication.queue.queue_records import QueuePace, QueuePage
 from annotator.adjudication.queue.queue_service import compute_queue_pace, list_queue, summarize_queue
+from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.domain.people import includes
 from annotator.labeling.my_work_service import list_work_categories
@@ -34,7 +35,7 @@ from annotator.web.adjudication.queue_url import (
 )
 from annotator.web.agreement.page import find_kept
 from annotator.web.kit.controls import keep_focus
-from annotator.web.kit.figures import find_zone, show_duration, show_number
+from annotator.web.kit.figures import find_zone, show_duration
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
 from annotator.web.kit.pager import find_last_start, find_start

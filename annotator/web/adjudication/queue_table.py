@@ -16,13 +16,14 @@ import streamlit as st
 
 from annotator.adjudication.queue.queue_records import QueueFilter, QueueSummary
 from annotator.dataset.service import read_current_rubric
+from annotator.domain.figures import show_number
 from annotator.domain.grades import list_local_names
 from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.settling import QueueReason
 from annotator.web.adjudication.queue_filters import name_decided, name_reasons
 from annotator.web.adjudication.queue_url import QueueAddress, go, list_parameters
 from annotator.web.kit.charts import AMBER
-from annotator.web.kit.figures import show_day, show_number
+from annotator.web.kit.figures import show_day
 from annotator.web.kit.heat_map import PALE, name_grades, tint_cell, tint_neutral
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note

@@ -13,6 +13,7 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 
 from annotator.agreement.ranking import rank_groups
 from annotator.agreement.records import AgreementReport, GroupAgreement, PairAgreement
+from annotator.domain.figures import show_number
 from annotator.web.agreement.tables import name_group
 from annotator.web.kit.charts import AMBER, TEAL, label_counts, show_value, space_percent
 from annotator.web.kit.figures import show_share
@@ -188,7 +189,7 @@ def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[st
         value = pair.cohen_kappa[kind]
         fill, ink = _colour(value.value)
         figures = {
-            "kappa": "–" if value.value is None else f"{value.value:.2f}",
+            "kappa": "–" if value.value is None else show_number(value.value, 2),
             "pairs": pair.pairs,
             "why": tr(value.why) if value.value is None and value.why else "",
         }
@@ -294,7 +295,10 @@ def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
 
 def list_shades() -> dict[str, str]:
     """Return the legend of the cells' colours, by colour: some values of kappa, and what is no kappa."""
-    shades = {_colour(-0.5)[0]: tr("below 0"), **{_colour(kappa)[0]: f"{kappa:.1f}" for kappa in SHADES}}
+    shades = {
+        _colour(-0.5)[0]: tr("below 0"),
+        **{_colour(kappa)[0]: show_number(kappa, 1) for kappa in SHADES},
+    }
     return {**shades, NOTHING: tr("undefined"), COUNTED: tr("pairs")}
 
 

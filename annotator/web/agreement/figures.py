@@ -15,6 +15,7 @@ from annotator.agreement.ranking import (
     rank_pairs,
 )
 from annotator.agreement.records import AgreementReport, PairSelection
+from annotator.domain.figures import show_number
 from annotator.web.agreement.downloads import list_figures_address
 from annotator.web.agreement.links import describe_selection, draw_file_link, list_page_address
 from annotator.web.agreement.tables import Row, TableRequest, list_rows, name_leaning
@@ -248,5 +249,5 @@ def choose_rows(report: AgreementReport, request: TableRequest, rows: int) -> tu
 def _show(cell: object) -> str:
     """Return a figure as its column shows it; an empty text for None."""
     if isinstance(cell, float):
-        return f"{cell:.3f}"
-    return "" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)
+        return show_number(cell, 3)
+    return "" if cell is None else show_number(cell) if isinstance(cell, int) else str(cell)

@@ -11,13 +11,13 @@ import streamlit as st
 
 from annotator.agreement.records import AgreementReport, AgreementVerdict
 from annotator.dataset.service import read_current_rubric
+from annotator.domain.figures import show_figure, show_number
 from annotator.domain.grades import list_local_names
 from annotator.domain.messages import say
 from annotator.web.agreement.links import draw_sentence
 from annotator.web.agreement.tabs import annotators, coefficients, grades, groups, left_out, time, versions
 from annotator.web.kit.charts import show_value
 from annotator.web.kit.controls import apply_url_tab
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.page_context import PageContext
@@ -40,7 +40,7 @@ def draw_verdict(report: AgreementReport) -> None:
             tr("Cohen's κ (95\N{NO-BREAK SPACE}% confidence interval)"),
             show_value(verdict.kappa) if is_defined else "",
         ),
-        (tr("target"), f"{verdict.target:g}"),
+        (tr("target"), show_figure(verdict.target, 6)),
         (tr("pairs judged by two or more"), show_number(report.measured.pairs)),
         (tr("more such pairs needed to decide"), _describe_further(verdict)),
     ]

@@ -16,6 +16,7 @@ from annotator.audit.service import (
     read_audit_page,
     verify_audit_log,
 )
+from annotator.domain.figures import show_number
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.audit.downloads import list_address
 from annotator.web.audit.words import (
@@ -28,7 +29,7 @@ from annotator.web.audit.words import (
 )
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.copy_field import draw_copy_field
-from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.figures import show_time
 from annotator.web.kit.filters import draw_choice, draw_days, find_ends
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note

@@ -11,9 +11,9 @@ from typing import Any
 from annotator.audit.chain import REMOVED
 from annotator.audit.records import AuditEntry
 from annotator.domain.audit import AuditAction, PersonalField
+from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
 from annotator.web.importing.words import KIND_NAMES, name_kind
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import join_names, tr
 from annotator.web.kit.words import name_role
 from annotator.web.pooling.strategy_names import name_strategy

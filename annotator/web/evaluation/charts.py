@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
+from annotator.domain.figures import show_number
 from annotator.evaluation.evaluate import Evaluation, QueryGroup
 from annotator.web.evaluation.tables import list_comparisons, sort_systems
 from annotator.web.kit.charts import APART, GREY, TEAL, shorten
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.heat_map import PALE, tint_cell, tint_neutral
 from annotator.web.kit.messages import join_names, join_sentences, tr
 
@@ -175,8 +175,8 @@ def list_group_cells(evaluation: Evaluation, measure: str) -> list[dict[str, Any
                     "name": group.value,
                     "system": system.system,
                     "queries": group.queries,
-                    "shown": "–" if value is None else f"{value:.2f}",
-                    "exact": "–" if value is None else f"{value:.4f}",
+                    "shown": "–" if value is None else show_number(value, 2),
+                    "exact": "–" if value is None else show_number(value, 4),
                     "fill": fill,
                     "ink": ink,
                 }

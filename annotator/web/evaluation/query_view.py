@@ -10,6 +10,7 @@ from html import escape
 import streamlit as st
 
 from annotator.domain.errors import NotFound
+from annotator.domain.figures import show_number
 from annotator.domain.svg import colour_cell
 from annotator.evaluation.profiles.registry import find_profile
 from annotator.evaluation.rankings import QueryRankings, RankedResult
@@ -21,7 +22,6 @@ from annotator.web.evaluation.pooled import draw_pooled
 from annotator.web.evaluation.tabs.abilities import have_judged
 from annotator.web.evaluation.tabs.queries import list_query_address
 from annotator.web.kit.controls import apply_url_choice
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import show_as

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from annotator.domain.figures import show_number
 from annotator.evaluation.dataset_analysis.robustness import LENIENT, STRICT, OrderUnderVariant
 from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.evaluate import Evaluation, SystemSummary
 from annotator.evaluation.records import ScoreTable
 from annotator.evaluation.service import EvaluationResult
 from annotator.web.agreement.links import name_field
-from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_names, tr
 
 Row = dict[str, object]

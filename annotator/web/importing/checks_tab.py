@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.web.importing.one_file_tab import draw_table_task
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_link
 from annotator.web.kit.tables import draw_table

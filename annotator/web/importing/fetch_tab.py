@@ -11,6 +11,7 @@ import streamlit as st
 
 from annotator.dataset.search_hosts_service import read_operator_hosts, show_search_hosts
 from annotator.domain.errors import ValidationError
+from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.importing.runs.run_plan import check_system
 from annotator.importing.search_endpoint.server_rules import (
@@ -26,7 +27,6 @@ from annotator.web.importing.message_json import read_message
 from annotator.web.importing.problem_words import show_problem_text
 from annotator.web.importing.result_view import SHOWN_AT_ONCE, draw_changes, list_file_address
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.kept_fields import KeptFields
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note

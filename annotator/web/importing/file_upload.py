@@ -10,10 +10,10 @@ from typing import Any
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
+from annotator.domain.figures import show_number
 from annotator.importing.uploads.staging import LIMITS
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import join_sentences, show_refusal, tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown

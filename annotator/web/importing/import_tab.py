@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.importing.uploads.import_choices import ImportChoices
 from annotator.importing.uploads.import_service import was_imported
 from annotator.web.importing.choices_form import draw_choices
@@ -24,7 +25,6 @@ from annotator.web.importing.file_upload import (
 from annotator.web.importing.result_view import draw_changes, draw_preview, draw_refusal
 from annotator.web.importing.words import KIND_HELP, name_kind
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown

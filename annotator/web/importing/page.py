@@ -9,13 +9,14 @@ from pathlib import PurePath
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
 from annotator.importing.uploads.contents_records import DatasetContents
 from annotator.importing.uploads.import_service import show_contents
 from annotator.web.importing import checks_tab, fetch_tab, import_tab, remap_tab, try_tab
 from annotator.web.importing.words import CONTENT_NAMES, name_kind
 from annotator.web.kit.controls import apply_url_tab, keep_focus
-from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
 from annotator.web.kit.tables import draw_table

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from annotator.dataset.requirement_templates import TEMPLATES
+from annotator.domain.figures import show_number
 from annotator.formats.registry import FORMATS
 from annotator.importing.uploads.encodings import ENCODINGS
 from annotator.web.agreement.links import draw_file_link
@@ -21,7 +22,6 @@ from annotator.web.importing.file_upload import (
 from annotator.web.importing.message_json import read_message
 from annotator.web.importing.result_view import draw_refusal, list_file_address
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_table

@@ -14,9 +14,10 @@ from unicodedata import east_asian_width
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.agreement.records import CoefficientValue
+from annotator.domain.figures import show_interval, show_number
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.labeling.service import LabelingProgress
-from annotator.web.kit.figures import show_percentage
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.person_names import make_unique
 from annotator.web.kit.words import name_word
@@ -86,13 +87,9 @@ def show_value(value: CoefficientValue) -> str:
     if value.value is None:
         return tr("undefined: {why}", why=value.why)
     interval = (
-        f" [{value.ci95[0]:.2f}, {value.ci95[1]:.2f}]"
-        if value.ci95
-        else f" ({tr(value.why)})"
-        if value.why
-        else ""
+        f" [{show_interval(value.ci95, 2)}]" if value.ci95 else f" ({tr(value.why)})" if value.why else ""
     )
-    return f"{value.value:.2f}{interval}"
+    return f"{show_number(value.value, 2)}{interval}"
 
 
 def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "alt.Chart":
@@ -292,7 +289,7 @@ def shorten(name: str, most: int = MOST) -> str:
 
 def space_percent(pattern: str) -> dict[str, str]:
     """Return options of an axis of shares: labels in d3's pattern ("~%"), spaced where the language does: "5 %", "5%"."""
-    spaced = show_percentage(1).endswith("\N{NO-BREAK SPACE}%")
+    spaced = show_share(0.01).endswith("\N{NO-BREAK SPACE}%")
     return {"format": pattern, **({"labelExpr": "replace(datum.label, '%', ' %')"} if spaced else {})}
 
 

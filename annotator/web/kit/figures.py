@@ -1,4 +1,4 @@
-"""Show times, numbers, shares and durations in the reader's language and time zone.
+"""Show times, shares and durations in the reader's language and time zone.
 
 Stored times are UTC. An undefined value is a dash.
 """
@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import streamlit as st
 
+from annotator.domain.figures import show_number, show_percent
 from annotator.labeling.records import MedianSeconds
 from annotator.web.kit.messages import current_language, tr, tr_n
 
@@ -32,19 +33,6 @@ def show_day(moment: datetime, *, now: datetime) -> str:
     return format_skeleton(SHORT_DAY if this_year else DAY, here, locale=current_language())
 
 
-def show_number(number: float, digits: int = 0) -> str:
-    """Return the number with `digits` decimals, grouped as the language does: "12,345"."""
-    from babel.numbers import format_decimal
-
-    pattern = "#,##0" + ("." + "0" * digits if digits else "")
-    return format_decimal(number, pattern, locale=current_language())
-
-
-def show_percentage(percent: float, digits: int = 0) -> str:
-    """Return so many per cent, written as the language does: "12.5 %" on one line, "12.5%"."""
-    return tr("{figure} %", figure=show_number(percent, digits)).replace(" %", "\N{NO-BREAK SPACE}%")
-
-
 def find_zone() -> tzinfo:
     """Return the browser's zone; UTC when it does not say."""
     try:
@@ -58,16 +46,17 @@ def show_median(median: MedianSeconds) -> str:
     return "–" if median.seconds is None else tr("{seconds} s", seconds=show_number(median.seconds, 1))
 
 
-def show_share(share: float | None, digits: int = 0) -> str:
-    """Return a share in per cent."""
-    return "–" if share is None else show_percentage(100 * share, digits)
+def show_share(
+    share: float | None, digits: int = 0, *, at_most: bool = False, limit: float | None = None
+) -> str:
+    """Return a share in per cent, written as the language does: "12.5 %" on one line, "12.5%". See `show_percent`."""
+    sign = "\N{NO-BREAK SPACE}%" if current_language() == "en" else "%"
+    return show_percent(share, digits, at_most=at_most, limit=limit, sign=sign)
 
 
 def show_difference(value: float | None, *, signed: bool = False) -> str:
     """Return a difference in grades; `signed`: with its plus."""
-    if value is None:
-        return "–"
-    return ("+" if signed and value > 0 else "") + show_number(value, 2)
+    return show_number(value, 2, signed=signed and bool(value) and round(value or 0, 2) != 0)
 
 
 def show_duration(seconds: float) -> str:

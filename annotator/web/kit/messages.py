@@ -13,7 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from annotator.domain.messages import LocalName, Message, fill_english
+from annotator.domain.figures import fill
+from annotator.domain.messages import LocalName, Message
 
 _FORMS = {
     "이(가)": ("이", "가"),
@@ -151,8 +152,8 @@ def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) 
             "}, {", "}、{"
         )  # what domain.messages has joined
     if current_language() == "en":
-        return fill_english(translation, shown)
-    text = translation.format(**shown)
+        return fill(translation, shown)
+    text = fill(translation, shown, percent="%")
     return choose_particles(text) if current_language() == "ko" else text
 
 

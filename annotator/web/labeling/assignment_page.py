@@ -14,6 +14,7 @@ import streamlit as st
 from annotator.dataset.service import Dataset, change_settings
 from annotator.dataset.settings import write_setting
 from annotator.domain.errors import AnnotatorError
+from annotator.domain.figures import show_number
 from annotator.domain.overlap import DISTANCES, MOST, describe_overlap
 from annotator.labeling.assignment import AssignmentStatus, JudgmentProgress, WaitingPerson, WaitingQuery
 from annotator.labeling.assignment_service import (
@@ -25,7 +26,6 @@ from annotator.labeling.assignment_service import (
 from annotator.labeling.assignment_steps import AssignmentPreview, AssignmentStep
 from annotator.people.service import change_person
 from annotator.web.kit.controls import keep_focus
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, require_dataset
 from annotator.web.kit.person_names import PersonName, list_person_names, name_person

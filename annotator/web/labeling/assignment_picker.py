@@ -10,6 +10,7 @@ from html import escape
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
+from annotator.domain.figures import show_number
 from annotator.labeling.assignment import NOBODY, QueryFilter, QueryPage, QuerySelection, QueryToAssign
 from annotator.labeling.assignment_service import (
     change_assignment,
@@ -20,7 +21,6 @@ from annotator.labeling.assignment_service import (
 )
 from annotator.labeling.assignment_steps import AssignmentPreview, AssignmentStep, StepKind
 from annotator.web.kit.controls import find_key, note_press, read_choice
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_problem, require_dataset
 from annotator.web.kit.tables import draw_table

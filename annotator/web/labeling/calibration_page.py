@@ -13,6 +13,7 @@ import streamlit as st
 
 from annotator.dataset.service import Dataset, change_settings
 from annotator.domain.errors import AnnotatorError, NotFound
+from annotator.domain.figures import show_number
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import say
 from annotator.labeling.calibration_service import (
@@ -27,7 +28,7 @@ from annotator.labeling.records import KINDS, AnnotatorResult, CheckCandidate, C
 from annotator.labeling.service import read_whole_text
 from annotator.web.dataset.words import name_setting
 from annotator.web.kit.charts import AMBER, TEAL, VIOLET, sort_naturally, space_percent
-from annotator.web.kit.figures import show_difference, show_median, show_number, show_share
+from annotator.web.kit.figures import show_difference, show_median, show_share
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers, require_dataset
 from annotator.web.kit.person_names import PersonName, list_person_names, name_person

@@ -17,6 +17,7 @@ from annotator.adjudication.discussion.discussion_service import count_news, lis
 from annotator.agreement.records import FEW_OWN, OWN_STEP, OwnAgreement
 from annotator.agreement.service import show_own_agreement
 from annotator.dataset.service import read_current_rubric
+from annotator.domain.figures import show_number
 from annotator.domain.grades import list_local_names
 from annotator.domain.messages import Message, say
 from annotator.labeling.calibration_service import show_own_checks
@@ -36,7 +37,6 @@ from annotator.web.kit.figures import (
     find_zone,
     show_difference,
     show_duration,
-    show_number,
     show_share,
     show_time,
 )

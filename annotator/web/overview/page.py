@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.domain.messages import Message, say
 from annotator.overview.forecast import PACE_DAYS, WORK_GATES, ReleaseForecast, WorkForecast, WorkKind
@@ -24,7 +25,7 @@ from annotator.releases.records import GATE_NAMES
 from annotator.web.blind_pairs import draw_blind_pairs
 from annotator.web.kit import charts
 from annotator.web.kit.charts import name_person, split_query
-from annotator.web.kit.figures import show_day, show_number, show_percentage, show_time
+from annotator.web.kit.figures import show_day, show_share, show_time
 from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import (
     draw_chart,
@@ -230,7 +231,7 @@ def _draw_work(forecast: ReleaseForecast) -> None:
             tr(
                 "The pace is that of the last {days} days. Annotators and leads work in parallel; quality control follows. Expected decisions are the disagreements that the missing judgments will cause at the current rate. One person checks, as fast as one annotator judges. Until a sample is drawn, {share} of all pairs count as still to be checked.",
                 days=PACE_DAYS,
-                share=show_percentage(100 * DEFAULT_RATE),
+                share=show_share(DEFAULT_RATE),
             )
         )
 

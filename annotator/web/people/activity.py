@@ -2,11 +2,12 @@
 
 from datetime import datetime, timedelta
 
+from annotator.domain.figures import show_number
 from annotator.domain.judgments import AnnotatorProgress
 from annotator.labeling.service import show_activity
 from annotator.overview.forecast import PACE_DAYS
 from annotator.overview.glance import list_idle
-from annotator.web.kit.figures import show_day, show_number
+from annotator.web.kit.figures import show_day
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.page_context import PageContext
 

@@ -12,11 +12,11 @@ from typing import TypeVar
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
+from annotator.domain.figures import show_number
 from annotator.domain.people import ROLES, Person, PersonChange, includes
 from annotator.labeling.assignment_service import list_left, show_assignment
 from annotator.people.second_factor.service import reset_second_factor
 from annotator.people.service import add_person, change_person, disable_person, list_people, remove_role
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
+from annotator.domain.figures import show_number
 from annotator.pooling.analysis.pool_analysis import ENOUGH
 from annotator.pooling.analysis.pool_analysis_records import RankShare
 from annotator.web.kit.charts import AMBER, TEAL, space_percent
-from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import tr
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from datetime import datetime
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError, StateError
+from annotator.domain.figures import show_number
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
@@ -31,7 +32,7 @@ from annotator.pooling.suggestions.suggestion_rules import read_rules
 from annotator.pooling.suggestions.suggestions_service import suggest_from
 from annotator.storage.database import Database
 from annotator.web.kit.background_work import ReportStep
-from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_link_table

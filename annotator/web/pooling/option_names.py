@@ -4,8 +4,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from annotator.domain.figures import show_number
 from annotator.domain.messages import say
-from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_names, tr
 from annotator.web.pooling.round_form import RETRIEVERS
 

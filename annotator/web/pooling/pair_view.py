@@ -6,12 +6,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotator.domain.errors import NotFound
+from annotator.domain.figures import show_figure, show_number
 from annotator.evaluation.rankings_service import read_ranked_document
 from annotator.pooling.analysis.pool_analysis_records import PooledPair, PooledPairOrigin
 from annotator.pooling.analysis.pool_analysis_service import show_pair
 from annotator.web.agreement.links import write_link
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.figures import show_number, show_percentage
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_link_table
@@ -78,7 +79,7 @@ def _draw_provenance(pair: PooledPair) -> None:
             [
                 name_word(by.system),
                 "–" if by.rank is None else show_number(by.rank),
-                "–" if by.score is None else f"{by.score:g}",
+                "–" if by.score is None else show_figure(by.score, 6),
                 [f"{name}: {value}" for name, value in list(by.signals.items())[:MOST_SIGNALS]] or "–",
             ]
             for by in pair.provenance
@@ -97,9 +98,7 @@ def _describe_state(origin: PooledPairOrigin) -> str:
     if origin.stratum is not None:
         parts.append(tr("ranks it was drawn from: {stratum}", stratum=origin.stratum))
     if origin.inclusion is not None:
-        parts.append(
-            tr("drawn with a probability of {share}", share=show_percentage(100 * origin.inclusion, 1))
-        )
+        parts.append(tr("drawn with a probability of {share}", share=show_share(origin.inclusion, 1)))
     return " · ".join(parts)
 
 

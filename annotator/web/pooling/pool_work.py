@@ -6,11 +6,12 @@ from typing import Any
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
+from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.pooling.rounds.rounds_service import STORING
 from annotator.storage.database import Database
 from annotator.web.kit.background_work import BackgroundWork, ReportStep, WorkBoard
-from annotator.web.kit.figures import show_duration, show_number
+from annotator.web.kit.figures import show_duration
 from annotator.web.kit.messages import join_names, show_refusal, tr, tr_n
 from annotator.web.page_context import PageContext, find_context, require_context
 

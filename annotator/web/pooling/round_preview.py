@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.pooling.rounds.pool_records import PoolReport, SystemCounts
 from annotator.pooling.rounds.strategies import BUDGETED
-from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_link_table

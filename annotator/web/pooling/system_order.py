@@ -5,8 +5,9 @@ from typing import Any
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.pooling.rounds.pool_records import ExpectedScore, OpenSystems, SystemOrder
-from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_link_table

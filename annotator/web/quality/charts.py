@@ -5,7 +5,6 @@ sample, a diamond for what the sample proves of all settled pairs.
 """
 
 from collections.abc import Mapping, Sequence
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
@@ -13,7 +12,7 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 from annotator.domain.messages import say
 from annotator.quality.records import ERROR_KINDS, LIMIT, ErrorRate
 from annotator.web.kit.charts import AMBER, TEAL, VIOLET, space_percent
-from annotator.web.kit.figures import show_percentage
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import tr, tr_n
 
 if TYPE_CHECKING:
@@ -24,24 +23,13 @@ KINDS = {
     "far": say("two or more apart"),
     "relevance": say("relevant or not relevant"),
 }
-MOST_DIGITS = 4
 LEAST_SCALE = 0.075  # so that the limit never stands at the edge
 ROW, LEGEND_AND_AXIS, CURVE = 34, 104, 220
 
 
 def show_percent(share: float | None, *, at_most: bool = False) -> str:
-    """Return a share in per cent, "–" for None: one decimal, or as many as show on which side of the limit it lies.
-
-    `at_most`: rounded up, as an upper bound must be.
-    """
-    if share is None:
-        return "–"
-    for digits in range(1, MOST_DIGITS + 1):
-        power = 10**digits
-        shown = ceil(100 * power * share - 1e-9) / power if at_most else round(100 * share, digits)
-        if _compare(shown, 100 * LIMIT) == _compare(share, LIMIT):
-            break
-    return show_percentage(shown, digits)
+    """Return a share in per cent with one decimal, or as many as show on which side of the limit it lies."""
+    return show_share(share, 1, at_most=at_most, limit=LIMIT)
 
 
 def name_kind(kind: str) -> str:
@@ -238,8 +226,3 @@ def _describe_rate(name: str, rate: ErrorRate) -> str:
 
 def _show_interval(rate: ErrorRate) -> str:
     return "–" if rate.ci95 is None else f"{show_percent(rate.ci95[0])} – {show_percent(rate.ci95[1])}"
-
-
-def _compare(value: float, limit: float) -> int:
-    """Return -1 for a value below the limit, 0 for one at it, 1 for one above it."""
-    return (value > limit) - (value < limit)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
+from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.quality.records import DEFAULT_RATE, QualityExpert, QualityPreview, QualityStatus
 from annotator.quality.service import draw_sample, list_experts, preview_sample
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import join_names, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.person_names import list_person_names, name_person

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from annotator.domain.messages import say, show_beside
+from annotator.domain.figures import show_beside, show_figure
+from annotator.domain.messages import say
 from annotator.web.kit.messages import join_sentences, tr
 from annotator.web.kit.page_parts import draw_link
 from annotator.web.kit.tables import draw_table
@@ -103,7 +104,7 @@ def describe_measured(gate: "ReleaseGate") -> str:
         return tr("{n:,.0f} without", n=figure)
     if gate.name == "kappa":
         return show_beside(figure, gate.required)[0]
-    return tr("{n:,.0f} outdated", n=figure) if gate.name == "stale" else f"{figure:g}"
+    return tr("{n:,.0f} outdated", n=figure) if gate.name == "stale" else show_figure(figure, 6)
 
 
 def describe_required(gate: "ReleaseGate") -> str:
@@ -112,7 +113,7 @@ def describe_required(gate: "ReleaseGate") -> str:
         return tr("at least {figure:g}", figure=gate.required)
     if gate.name == "quality_control":
         return tr("less than {share:.0%} errors", share=gate.required)
-    return f"{gate.required:g}"
+    return show_figure(gate.required, 6)
 
 
 def _summarise(gates: "Sequence[ReleaseGate]") -> str:

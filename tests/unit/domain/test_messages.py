@@ -3,7 +3,8 @@
 import copy
 import pickle
 
-from annotator.domain.messages import Message, begin, join, join_sentences, say, say_n, show_percent
+from annotator.domain.figures import show_percent
+from annotator.domain.messages import Message, begin, join, join_sentences, say, say_n
 from annotator.domain.shuffling import order_key
 
 

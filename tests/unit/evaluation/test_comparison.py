@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
+from annotator.domain.figures import show_p
 from annotator.evaluation.differences import bootstrap
 from annotator.evaluation.differences.bootstrap import (
     find_intervals,
@@ -15,7 +16,6 @@ from annotator.evaluation.differences.comparison import (
     compare_systems,
     count_wins,
     find_best_by_group,
-    format_p,
 )
 
 
@@ -130,7 +130,7 @@ def test_the_same_seed_gives_the_same_comparison() -> None:
     [(0.0041, "p = .004"), (0.00049, "p < .001"), (0.41, "p = .410"), (1.0, "p = 1"), (None, "p undefined")],
 )
 def test_p_values_are_printed_as_in_papers(p: float | None, printed: str) -> None:
-    assert format_p(p) == printed
+    assert show_p(p) == printed
 
 
 def test_systems_that_share_the_highest_score_of_a_query_all_win() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from annotator.agreement.records import CoefficientValue
-from annotator.domain.messages import show_beside
+from annotator.domain.figures import show_beside
 from annotator.domain.settling import QueueReason
 from annotator.overview.next_steps import DatasetFigures, WaitingDisagreements, suggest_steps
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from annotator.quality.records import ErrorRate
+from annotator.domain.figures import show_percent
+from annotator.quality.records import LIMIT, ErrorRate
 from annotator.quality.report import (
     CheckedSample,
     compute_rates,
     find_further,
     judge_by_bound,
     judge_by_rate,
-    show_percent,
 )
 
 
@@ -92,11 +92,13 @@ def test_the_bound_decides_as_soon_as_it_can(
 
 
 def test_a_percentage_never_hides_on_which_side_of_the_limit_it_lies() -> None:
-    assert [show_percent(share) for share in (0, 0.03, 0.1234, 0.04996, 0.05, 0.05001)] == [
-        "0", "3", "12.3", "4.996", "5", "5",
+    shares = (0, 0.03, 0.1234, 0.04996, 0.05, 0.05001)
+    assert [show_percent(share, limit=LIMIT) for share in shares] == [
+        "0.0 %", "3.0 %", "12.3 %", "4.996 %", "5.0 %", "5.001 %",
     ]  # fmt: skip
-    assert [show_percent(share, at_most=True) for share in (0.073, 0.07301, 0.0499, 0.04999)] == [
-        "7.3", "7.4", "4.99", "4.999",
+    bounds = (0.073, 0.07301, 0.0499, 0.04999)
+    assert [show_percent(share, at_most=True, limit=LIMIT) for share in bounds] == [
+        "7.3 %", "7.4 %", "4.99 %", "4.999 %",
     ]  # fmt: skip
 
 

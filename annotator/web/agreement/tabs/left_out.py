@@ -3,8 +3,8 @@
 import streamlit as st
 
 from annotator.agreement.records import AgreementReport
+from annotator.domain.figures import show_number
 from annotator.web.agreement.downloads import list_left_out_address
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Link, draw_link_table

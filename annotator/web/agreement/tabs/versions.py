@@ -11,6 +11,7 @@ import streamlit as st
 from annotator.agreement.records import AgreementReport, VersionComparison, VersionComparisonPart
 from annotator.agreement.service import compare_version, read_stamp
 from annotator.domain.errors import NotFound
+from annotator.domain.figures import show_number
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.agreement.routes import SINCE
 from annotator.web.agreement.time_charts import (
@@ -161,5 +162,5 @@ def _draw_table(comparison: VersionComparison) -> None:
 
 def _show(cell: object) -> str:
     if isinstance(cell, float):
-        return f"{cell:.3f}"
-    return "" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)
+        return show_number(cell, 3)
+    return "" if cell is None else show_number(cell) if isinstance(cell, int) else str(cell)

@@ -3,12 +3,13 @@
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
+from annotator.domain.figures import show_number
 from annotator.evaluation.dataset_analysis.order_stability import ResampledOrder
 from annotator.pooling.service import pool_results
 from annotator.web.evaluation.pooled import draw_pooled, note_pooled
 from annotator.web.evaluation.tabs.shown import ShownEvaluation
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_names, join_sentences, tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.page_context import find_context

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.evaluation.rankings import QueryMove, ReleaseEvaluationChange, ScoreMove
 from annotator.evaluation.rankings_service import compare_on_releases
 from annotator.web.evaluation.choice import list_default_measures
 from annotator.web.evaluation.tabs.queries import list_query_address
 from annotator.web.evaluation.tabs.shown import ShownEvaluation
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table

@@ -4,12 +4,12 @@ from html import escape
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.evaluation.profiles.profile import MEAN_OVER
 from annotator.web.evaluation.charts import chart_scores, describe_scores
 from annotator.web.evaluation.tables import show_figure, sort_systems
 from annotator.web.evaluation.tabs.shown import ShownEvaluation
 from annotator.web.kit.chart_files import draw_report_chart
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_link_table

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.pooling.analysis.pool_analysis_records import PairCount, PairFilter, SystemShare
 from annotator.web.kit.charts import chart_statuses, describe_statuses
-from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_chart, draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table

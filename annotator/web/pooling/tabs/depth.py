@@ -4,10 +4,11 @@ from html import escape
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.pooling.analysis.pool_analysis_records import DepthReport, DepthVerdict, RankShare
 from annotator.web.kit.controls import apply_url_choice
-from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note
 from annotator.web.kit.tables import Cell, draw_link_table

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.evaluation.holes_service import PooledHoles
 from annotator.people.service import list_people
 from annotator.pooling.analysis.pool_analysis_records import PairFilter
@@ -21,7 +22,7 @@ from annotator.pooling.rounds.strategies import find_list_depth
 from annotator.web.agreement.links import write_link
 from annotator.web.kit.background_work import BackgroundWork, ReportStep
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.text import escape_markdown

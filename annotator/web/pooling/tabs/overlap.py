@@ -9,10 +9,10 @@ from html import escape
 
 import streamlit as st
 
+from annotator.domain.figures import show_number
 from annotator.domain.messages import join
 from annotator.pooling.analysis.pool_analysis_records import PoolContents, SystemSet
 from annotator.web.kit.charts import shorten
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.words import name_word

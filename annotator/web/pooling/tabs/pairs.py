@@ -5,6 +5,7 @@ from html import escape
 
 import streamlit as st
 
+from annotator.domain.figures import show_figure, show_number
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.pooling.analysis.pool_analysis_records import (
     PairFilter,
@@ -15,7 +16,6 @@ from annotator.pooling.analysis.pool_analysis_records import (
 from annotator.pooling.analysis.pool_analysis_service import PAGE, list_pair_page, show_rounds
 from annotator.web.agreement.links import write_link
 from annotator.web.kit.controls import apply_url_choice
-from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.pager import show_part
@@ -116,7 +116,7 @@ def name_proposer(by: SystemProposal) -> str:
     shown = (
         name_word(by.system) if by.rank is None else tr("{system} at {rank}", system=by.system, rank=by.rank)
     )
-    return shown + ("" if by.score is None else f" ({by.score:g})")
+    return shown + ("" if by.score is None else f" ({show_figure(by.score, 6)})")
 
 
 def draw_paging(start: int, total: int, find_address: Callable[[int], str], shown: int) -> None:

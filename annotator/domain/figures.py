@@ -1,0 +1,137 @@
+"""How numbers are shown to people: the only home of these rules, for screens, pages, reports and releases.
+
+- Thousands are separated by a comma, in every language: 6,227. Names such as versions and seeds are no counts: 6227.
+- No figure has a power of ten below 1e15, and none is a negative zero.
+- A share below 1 is never shown as 100 %, and one above 0 never as 0 %: it gets as many digits as that needs.
+- A p-value is never 0: p < .001.
+- What is undefined, infinite or not a number is a dash.
+"""
+
+import math
+from collections.abc import Mapping
+from string import Formatter
+from typing import Any
+
+NOTHING = "–"
+MOST_DIGITS = 15  # from 1e15 on a figure is written with a power of ten
+MOST_DECIMALS = 6
+MOST_OF_A_SHARE = 4  # digits of a share that is close to 0, to 1 or to a limit
+NAMES = frozenset(("number", "revision", "round", "seed", "version"))
+"""Places of a sentence whose numbers are names, so that thousands are not separated."""
+
+
+def show_number(number: float | None, digits: int = 0, *, signed: bool = False) -> str:
+    """Return the number with exactly `digits` decimals: 6,227; 0.850; signed: +0.010."""
+    if number is None or not math.isfinite(number):
+        return NOTHING
+    sign = "+" if signed else ""
+    if abs(number) >= 10.0**MOST_DIGITS:
+        return f"{number:{sign}.2e}".replace("e+", "e")
+    return f"{number:{sign}z,.{digits}f}"
+
+
+def show_decimals(figure: float | None, digits: int = 2, *, signed: bool = False) -> str:
+    """Return a figure with at most so many decimals, without zeros at its end: 6.5, 12, 0.07."""
+    shown = show_number(figure, digits, signed=signed)
+    return shown.rstrip("0").rstrip(".") if "." in shown and "e" not in shown else shown
+
+
+def show_figure(figure: float | None, significant: int = 3) -> str:
+    """Return a figure with at most so many significant digits after the point: 0.0202, 0.747, 12.3, 2,270."""
+    if not figure or not math.isfinite(figure):
+        return show_number(figure)
+    before = math.floor(math.log10(abs(figure)))
+    return show_decimals(figure, min(MOST_DECIMALS, max(0, significant - 1 - before)))
+
+
+def show_percent(
+    share: float | None,
+    digits: int = 1,
+    *,
+    at_most: bool = False,
+    limit: float | None = None,
+    sign: str = " %",
+) -> str:
+    """Return a share in per cent: "68.0 %".
+
+    `at_most`: rounded up, as an upper bound must be. `limit`: a share that it must be told apart from.
+    """
+    if share is None or not math.isfinite(share):
+        return NOTHING
+    for decimals in range(digits, max(digits, MOST_OF_A_SHARE) + 1):
+        power = 10**decimals
+        percent = math.ceil(100 * power * share - 1e-9) / power if at_most else round(100 * share, decimals)
+        ends = [0.0] if at_most else [0.0, 1.0]
+        if all(_compare(percent, 100 * end) == _compare(share, end) for end in ends) and (
+            limit is None or _compare(percent, 100 * limit) == _compare(share, limit)
+        ):
+            return show_number(percent, decimals) + sign
+    least = 10.0**-decimals
+    if 0 < share < 0.5 and percent == 0:
+        return f"< {show_number(least, decimals)}{sign}"
+    if 0.5 < share < 1 and percent == 100 and not at_most:
+        return f"> {show_number(100 - least, decimals)}{sign}"
+    return show_number(percent, decimals) + sign
+
+
+def _compare(a: float, b: float) -> int:
+    return (a > b) - (a < b)
+
+
+def show_p(p: float | None, *, named: bool = True) -> str:
+    """Return a p-value as papers print it: "p = .004", "p < .001"; not `named`, as in a column: ".004", "< .001"."""
+    if p is None or math.isnan(p):
+        return "p undefined" if named else "undefined"
+    if p < 0.0005:
+        return "p < .001" if named else "< .001"
+    shown = "1" if p >= 0.9995 else f"{p:.3f}".replace("0.", ".", 1)
+    return f"p = {shown}" if named else shown
+
+
+def show_beside(measured: float, target: float) -> tuple[str, str]:
+    """Return both figures with two digits, or with as many as it takes to tell them apart (six at most)."""
+    for digits in range(2, 7):
+        shown = show_number(measured, digits), show_number(target, digits)
+        if shown[0] != shown[1] or measured == target:
+            break
+    return shown
+
+
+def show_interval(interval: tuple[float, float] | None, digits: int = 3, between: str = ", ") -> str:
+    """Return both ends of an interval: "0.650, 0.780"."""
+    if interval is None:
+        return NOTHING
+    return f"{show_number(interval[0], digits)}{between}{show_number(interval[1], digits)}"
+
+
+def fill(template: str, values: Mapping[str, Any], *, percent: str = " %") -> str:
+    """Return the template with its values, numbers by the rules of this module. `percent`: the sign after a share."""
+    if "%}" in template or any(
+        type(value) is float or (type(value) is int and value >= 1000) for value in values.values()
+    ):
+        return _Filler(percent).vformat(template, (), values)
+    return template.format(**values)
+
+
+class _Filler(Formatter):
+    def __init__(self, percent: str) -> None:
+        self.percent = percent
+
+    def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
+        value, key = super().get_field(field_name, args, kwargs)
+        return (str(value) if field_name in NAMES and type(value) is int else value), key
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if type(value) not in (int, float):
+            return str(super().format_field(value, format_spec))
+        signed, _, digits = format_spec.startswith("+"), *format_spec.rstrip("%fg").rpartition(".")[1:]
+        decimals = int(digits) if digits.isdigit() else 6
+        if format_spec.endswith("%"):
+            return show_percent(value, decimals, sign=self.percent)
+        if format_spec.endswith("f"):
+            return show_number(value, decimals, signed=signed)
+        if format_spec.endswith("g"):
+            return show_figure(value, decimals)
+        if format_spec in ("", ","):
+            return show_number(value) if type(value) is int else show_figure(value, 6)
+        return str(super().format_field(value, format_spec))
