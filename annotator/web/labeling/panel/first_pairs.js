@@ -19,7 +19,7 @@
   const first = { dataset, annotator, tab, askedAt: Date.now(), response, rendering: null };
   Object.assign(window, { annotatorFirst: first });
   response.then((answer) => (answer.ok ? answer.clone().json() : null)).then((answer) => {
-    const pairs = answer?.pairs ?? [], pair = pairs.find((found) => found.pair === shown) ?? pairs[0];
+    const pairs = answer?.pairs ?? [], pair = pairs.find((/** @type {any} */ found) => found.pair === shown) ?? pairs[0];
     if (!pair?.document.text) return;
     const address = `/api/rendering?dataset=${encodeURIComponent(dataset)}&pair=${encodeURIComponent(pair.pair)}`;
     const rendering = fetch(address, { credentials: "same-origin", signal: AbortSignal.timeout(10000) });
