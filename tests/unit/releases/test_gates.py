@@ -86,13 +86,19 @@ def test_an_override_of_a_met_gate_is_not_kept() -> None:
     ("overrides", "fault"),
     [
         ({"Kappa": "x"}, "no gate named 'Kappa'; there are: kappa, disagreements"),
-        ({"kappa": "  \n"}, "Override reason for kappa: enter a reason"),
-        ({"kappa": "a\0"}, "Override reason for kappa: enter a reason"),
+        ({"kappa": "  \n"}, "Override reason for kappa: expected some words"),
+        ({"kappa": "a" * 10_001}, "Override reason for kappa: expected at most 10,000 characters"),
     ],
 )
 def test_an_override_needs_a_gate_and_words(overrides: dict[str, str], fault: str) -> None:
     with pytest.raises(ValidationError, match=fault):
         override_gates([LOW, OPEN], overrides, by="lead_3")
+
+
+def test_an_override_keeps_what_can_be_stored_of_its_reason() -> None:
+    gate, _ = override_gates([LOW, OPEN], {"kappa": " a\0 "}, by="lead_3")
+    assert gate.override is not None
+    assert gate.override.reason == "a\ufffd"
 
 
 def test_what_is_missing_is_listed_with_the_first_pairs_and_the_way_out() -> None:
