@@ -1,7 +1,8 @@
 """Give queries new ids, with everything stored under the old ones. For leads.
 
 Pairs, judgments, decisions and run results stay with their query. A pair keeps its key, so a judgment on its way from a
-browser reaches the right pair. Published releases keep the old ids. All or nothing; the same file twice changes nothing.
+browser reaches the right pair. A query that a release names keeps its id: who reads that release sees grades of its pairs,
+and they are found by this id. All or nothing; the same file twice changes nothing.
 """
 
 from collections.abc import Collection, Mapping
@@ -53,8 +54,8 @@ def rename_queries(
 ) -> QueryRenaming:
     """Give queries the new ids that a file `old_query_id,new_query_id` names.
 
-    BadInput names every bad line: an id that occurs twice in the file, or a new id that another query has. Old ids that the
-    dataset does not have are reported, not refused.
+    BadInput names every bad line: an id that occurs twice in the file, a query that a release names, or a new id that another
+    query or a release has. Old ids that the dataset does not have are reported, not refused.
     """
     data = to_utf8(read_regular(path), str(path), encoding)
     with database.write() as session:
@@ -63,7 +64,8 @@ def rename_queries(
         require_role(session, actor, dataset_pk, "lead")
         lock_dataset(session, dataset_pk)
         queries = list_query_texts(session, dataset_pk)
-        links = _read_links(data, str(path), queries)
+        released = remapping_sql.list_released_queries(session, dataset_pk)
+        links = _read_links(data, str(path), queries, released)
         renamed = {old: new for old, new in links.items() if old in queries and old != new}
         if renamed:
             new_ids = {queries[old].pk: new for old, new in renamed.items()}
@@ -84,7 +86,9 @@ def rename_queries(
     return QueryRenaming(str(path), len(links), len(absent) - len(unknown), renamed, unknown, dry_run)
 
 
-def _read_links(data: bytes, path: str, queries: Collection[str]) -> dict[str, str]:
+def _read_links(
+    data: bytes, path: str, queries: Collection[str], released: Collection[str]
+) -> dict[str, str]:
     """Return the new id of each old id. Each id occurs once in the file, so that a second start cannot go on or back."""
     table, problems = open_table(data, path, (OLD, NEW))
     links: dict[str, str] = {}
@@ -97,8 +101,11 @@ def _read_links(data: bytes, path: str, queries: Collection[str]) -> dict[str, s
             if item_id in lines:
                 problems.add(row.line, f"each id once (first on line {lines[item_id]})", show_id(item_id))
             lines.setdefault(item_id, row.line)
-        if old != new and old in queries and new in queries:
-            problems.add(row.line, "new_query_id to be an id that no query has", show_id(new))
+        if old != new and old in queries:
+            if new in queries:
+                problems.add(row.line, "new_query_id to be an id that no query has", show_id(new))
+            for item_id in {old, new} & set(released):
+                problems.add(row.line, "an id that no release names: releases never change", show_id(item_id))
         links.setdefault(old, new)
     if not links and not problems:
         problems.add(None, "lines of old_query_id and new_query_id", "none")

@@ -29,6 +29,7 @@ from annotator.storage.tables.central import (
 )
 from annotator.storage.tables.labeling import LeaseRow
 from annotator.storage.tables.pooling import LeftOutRow
+from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 
 CHUNK = 1_000
 WITHOUT_RELEVANT = "queries_without_relevant"  # the requirement that lists query ids
@@ -162,6 +163,14 @@ def drop_unused(session: Session, document_pks: Collection[int], in_use: Collect
         for row, key in ((DocumentTextRow, DocumentTextRow.document_pk), (DocumentRow, DocumentRow.pk)):
             _quietly(session, delete(row).where(col(key).in_(chunk)))
     return sorted(set(document_pks) & set(in_use))
+
+
+def list_released_queries(session: Session, dataset_pk: int) -> set[str]:
+    """Return the ids of the queries that a release of the dataset names."""
+    statement = select(col(ReleaseQrelRow.query_id)).join(
+        ReleaseRow, col(ReleaseRow.pk) == col(ReleaseQrelRow.release_pk)
+    )
+    return set(session.scalars(statement.where(col(ReleaseRow.dataset_pk) == dataset_pk).distinct()))
 
 
 def rename_queries(

@@ -119,6 +119,14 @@ def test_a_query_that_takes_an_old_id_gets_pairs_of_its_own(desk: Desk) -> None:
     assert len(set(keys)) == len(keys) == 5
 
 
+def test_a_query_that_a_release_names_keeps_its_id(desk: Desk) -> None:
+    publish(desk, "ids")
+    for lines in ("q 1,q1\n", "q2,new\n"):
+        with pytest.raises(BadInput, match="2: expected an id that no release names: releases never change"):
+            rename(desk, "old_query_id,new_query_id\n" + lines)
+    assert desk.rows(QueryRow.query_id) == [("q 1",), ("q2",)]
+
+
 def test_an_old_id_that_is_not_there_is_reported(desk: Desk) -> None:
     path = desk.put("rename.csv", "old_query_id,new_query_id\nzz,yy\n")
     assert rename_queries(desk.database, OPERATOR, "d", path, now=NOW).unknown == ("zz",)

@@ -116,9 +116,7 @@ def test_what_follows_the_tag_is_kept_as_a_remark_as_trec_eval_ignores_it() -> N
 
 def test_several_systems_in_a_file_need_one_name_for_all() -> None:
     text = b"q Q0 a 1 1 x\nq Q0 b 2 1 y\n"
-    with pytest.raises(
-        BadInput, match=r"f:2: expected one system in a file .*one name.*found 'x', 'y'"
-    ):
+    with pytest.raises(BadInput, match=r"f:2: expected one system in a file .*one name.*found 'x', 'y'"):
         read_run(text, "f")
     run = read_run(text, "f", system="x")
     assert run.entries == (RunEntry("q", "a", 1, 1.0), RunEntry("q", "b", 2, 1.0, {"tag": "y"}))
