@@ -23,6 +23,7 @@ from annotator.domain.errors import (
 )
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import SubmitResponse, submit_judgments
+from annotator.overview.service import keep_answers
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_rubric
 from annotator.storage.pairs.pool import pair_key
@@ -175,6 +176,7 @@ def test_what_is_simulated_is_marked_in_the_queue_and_in_the_disagreement(court:
 def test_the_queue_tells_a_lead_which_pairs_they_judged_themselves(court: Court) -> None:
     both = court.person("both", "lead")
     court.judge(both, "Q2", "近い", 2)
+    keep_answers(court.database, both, "d", now=NOW)
     assert [(item.doc_id, item.yours) for item in find_disagreements(court.database, both, "d", now=NOW)] == [
         ("遠い", False),
         ("近い", True),

@@ -10,6 +10,7 @@ from sqlmodel import col
 from annotator.adjudication.queue.queue_records import SORTS, QueueFilter
 from annotator.adjudication.queue.queue_service import find_disagreements, list_queue
 from annotator.domain.settling import QueueReason
+from annotator.overview.service import keep_answers
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_pair_pk
 from annotator.storage.tables.adjudication import (
@@ -51,6 +52,7 @@ class Queue(JudgedWorld):
         self.set("f", since=NOW - timedelta(days=1))
         with database.write() as session:
             session.execute(delete(ScoreDueRow))  # or they would be computed anew, without a run
+        keep_answers(database, self.lea, "d", now=NOW)
 
     def find_pk(self, doc_id: str) -> int:
         with self.database.read() as session:
