@@ -172,7 +172,7 @@ def test_overrides_let_it_through_and_one_too_many_is_said(terminal: Terminal) -
     assert "coverage is met: its override is not needed and was not kept." in done.stderr
     manifest = json.loads((terminal.folder / "exports" / NAME / "0.1.0" / "manifest.json").read_bytes())
     assert [gate["override"] and gate["override"]["reason"] for gate in manifest["gates"]] == [
-        "まだ半分 🙂", "半分=half", "판정 중", "no sample was drawn", None, "읽을 수 없다", None, None,
+        "まだ半分 🙂", "半分=half", "판정 중", "no sample was drawn", None, "읽을 수 없다", None, None, None,
     ]  # fmt: skip
     table = terminal.run("release", "list", NAME).stdout
     assert "0.1.0" in table
