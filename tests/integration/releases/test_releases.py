@@ -495,7 +495,7 @@ def test_a_dataset_without_anything_settled_is_not_published(database: Database,
 def test_an_id_that_trec_cannot_carry_is_a_gate_that_names_it(world: ReleaseWorld, tmp_path: Path) -> None:
     world.pair("Q3", "white space")
     world.judge(world.hanako, "Q3", "white space", 1)
-    with pytest.raises(GateNotMet, match="ids: 1 id contains white space.*\n    white space"):
+    with pytest.raises(GateNotMet, match=r"ids: 1 id contains white space.*\n    white space"):
         publish(world, tmp_path)
     assert (visible(tmp_path), releases(world, tmp_path)) == ([], [])
 
