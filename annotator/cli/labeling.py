@@ -74,11 +74,17 @@ def judgments(
 
 def progress(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
     """Show who has judged what, and what is left."""
-    from annotator.labeling.service import compute_progress
+    from annotator.labeling.service import compute_progress, list_work_progress
 
-    progress = compute_progress(open_database(database), OPERATOR, dataset)
+    opened, at = open_database(database), now()
+    progress = compute_progress(opened, OPERATOR, dataset)
+    work = list_work_progress(opened, OPERATOR, dataset, now=at)
     if json:
-        print_json({"dataset": dataset, "at": now(), **asdict(progress)})
+        people = [
+            {**asdict(person), "left": work[person.annotator].left if person.annotator in work else 0}
+            for person in progress.annotators
+        ]
+        print_json({"dataset": dataset, "at": at, **asdict(progress), "annotators": people})
         return
     judged = "as often as needed" if progress.uneven else f"by {progress.overlap}"
     typer.echo(
@@ -95,13 +101,14 @@ def progress(dataset: DatasetArgument, database: DatabaseOption = None, json: Js
         )
     )
     print_table(
-        ("annotator", "judged", "cannot rate", "later", "last"),
+        ("annotator", "judged", "cannot rate", "later", "pairs left", "last"),
         [
             (
                 item.annotator + (" (simulated)" if item.simulated else ""),
                 item.judged,
                 item.unrateable,
                 item.later,
+                work[item.annotator].left if item.annotator in work else 0,
                 item.last_judged_at,
             )
             for item in progress.annotators

@@ -4,6 +4,7 @@ Pure. A query goes to annotators of whom one role covers its category and its la
 only to those of them. A role with categories covers no query of another category, and none without a category.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -110,7 +111,7 @@ class WaitingPerson:
     disabled: bool
     queries: int  # assigned to them
     open_queries: int  # those with pairs for them
-    pairs: int  # left that they may judge
+    pairs: int  # that they can still get, as their own pages say
     holds: int  # pairs on running leases
     held_seconds: int | None
     reserved_seconds: int | None  # until the last lease ends, unless the person goes on
@@ -131,13 +132,16 @@ class WaitingQuery:
     stuck: int  # pairs that lack more judgments than people may give
 
 
-def list_waiting_people(facts: AssignmentFacts, *, now: datetime) -> list[WaitingPerson]:
-    """Return everybody, those with the most work left first."""
-    left: dict[int, list[int]] = {person.pk: [] for person in facts.people}
-    for query in facts.queries:
-        for person in facts.find_eligible(query):
-            if pairs := facts.count_left(query, person):
-                left[person.pk].append(pairs)
+def list_waiting_people(
+    facts: AssignmentFacts, left: Mapping[str, int], *, now: datetime
+) -> list[WaitingPerson]:
+    """Return everybody, those with the most work left first. `left`: the pairs that each can still get, by username."""
+    open_queries = Counter(
+        person.pk
+        for query in facts.queries
+        for person in facts.find_eligible(query)
+        if facts.count_left(query, person)
+    )
     assigned_pks = [pk for people in facts.assigned.values() for pk in people]
     people_waiting = [
         WaitingPerson(
@@ -148,8 +152,8 @@ def list_waiting_people(facts: AssignmentFacts, *, now: datetime) -> list[Waitin
             works=person.works,
             disabled=person.disabled,
             queries=assigned_pks.count(person.pk),
-            open_queries=len(left[person.pk]),
-            pairs=sum(left[person.pk]),
+            open_queries=open_queries[person.pk],
+            pairs=left.get(person.username, 0) if person.works else 0,
             holds=held.pairs if held else 0,
             held_seconds=max(0, int((now - held.since).total_seconds())) if held else None,
             reserved_seconds=max(0, int((held.until - now).total_seconds())) if held else None,

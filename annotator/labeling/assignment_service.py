@@ -64,6 +64,7 @@ from annotator.labeling.assignment_steps import (
     preview_plan,
     reverse_plan,
 )
+from annotator.labeling.progress_sql import list_progress
 from annotator.people.roles_service import list_roles, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.open_pairs import end_leases
@@ -292,11 +293,12 @@ def show_assignment(database: Database, actor: Actor, dataset: str, *, now: date
         facts = _read_facts(session, row, now=now)
         stuck = _count_stuck(session, row, facts)
         alike = count_alike(session, key_of(row.pk), one_by_one=_is_drawn(row.overlap_rules))
+        left = {person: progress.left for person, progress in list_progress(session, row, now=now).items()}
     return AssignmentStatus(
         overlap=row.overlap,
         rules=describe_overlap(row.overlap, row.overlap_rules),
         judgments=_count_judgments(row, row.overlap, row.overlap_rules, alike),
-        people=tuple(list_waiting_people(facts, now=now)),
+        people=tuple(list_waiting_people(facts, left, now=now)),
         queries=tuple(list_waiting_queries(facts, stuck)),
         categories=_names(query.category for query in facts.queries),
         languages=_names(query.language for query in facts.queries),

@@ -85,6 +85,7 @@ SELECT 1 FROM pair p WHERE p.query_pk = :query_pk AND (p.lacking > 0 OR p.pk IN 
 _ANSWERED_SINCE = prepare_sql("""
 SELECT pair_pk FROM judgment
 WHERE pk > :judgment_pk AND pk <= :last AND annotator_pk = :annotator_pk AND pair_pk <> :pair_pk AND outcome <> 'later'
+  AND EXISTS (SELECT 1 FROM pair p WHERE p.pk = judgment.pair_pk AND p.dataset_pk = :dataset_pk)
 ORDER BY pk LIMIT :most
 """)
 _USED_KEY = prepare_sql(
@@ -164,7 +165,7 @@ class StoredChecks:
         values = {
             "judgment_pk": candidate.judgment_pk,
             "last": candidate.judgment_pk + max(ROWS_LOOKED_AT, 100 * needed),
-            "annotator_pk": self.request.annotator_pk,
+            **_own(self.request),
             "pair_pk": candidate.pair_pk,
             "most": 2 * needed + 100,
         }

@@ -17,7 +17,6 @@ from annotator.domain.errors import DatasetArchived, DatasetNotOpen, NotAllowed
 from annotator.domain.people import Actor, describe_unknown_dataset
 from annotator.domain.shuffling import Seed, mix_secret
 from annotator.labeling.pair_records import StoredEvent
-from annotator.labeling.records import OwnProgress
 from annotator.people.roles_service import HeldRoles, require_held_role
 from annotator.storage.database import describe_archived
 from annotator.storage.judgments.open_pairs import (
@@ -42,7 +41,7 @@ SELECT d.pk, d.name, d.archived_at IS NOT NULL, d.seed, d.check_secret, d.order_
   EXISTS (SELECT 1 FROM assignment),
   EXISTS (SELECT 1 FROM check_pair k CROSS JOIN pair x WHERE x.pk = k.pair_pk AND k.kind = 'training' AND x.dataset_pk = d.pk),
   EXISTS (SELECT 1 FROM check_pair k CROSS JOIN pair x WHERE x.pk = k.pair_pk AND k.kind = 'gold' AND x.dataset_pk = d.pk),
-  EXISTS (SELECT 1 FROM repeated_pair e WHERE e.annotator_pk = p.pk),
+  EXISTS (SELECT 1 FROM repeated_pair e CROSS JOIN pair x WHERE e.annotator_pk = p.pk AND x.pk = e.pair_pk AND x.dataset_pk = d.pk),
   EXISTS (SELECT 1 FROM quality_draw w WHERE w.dataset_pk = d.pk AND w.annotator_pk = p.pk),
   EXISTS (SELECT 1 FROM current_judgment c WHERE c.dataset_pk = d.pk AND c.annotator_pk = p.pk AND c.stale > 0),
   EXISTS (SELECT 1 FROM current_judgment c WHERE c.dataset_pk = d.pk AND c.annotator_pk = p.pk AND c.outcome = 'later'),
@@ -139,7 +138,7 @@ class ExchangeContext:
     eligibility: Eligibility
     rubrics: tuple[RubricVersion, ...]
     stored: Mapping[str, StoredEvent]  # those of the events that are stored already, by id
-    progress: OwnProgress | None  # what the annotator was shown last
+    shown: tuple[int | None, int | None, int | None, int | None]  # the row of the progress shown last
     has_training: bool  # the dataset has training pairs
     has_checks: bool  # the annotator may have answered gold pairs, repeats or draws
     has_draws: bool  # quality control has drawn pairs for the annotator
@@ -206,7 +205,6 @@ def _to_context(row: _ContextRow, roles: HeldRoles, held: Sequence[_ContextRow])
         for version, pk, change, created_at in sorted(read_json(row.rubrics) or ())
     )
     leases, in_other_tabs, last_lease_end = read_json(row.leases)
-    shown_before = row.answered is not None and row.done is not None and row.total is not None
     return ExchangeContext(
         dataset=LabeledDataset(
             row.pk,
@@ -229,9 +227,7 @@ def _to_context(row: _ContextRow, roles: HeldRoles, held: Sequence[_ContextRow])
         ),
         rubrics=tuple(rubrics),
         stored={event_id: StoredEvent(*judgment) for event_id, *judgment in read_json(row.stored) or ()},
-        progress=OwnProgress(row.answered or 0, row.done or 0, row.total or 0, row.reserve_until)
-        if shown_before
-        else None,
+        shown=(row.answered, row.done, row.total, row.reserve_until),
         has_training=bool(row.has_training),
         has_checks=bool(row.has_gold or row.has_repeats or row.has_draws),
         has_draws=bool(row.has_draws),

@@ -13,7 +13,7 @@ from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.judgments import CURRENT_PURPOSES, OwnAnswer, PairView
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.labeling.checks_sql import StoredChecks, find_repeats
+from annotator.labeling.checks_sql import find_repeats
 from annotator.labeling.my_work_sql import (
     find_lock,
     find_own_answer,
@@ -24,24 +24,17 @@ from annotator.labeling.my_work_sql import (
 )
 from annotator.labeling.pair_records import NextPair
 from annotator.labeling.pair_view_sql import read_pair_views
-from annotator.labeling.progress_sql import read_progress
+from annotator.labeling.progress_sql import read_own_progress
 from annotator.labeling.records import (
     LabelingPace,
     MedianSeconds,
     MedianTimes,
     OwnJudgmentFilter,
     OwnJudgmentPage,
-    count_left,
 )
 from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database
-from annotator.storage.judgments.open_pairs import (
-    count_done,
-    count_open_pairs,
-    find_eligibility,
-    make_open_pairs_request,
-)
-from annotator.storage.judgments.quality_pairs import list_waiting
+from annotator.storage.judgments.open_pairs import find_eligibility, make_open_pairs_request
 from annotator.storage.lookup import find_dataset, find_handed_out, key_of
 from annotator.storage.tables.central import JudgmentRow
 
@@ -135,12 +128,11 @@ def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) 
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
         request = make_open_pairs_request(row, person_pk, now)
-        checks = StoredChecks(session, request).count_answered_checks()
-        open_pairs = count_open_pairs(session, request, find_eligibility(session, dataset_pk, person_pk))
-        open_pairs += len(list_waiting(session, request))
+        eligibility = find_eligibility(session, dataset_pk, person_pk)
+        progress = read_own_progress(session, request, row, actor.username, eligibility)
         return estimate_pace(
-            count_done(session, request) + checks,
-            count_left(read_progress(session, request), open_pairs=open_pairs, checks=checks),
+            progress.done,
+            progress.left,
             list_own_seconds(session, dataset_pk, person_pk, most=LATEST_OWN),
         )
 

@@ -14,7 +14,13 @@ from sqlmodel import col
 from annotator.domain.judgments import OutdatedReason, OwnAnswer, PairView
 from annotator.labeling.next_pairs import QueryCount
 from annotator.labeling.pair_records import NextPair
-from annotator.storage.judgments.open_pairs import COUNT_WORK, Eligibility, OpenPairsRequest
+from annotator.storage.judgments.open_pairs import (
+    COUNT_WORK,
+    DONE,
+    Eligibility,
+    OpenPairsRequest,
+    WorkCount,
+)
 from annotator.storage.judgments.outdated import OWN_ANSWER, OWN_STALE, describe_outdated
 from annotator.storage.pairs.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.sql import fetch_tuples, prepare_sql, read_json
@@ -30,8 +36,8 @@ LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator
 LEFT JOIN judgment j ON j.pk = {OWN_ANSWER}"""
 _VIEWS = prepare_sql(f"SELECT {_COLUMNS} FROM pair p {_JOINED} WHERE p.pk IN :pairs", lists=["pairs"])
 _HANDED_OUT = f"""
-SELECT {_COLUMNS}, n.in_pool, n.answered, g.done, g.left_over
-FROM (SELECT {COUNT_WORK}) g LEFT JOIN pair p ON p.pk IN :chosen {_JOINED}
+SELECT {_COLUMNS}, n.in_pool, n.answered, g.*
+FROM (SELECT ({DONE}) AS done) g LEFT JOIN pair p ON p.pk IN :chosen {_JOINED}
 LEFT JOIN (
   SELECT v.query_pk, count(*) AS in_pool,
     count((SELECT 1 FROM judgment y
@@ -40,6 +46,7 @@ LEFT JOIN (
       WHERE y.pair_pk = v.pk AND y.annotator_pk = :annotator_pk AND y.answered_at IS NOT NULL LIMIT 1)) AS answered
   FROM pair v WHERE v.query_pk IN (SELECT z.query_pk FROM pair z WHERE z.pk IN :chosen) AND v.retired_at IS NULL
   GROUP BY v.query_pk) n ON n.query_pk = p.query_pk"""
+_HANDED_OUT_AND_WORK = _HANDED_OUT.replace(" AS done)", f" AS done, u.* FROM ({COUNT_WORK}) u)")
 
 
 class _ViewRow(NamedTuple):
@@ -69,23 +76,22 @@ class _ViewRow(NamedTuple):
 
 
 class _HandedOutRow(NamedTuple):
-    """What a row of _HANDED_OUT has beyond a view. Without pairs there is one row, and only the last two are set."""
+    """What a row of _HANDED_OUT has beyond a view. Without pairs there is one row, and only `done` is set."""
 
     in_pool: int | None  # of the pair's query
     answered: int | None
     done: int
-    left: int
 
 
 @dataclass(frozen=True, slots=True)
 class HandedOut:
-    """What is handed out, with what the annotator has done and what is left."""
+    """The pairs that are handed out, and how many the annotator has done."""
 
     views: tuple[PairView, ...]
     queries: tuple[tuple[int, int], ...]  # (pair_pk, query_pk) of each view
     counts: Mapping[int, QueryCount]  # by query_pk
     done: int  # pairs of which the annotator has a current judgment
-    left: int  # pairs that are open to them; of many, at least the number asked for
+    work: WorkCount | None  # None if it was not counted
 
 
 def read_handed_out(
@@ -95,27 +101,25 @@ def read_handed_out(
     pairs: Sequence[NextPair],
     *,
     columns: Sequence[str],
-    most_left: int,
+    count_work: bool,
 ) -> HandedOut:
-    """Return what the annotator is shown of each pair, in this order, and how their work stands.
+    """Return what the annotator is shown of each pair, in this order, and how many they have done.
 
-    `columns`: the further columns of documents that are shown. `most_left`: up to where what is left is counted exactly.
+    `columns`: the further columns of documents that are shown. `count_work`: count the annotator's work in the same statement.
     """
-    statement = eligibility.prepare(_HANDED_OUT, query="w.query_pk")
-    values = {
-        **request.values,
-        **eligibility.values,
-        "chosen": [pair.pair_pk for pair in pairs],
-        "most": SHOWN_CHARACTERS,
-        "most_left": most_left,
-    }
+    text = _HANDED_OUT_AND_WORK if count_work else _HANDED_OUT
+    statement = eligibility.prepare(text, query="w.query_pk")
+    chosen = [pair.pair_pk for pair in pairs]
+    values = {**request.values, **eligibility.values, "chosen": chosen, "most": SHOWN_CHARACTERS}
     rows = fetch_tuples(session, statement, values)
     size = len(_ViewRow._fields)
-    work = _HandedOutRow._make(rows[0][size:])
+    count = len(_HandedOutRow._fields)
+    work = _HandedOutRow._make(rows[0][size : size + count])
+    counts_of_work = tuple(map(int, rows[0][size + count :]))
     views, counts = {}, {}
     for row in rows:
         if row[0] is not None:
-            view, more = _ViewRow._make(row[:size]), _HandedOutRow._make(row[size:])
+            view, more = _ViewRow._make(row[:size]), _HandedOutRow._make(row[size : size + count])
             views[view.pair_pk] = view
             counts[view.query_pk] = QueryCount(more.in_pool or 0, more.answered or 0)
     return HandedOut(
@@ -123,7 +127,7 @@ def read_handed_out(
         tuple((pair.pair_pk, views[pair.pair_pk].query_pk) for pair in pairs),
         counts,
         int(work.done),
-        int(work.left),
+        WorkCount._make(counts_of_work) if count_work else None,
     )
 
 

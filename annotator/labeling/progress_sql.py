@@ -1,24 +1,37 @@
-"""Read who has judged what, and keep the progress that each annotator was shown, so that it never goes back.
+"""Read who has judged what, how far each annotator is, and keep the progress that they were shown.
 
-The rule is in `labeling/records.py`.
+The rule is in `labeling/records.py`: what was shown last decides how new work is shown.
 """
 
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
+from annotator.domain.shuffling import Seed
+from annotator.labeling.checks import count_due_checks
+from annotator.labeling.checks_sql import CheckSettings, StoredChecks, list_waiting_checks, read_check_rates
 from annotator.labeling.records import OwnProgress, OwnWork, advance
-from annotator.storage.judgments.open_pairs import OpenPairsRequest
+from annotator.storage.judgments.open_pairs import (
+    Eligibility,
+    OpenPairsRequest,
+    WorkCount,
+    count_work,
+    make_eligibility,
+    make_open_pairs_request,
+)
+from annotator.storage.judgments.quality_pairs import list_waiting
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import execute_sql, fetch, prepare_sql, run_sql
+from annotator.storage.roles import list_dataset_people
+from annotator.storage.sql import fetch, fetch_tuples, prepare_sql, read_time, run_sql
 from annotator.storage.tables.adjudication import CurrentAdjudicationRow
 from annotator.storage.tables.central import (
+    DatasetRow,
     MembershipRow,
     PairRow,
     PersonRow,
@@ -144,37 +157,146 @@ def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress
     return [QueryProgress(*row) for row in session.execute(statement)]
 
 
-_SHOWN = prepare_sql(
-    "SELECT answered, done, total, reserve_until FROM told_progress WHERE dataset_pk = :dataset_pk AND annotator_pk = :annotator_pk"
-)
+_SHOWN = prepare_sql("""
+SELECT t.answered, t.done, t.total, t.reserve_until, (
+  SELECT max(l.expires_at) FROM lease l CROSS JOIN pair x WHERE l.annotator_pk = n.annotator_pk AND l.expires_at > :now
+    AND x.pk = l.pair_pk AND x.dataset_pk = n.dataset_pk)
+FROM (SELECT CAST(:dataset_pk AS INTEGER) AS dataset_pk, CAST(:annotator_pk AS INTEGER) AS annotator_pk) n
+LEFT JOIN told_progress t ON t.dataset_pk = n.dataset_pk AND t.annotator_pk = n.annotator_pk""")
 _KEEP = prepare_sql(
     "INSERT INTO told_progress (dataset_pk, annotator_pk, answered, done, total, reserve_until) "
-    "VALUES (:dataset_pk, :annotator_pk, :answered, :done, :total, :reserve_until) "
+    "VALUES (:dataset_pk, :annotator_pk, :done, :done, :total, :reserve_until) "
     "ON CONFLICT (dataset_pk, annotator_pk) DO UPDATE SET answered = excluded.answered, done = excluded.done, "
     "total = excluded.total, reserve_until = excluded.reserve_until"
 )
+_LEAD_ACTS = prepare_sql("""
+SELECT (SELECT e.at FROM audit_entry e WHERE e.dataset = (SELECT d.name FROM dataset d WHERE d.pk = :dataset_pk)
+    ORDER BY e.sequence DESC LIMIT 1),
+  (SELECT max(a.assigned_at) FROM query q CROSS JOIN assignment a WHERE q.dataset_pk = :dataset_pk AND a.query_pk = q.pk)""")
 
 
-def advance_progress(
-    session: Session, request: OpenPairsRequest, before: OwnProgress | None, work: OwnWork
+class CheckSchedule(CheckSettings, Protocol):
+    """The settings of a dataset that decide how many checks come."""
+
+    @property
+    def check_seed(self) -> Seed: ...
+
+
+class ShownProgress(NamedTuple):
+    """The progress that an annotator was shown last, and when; None if none was shown, or nobody knows when."""
+
+    progress: OwnProgress | None
+    shown_at: datetime | None
+
+
+class AnswerCount(NamedTuple):
+    """The pairs that an annotator has answered, and the checks that wait for an answer."""
+
+    judged: int  # as work
+    checks: int  # as checks, and for quality control
+    drawn: int  # waiting
+    held: int  # checks that were handed out and wait for an answer
+
+
+def _count_answers(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> AnswerCount:
+    checks = StoredChecks(session, request)
+    drawn, held = list_waiting(session, request), list_waiting_checks(session, request, eligibility)
+    return AnswerCount(checks.count_judged(), checks.count_answered_checks(), len(drawn), len(held))
+
+
+def measure_progress(
+    session: Session,
+    request: OpenPairsRequest,
+    dataset: CheckSchedule,
+    annotator: str,
+    answers: AnswerCount,
+    count: WorkCount,
+    shown: ShownProgress,
 ) -> OwnProgress:
-    """Return the progress to show the annotator, and keep it. `before`: what was shown last, None if nothing yet."""
-    progress = advance(before, work)
-    if progress != before:
-        kept = {
-            "answered": progress.answered,
-            "done": progress.done,
-            "total": progress.total,
-            "reserve_until": progress.reserve_until,
-        }
-        run_sql(session, _KEEP, {**_name_owner(request), **kept})
+    """Return how far this annotator is now. Every page and command shows this progress, and no other."""
+    answered, held = answers.judged + answers.checks, answers.held
+
+    def count_possible() -> int:
+        return count_due_checks(
+            read_check_rates(dataset),
+            seed=dataset.check_seed,
+            annotator=annotator,
+            position=answered + count.open_held + count.finished_held + held,
+            ordinary=max(0, count.open - count.open_held),
+            count_gold=lambda: len(StoredChecks(session, request).list_gold()),
+        )
+
+    open_pairs = count.open + answers.drawn
+    work = OwnWork(answered, answers.checks, open_pairs, count.finished_held, held, count_possible)
+    return advance(
+        shown.progress, work, is_announced=lambda: _has_lead_acted(session, request, shown.shown_at)
+    )
+
+
+def read_own_progress(
+    session: Session,
+    request: OpenPairsRequest,
+    dataset: CheckSchedule,
+    annotator: str,
+    eligibility: Eligibility,
+) -> OwnProgress:
+    """Return how far this annotator is now, outside an exchange with their browser."""
+    answers = _count_answers(session, request, eligibility)
+    work = count_work(session, request, eligibility)
+    return measure_progress(session, request, dataset, annotator, answers, work, read_shown(session, request))
+
+
+def _has_lead_acted(session: Session, request: OpenPairsRequest, since: datetime | None) -> bool:
+    """Return whether a lead or the operator has changed the dataset since then; True if nobody knows."""
+    if since is None:
+        return True
+    ((audited, assigned),) = fetch_tuples(session, _LEAD_ACTS, _name_owner(request))
+    return any(act is not None and read_time(act) >= since for act in (audited, assigned))
+
+
+def list_progress(session: Session, dataset: DatasetRow, *, now: datetime) -> dict[str, OwnProgress]:
+    """Return the progress of everybody who can label in the dataset, by username."""
+    dataset_pk = key_of(dataset.pk)
+    progress: dict[str, OwnProgress] = {}
+    for person in list_dataset_people(session, dataset_pk):
+        if person.roles and not person.disabled:
+            request = make_open_pairs_request(dataset, person.pk, now)
+            eligibility = make_eligibility([limits for _, *limits in person.roles], any_assigned=True)
+            progress[person.username] = read_own_progress(
+                session, request, dataset, person.username, eligibility
+            )
     return progress
 
 
-def read_progress(session: Session, request: OpenPairsRequest) -> OwnProgress | None:
-    """Return the progress that the annotator was shown last; None if none was shown yet."""
-    row = execute_sql(session, _SHOWN, _name_owner(request)).first()
-    return OwnProgress(*row) if row else None
+def keep_progress(session: Session, request: OpenPairsRequest, progress: OwnProgress) -> None:
+    """Keep the progress that the annotator is shown."""
+    kept = {"done": progress.done, "total": progress.total, "reserve_until": progress.reserve_until}
+    run_sql(session, _KEEP, {**_name_owner(request), **kept})
+
+
+def read_shown(session: Session, request: OpenPairsRequest) -> ShownProgress:
+    """Return the progress that the annotator was shown last."""
+    values = {**_name_owner(request), "now": request.now}
+    ((answered, done, total, reserve_until, lease_end),) = fetch_tuples(session, _SHOWN, values)
+    return make_shown(
+        request, (answered, done, total, reserve_until), None if lease_end is None else read_time(lease_end)
+    )
+
+
+def make_shown(
+    request: OpenPairsRequest,
+    row: tuple[int | None, int | None, int | None, int | None],
+    lease_end: datetime | None,
+) -> ShownProgress:
+    """Return the progress from a row (answered, done, total, reserve_until) and the end of the annotator's last running lease.
+
+    An earlier version promised pairs by the hundred; what it stored is no progress.
+    """
+    answered, done, total, reserve_until = row
+    shown_at = None if lease_end is None else min(lease_end - request.lease, request.now)
+    if done is None or total is None or done != answered or (reserve_until is None and done < total):
+        return ShownProgress(None, shown_at)
+    return ShownProgress(OwnProgress(done, total, reserve_until), shown_at)
 
 
 def _name_owner(request: OpenPairsRequest) -> dict[str, int]:

@@ -3,10 +3,9 @@
 Results of checks show where people do not share the guideline yet; they are no ranking. An undefined figure is None,
 with the reason in `why`.
 
-Progress ("71 of 100") is defined only here: both numbers only go up, and are equal exactly when nothing is left. The
-total covers the next pairs, at most BLOCK at a time. What others finish first and checks that are no longer needed
-count as done, and an answer to a check counts like any other. `answered` counts the own answers alone. docs/counts.md
-explains it to users.
+Progress ("71 of 4,100") is defined only here: the pairs that the annotator has answered, and these with all pairs that
+they can still get. The total falls when others finish pairs, and where a check that could have come is not needed; it
+rises only with new work. An answer to a check changes it as any other answer does. docs/counts.md explains it to users.
 """
 
 from collections.abc import Callable, Mapping
@@ -228,21 +227,25 @@ class OwnChecks:
 
 
 BLOCK = 100
-SOON = 20
-"""The next block is promised when fewer pairs than this are left of the one before: before a browser that looks ahead ends it."""
+"""The room for checks is computed again whenever the pairs left fall below another multiple of this."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnProgress:
-    """The progress that the annotator was shown last.
+    """How far one annotator is in a dataset.
 
-    `reserve_until`: up to how many answered checks the total has room for.
+    `done`: pairs answered, checks included. `total`: those, and all pairs that the annotator can still get.
     """
 
-    answered: int  # the most so far, checks included; a changed answer counts once
     done: int
     total: int
-    reserve_until: int | None = None  # None before the last block
+    reserve_until: int | None = None  # the total has room for so many answered checks; None: nothing is left
+    added: int = 0  # pairs that came since the annotator was shown a progress, where the share done falls
+
+    @property
+    def left(self) -> int:
+        """Return how many pairs the annotator can still get."""
+        return self.total - self.done
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,35 +254,40 @@ class OwnWork:
 
     answered: int  # pairs answered, checks included
     checks: int  # those of them that are checks
-    open: int  # pairs left as work or for quality control, those in the browser included
-    held: int  # checks in the browser
-    possible: Callable[[], int]  # counts further checks, for the last block
+    open: int  # pairs that lack a judgment of theirs, drawn ones of quality control included
+    finished: int  # pairs in their browsers that others have finished meanwhile
+    held: int  # checks in their browsers
+    possible: Callable[[], int]  # counts the checks that may still come
 
 
-def count_left(progress: OwnProgress | None, *, open_pairs: int, checks: int) -> int:
-    """Return how many pairs are left, with the checks for which the progress that was shown has room.
+def advance(before: OwnProgress | None, work: OwnWork, *, is_announced: Callable[[], bool]) -> OwnProgress:
+    """Return the progress to show now. `before`: the progress shown last, None if there was none.
 
-    The page My work then says what the page Label says in the last block. `checks`: how many the annotator has answered.
+    The share done never falls, with two exceptions: `is_announced()`, which says whether a lead has changed the dataset since
+    then, or work after everything was done. Otherwise the total catches up within the next answers.
     """
-    if progress is None or progress.reserve_until is None or not 0 < open_pairs < BLOCK:
-        return open_pairs
-    return open_pairs + max(0, progress.reserve_until - checks)
+    done = max(work.answered, before.done if before else 0)
+    ordinary = work.open + work.finished
+    if ordinary + work.held == 0:
+        return OwnProgress(done, done)
+    reserve = _reserve(before, work, ordinary)
+    total = done + ordinary + reserve - work.checks
+    if before is None or done * before.total >= before.done * total:
+        return OwnProgress(done, total, reserve)
+    if before.left and total - before.total <= BLOCK and not is_announced():
+        return OwnProgress(done, done * before.total // before.done, reserve)
+    return OwnProgress(done, total, reserve, total - before.total)
 
 
-def advance(progress: OwnProgress | None, work: OwnWork) -> OwnProgress:
-    """Return the progress to show now. `progress`: what was shown last, None if nothing yet."""
-    if progress is None:
-        progress = OwnProgress(work.answered, work.answered, work.answered)
-    done = progress.done + max(0, work.answered - progress.answered)
-    total, reserve = max(progress.total, done), progress.reserve_until
-    if work.open >= BLOCK:
-        left, reserve = BLOCK, None
-    elif work.open + work.held == 0:
-        left, reserve = 0, None
-    else:
-        reserve = max(reserve or 0, work.checks + work.held + work.possible())
-        left = work.open + reserve - work.checks
-    done = max(done, total - left) if left < BLOCK else done
-    if total - done < min(left, SOON):
-        total = done + min(left, BLOCK)
-    return OwnProgress(max(progress.answered, work.answered), done, total, reserve)
+def _reserve(before: OwnProgress | None, work: OwnWork, ordinary: int) -> int:
+    """Return for how many answered checks the total has room.
+
+    It changes at every BLOCK of pairs only, so that no answer to a check differs from any other.
+    """
+    least = work.checks + work.held
+    if before is None or before.reserve_until is None:
+        return least + work.possible()
+    kept = max(before.reserve_until, least)
+    if before.left // BLOCK != (ordinary + kept - work.checks) // BLOCK:
+        return least + work.possible()
+    return max(kept, least + work.possible()) if work.open < BLOCK else kept

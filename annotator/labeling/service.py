@@ -23,7 +23,6 @@ from annotator.domain.judgments import (
     TrainingState,
 )
 from annotator.domain.people import Actor, includes
-from annotator.labeling.checks import count_due_checks
 from annotator.labeling.checks_sql import (
     StoredChecks,
     list_waiting_checks,
@@ -46,14 +45,18 @@ from annotator.labeling.next_pairs_sql import SpecialWork, StoredWork
 from annotator.labeling.pair_records import AnnotatorPairState, NextPair
 from annotator.labeling.pair_view_sql import HandedOut, find_whole_text, read_handed_out
 from annotator.labeling.progress_sql import (
-    advance_progress,
+    AnswerCount,
     count_judged_since,
     count_pairs,
+    keep_progress,
     lacks_judgments,
     list_annotator_progress,
+    list_progress,
     list_query_progress,
+    make_shown,
+    measure_progress,
 )
-from annotator.labeling.records import BLOCK, OwnProgress, OwnWork
+from annotator.labeling.records import OwnProgress
 from annotator.labeling.submission import plan_submission
 from annotator.labeling.submission_sql import (
     StoredFacts,
@@ -67,6 +70,7 @@ from annotator.storage.judgments.current_judgments import CurrentJudgment, list_
 from annotator.storage.judgments.labeling_locks import share_dataset
 from annotator.storage.judgments.open_pairs import (
     OpenPairsRequest,
+    count_work,
     end_leases_ahead,
     make_open_pairs_request,
     take_leases,
@@ -77,6 +81,10 @@ from annotator.storage.pairs.document_text import DocumentBeginning, find_beginn
 
 MOST_EVENTS = 500
 MOST_TRIES = 5
+EXACT_BELOW = 20
+"""Fewer pairs left than this are counted at every press: a browser that looks ahead is about to end."""
+COUNTED_QUERIES = 1_000
+"""In datasets of at most so many queries, every press counts what is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +95,14 @@ class SubmitResponse:
     refused: tuple[RefusedEvent, ...]
     pairs: tuple[PairView, ...]  # handed out now
     judged: tuple[str, ...]  # pairs of `have` that need nothing any more: judged elsewhere, settled, or gone
-    done: int  # only goes up, like `total`; neither tells which pairs are checks (`labeling/records.py`)
+    done: int  # neither this nor `total` tells which pairs are checks (`labeling/records.py`)
     total: int
     feedback: tuple[TrainingFeedback, ...] = ()  # shown after answers in training
     surplus: tuple[
         str, ...
     ] = ()  # acknowledged events that came when others had done the work; a browser is not shown which
     training: TrainingState | None = None  # None: there is none
+    added: int = 0  # pairs that have come since the last response
     answered: int = 0  # the annotator's current judgments and answered checks
 
 
@@ -219,7 +228,7 @@ def _exchange(
             context.eligibility,
             chosen.pairs,
             columns=context.dataset.shown_metadata,
-            most_left=BLOCK,
+            count_work=context.bounds.span <= COUNTED_QUERIES,
         )
         handed = handed_out.views if wish.whole else _number(wanted, chosen.pairs, handed_out)
         waiting = len(drawn), len(checks) + chosen.new_checks
@@ -234,6 +243,7 @@ def _exchange(
         tuple(feedback),
         tuple(plan.surplus),
         wanted.training,
+        progress.added,
         answered,
     )
     return response, lost
@@ -322,6 +332,16 @@ def compute_progress(database: Database, actor: Actor, dataset: str) -> Labeling
         )
 
 
+def list_work_progress(
+    database: Database, actor: Actor, dataset: str, *, now: datetime
+) -> dict[str, OwnProgress]:
+    """Return the progress of everybody who can label in the dataset, by username, as they see it. For leads."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        return list_progress(session, row, now=now)
+
+
 def _enter(
     session: Session, actor: Actor, dataset: str, events: Sequence[JudgmentEvent], wish: _Wish
 ) -> tuple[ExchangeContext, OpenPairsRequest, dict[str, AnnotatorPairState]]:
@@ -343,33 +363,35 @@ def _enter(
 def _advance_progress(
     work: StoredWork, wanted: NextPairsRequest, handed_out: HandedOut, waiting: tuple[int, int]
 ) -> tuple[int, OwnProgress]:
-    """Return how many pairs the annotator has answered, checks included, and the progress to show.
+    """Return how many pairs the annotator has answered, and the progress to show, which is kept.
 
     `waiting`: how many pairs wait that quality control drew, and how many checks that were handed out.
+
+    Where there are many queries, the total is counted when a page begins, at a change of query, and for the last pairs: it reads
+    a number for each query.
     """
     session, request, context = work.session, work.request, work.context
-    checks, (drawn, held_checks) = StoredChecks(session, request), waiting
-    keys = [*wanted.shown, *(pair.pair for pair in handed_out.views)]
-    answered_checks = checks.count_answered_checks() if context.has_checks else 0
-    answered = handed_out.done + answered_checks
-    answered_before = sum(pair.answered or pair.tried for pair in wanted.shown.values())
-    answered_before += sum(pair.answer is not None for pair in handed_out.views)
-    in_hand = max(
-        0, len(keys) - held_checks - drawn - answered_before
-    )  # ordinary pairs in the browser, at least
-
-    def count_possible() -> int:
-        return count_due_checks(
-            wanted.rates,
-            seed=wanted.check_seed,
-            annotator=wanted.annotator,
-            position=answered + len(keys),
-            ordinary=max(0, handed_out.left - in_hand),
-            count_gold=lambda: sum(pair.key not in keys for pair in checks.list_gold()),
+    checks = StoredChecks(session, request).count_answered_checks() if context.has_checks else 0
+    shown = make_shown(request, context.shown, context.last_lease_end)
+    progress, done = shown.progress, handed_out.done + checks
+    at_hand = {pair.query_pk for pair in wanted.shown.values()} | {wanted.answered_query}
+    is_within_query = at_hand.issuperset(query_pk for _, query_pk in handed_out.queries) and at_hand != {None}
+    is_ending = progress is None or progress.total - done < EXACT_BELOW
+    if progress is not None and handed_out.work is None and is_within_query and not is_ending:
+        progress = replace(progress, done=max(progress.done, done))
+    else:
+        progress = measure_progress(
+            session,
+            request,
+            context.dataset,
+            wanted.annotator,
+            AnswerCount(handed_out.done, checks, *waiting),
+            handed_out.work or count_work(session, request, context.eligibility),
+            shown,
         )
-
-    own_work = OwnWork(answered, answered_checks, handed_out.left + drawn, held_checks, count_possible)
-    return answered, advance_progress(session, request, context.progress, own_work)
+    if progress != shown.progress:
+        keep_progress(session, request, progress)
+    return done, progress
 
 
 def _lease_next(

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy.orm import Session
 
@@ -156,33 +156,31 @@ _LAST_QUERY = prepare_sql(
 _COUNT_EVERY = """(SELECT coalesce(sum(w.open_pairs), 0) FROM query_work w WHERE w.dataset_pk = :dataset_pk AND {eligible})
   - (SELECT coalesce(sum(w.answered_open), 0) FROM query_answers w
      WHERE w.annotator_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND {eligible})"""
-_COUNT_SOME = """(SELECT coalesce(sum(s.open), 0) FROM (
-    SELECT w.open_pairs - coalesce(a.answered_open, 0) AS open FROM query_work w
-    LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
-    WHERE w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0) AND {eligible}
-    ORDER BY w.query_pk LIMIT :most_left + (SELECT count(*) FROM disclosure WHERE person_pk = :annotator_pk)
-      + (SELECT count(*) FROM proposal WHERE annotator_pk = :annotator_pk)
-      + (SELECT count(*) FROM quality_draw y CROSS JOIN quality_pair z
-         WHERE y.dataset_pk = :dataset_pk AND y.annotator_pk = :annotator_pk AND z.draw_pk = y.pk)) s)"""
-_COUNT_OPEN = """
-SELECT {counted}
-  - (SELECT count(*) FROM (
-      SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :annotator_pk
-      UNION SELECT o.pair_pk FROM proposal o WHERE o.annotator_pk = :annotator_pk
-      UNION SELECT t.pair_pk FROM quality_draw s CROSS JOIN quality_pair t
-        WHERE s.dataset_pk = :dataset_pk AND s.annotator_pk = :annotator_pk AND t.draw_pk = s.pk) x
-     CROSS JOIN pair w
-     LEFT JOIN current_judgment c ON c.pair_pk = w.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
-     WHERE w.pk = x.pair_pk AND w.dataset_pk = :dataset_pk AND w.lacking > 0 AND c.pair_pk IS NULL AND {eligible})"""
-_DONE = (
+COUNT_WORK = f"""
+WITH x AS (SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :annotator_pk
+  UNION SELECT o.pair_pk FROM proposal o WHERE o.annotator_pk = :annotator_pk
+  UNION SELECT t.pair_pk FROM quality_draw s CROSS JOIN quality_pair t
+    WHERE s.dataset_pk = :dataset_pk AND s.annotator_pk = :annotator_pk AND t.draw_pk = s.pk)
+SELECT {_COUNT_EVERY} - (SELECT count(*) FROM x CROSS JOIN pair w
+    LEFT JOIN current_judgment c ON c.pair_pk = w.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
+    WHERE w.pk = x.pair_pk AND w.dataset_pk = :dataset_pk AND w.lacking > 0 AND c.pair_pk IS NULL AND {{eligible}}) AS open_pairs,
+  h.open, h.finished
+FROM (
+  SELECT count(CASE WHEN w.lacking > 0 THEN 1 END) AS open, count(CASE WHEN w.lacking = 0 THEN 1 END) AS finished
+  FROM lease l CROSS JOIN pair w LEFT JOIN check_pair k ON k.pair_pk = w.pk
+  LEFT JOIN current_judgment c ON c.pair_pk = w.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
+  WHERE l.annotator_pk = :annotator_pk AND l.expires_at > :now AND l.expires_at <= :latest
+    AND w.pk = l.pair_pk AND w.dataset_pk = :dataset_pk AND w.retired_at IS NULL AND c.pair_pk IS NULL
+    AND k.kind IS NULL AND (w.judged > 0 OR NOT w.kept)
+    AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = w.pk)
+    AND w.pk NOT IN (SELECT pair_pk FROM x) AND {{eligible}}) h"""
+"""Selects the columns of `WorkCount`. Prepare it by `Eligibility.prepare` with "w.query_pk"."""
+DONE = (
     "SELECT coalesce(sum(answered), 0) FROM query_answers "
     "WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk"
 )
-_COUNT_DONE = prepare_sql(_DONE)
-_COUNT_ALL_OPEN = _COUNT_OPEN.replace("{counted}", _COUNT_EVERY)
-COUNT_WORK = f"({_DONE}) AS done, ({_COUNT_OPEN.replace('{counted}', _COUNT_SOME)}) AS left_over"
-"""Columns: how many pairs the annotator has a current judgment of, and how many are open to them. The latter is exact below `most_left`;
-above, it is at least that: it reads only as many queries as that takes, each of which has an open pair."""
+"""Counts the pairs of the dataset that the annotator has a current judgment of."""
+_COUNT_DONE = prepare_sql(DONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +226,11 @@ class QueryBounds:
     lowest: int | None  # query_pk, None if no query has open pairs
     highest: int | None
     answered: int  # queries in which the annotator has answered something
+
+    @property
+    def span(self) -> int:
+        """Return how many queries there can be between the bounds."""
+        return 0 if self.lowest is None or self.highest is None else self.highest - self.lowest + 1
 
 
 def list_open_pairs(
@@ -343,10 +346,22 @@ def find_last_query(session: Session, request: OpenPairsRequest) -> int | None:
     return query_pk
 
 
-def count_open_pairs(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> int:
-    """Count the pairs that the annotator could still be handed. Leases of others make no difference."""
-    statement = eligibility.prepare(_COUNT_ALL_OPEN, query="w.query_pk")
-    return int(execute_sql(session, statement, {**request.values, **eligibility.values}).scalar_one())
+class WorkCount(NamedTuple):
+    """The pairs that one annotator can still get, and those of them that the annotator holds.
+
+    A pair that others hold is counted: the annotator gets it if they let it go.
+    """
+
+    open: int  # that lack a judgment of the annotator
+    open_held: int  # those of them that the annotator holds
+    finished_held: int  # held, and no longer lacking: others have finished them meanwhile
+
+
+def count_work(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> WorkCount:
+    """Count the annotator's work. Reads a row for each query with open pairs."""
+    statement = eligibility.prepare(COUNT_WORK, query="w.query_pk")
+    rows = fetch_tuples(session, statement, {**request.values, **eligibility.values})
+    return WorkCount._make(map(int, rows[0]))
 
 
 def count_done(session: Session, request: OpenPairsRequest) -> int:

@@ -192,7 +192,12 @@ def _answer(exchange: SubmitResponse) -> dict[str, Any]:
         ],
         "pairs": [show_pair(handed) for handed in exchange.pairs],
         "judged": list(exchange.judged),
-        "progress": {"done": exchange.done, "total": exchange.total, "answered": exchange.answered},
+        "progress": {
+            "done": exchange.done,
+            "total": exchange.total,
+            "added": exchange.added,
+            "answered": exchange.answered,
+        },
         "feedback": [
             {
                 "id": feedback.event_id,

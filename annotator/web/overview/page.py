@@ -15,6 +15,8 @@ import streamlit as st
 from annotator.domain.figures import show_number
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.domain.messages import Message, say
+from annotator.labeling.records import OwnProgress
+from annotator.labeling.service import list_work_progress
 from annotator.overview.forecast import PACE_DAYS, WORK_GATES, ReleaseForecast, WorkForecast, WorkKind
 from annotator.overview.glance import describe_idle, list_blocked, list_idle
 from annotator.overview.records import PairCounts
@@ -36,7 +38,7 @@ from annotator.web.kit.page_parts import (
 )
 from annotator.web.kit.tables import Cell, Link, draw_link_table, draw_table
 from annotator.web.kit.words import name_word
-from annotator.web.page_context import PageContext
+from annotator.web.page_context import PageContext, require_context
 
 if TYPE_CHECKING:
     from annotator.dataset.records import Coverage, CoverageRow
@@ -75,8 +77,8 @@ def _row(row: "CoverageRow") -> tuple[str, str, str, str]:
 Row = dict[str, object]
 
 
-def list_annotator_rows(people: Sequence[AnnotatorProgress]) -> list[Row]:
-    """Return a row for each annotator."""
+def list_annotator_rows(people: Sequence[AnnotatorProgress], work: Mapping[str, OwnProgress]) -> list[Row]:
+    """Return a row for each annotator. `work`: how far those are who can label, by username."""
     return [
         {
             tr("annotator"): name_person(annotator),
@@ -84,6 +86,7 @@ def list_annotator_rows(people: Sequence[AnnotatorProgress]) -> list[Row]:
             tr("judged"): annotator.judged,
             tr("cannot rate"): annotator.unrateable,
             tr("later"): annotator.later,
+            tr("pairs left"): work[annotator.annotator].left if annotator.annotator in work else 0,
             tr("last"): show_time(annotator.last_judged_at) if annotator.last_judged_at else tr("never"),
         }
         for annotator in people
@@ -364,7 +367,14 @@ def _draw_annotators(overview: Overview) -> None:
         charts.chart_annotators(people, overview.progress.pairs),
         charts.describe_annotators(overview.progress),
     )
-    draw_numbers_when_opened(tr("Numbers by annotator"), partial(list_annotator_rows, people))
+    rows = partial(_list_present_rows, overview.dataset.name, people)
+    draw_numbers_when_opened(tr("Numbers by annotator"), rows)
+
+
+def _list_present_rows(dataset: str, people: Sequence[AnnotatorProgress]) -> list[Row]:
+    context = require_context()
+    work = list_work_progress(context.database, context.actor, dataset, now=context.now)
+    return list_annotator_rows(people, work)
 
 
 def _draw_queries(overview: Overview) -> None:

@@ -175,6 +175,8 @@ def test_what_was_put_off_comes_back_unanswered_with_its_note_and_the_end_of_the
     fill_pool_again(database)
     page.get_by_role("button", name="Look again").click()
     expect(panel(page)).not_to_have_attribute("data-pair-id", "")
+    expect(page.get_by_text("There is new work. More pairs for you: 1.")).to_be_visible()
+    expect(page.get_by_text("2 of 3")).to_be_visible()
 
 
 def fill_pool_again(database: Database) -> None:

@@ -11,10 +11,12 @@ from annotator.domain.errors import NotAllowed
 from annotator.domain.judgments import OutdatedReason, OwnAnswer
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.remapping.remapping_sql import retire_pairs
+from annotator.labeling.checks import RepeatCandidate
+from annotator.labeling.checks_sql import StoredChecks
 from annotator.labeling.service import SubmitResponse, list_judgments, submit_judgments
 from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import derive_work
-from annotator.storage.judgments.open_pairs import end_leases
+from annotator.storage.judgments.open_pairs import end_leases, make_open_pairs_request
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.central import (
@@ -153,7 +155,7 @@ def test_who_has_seen_the_answers_of_others_judges_the_pair_no_more(world: World
     response = world.send(ann, world.event(seen, 2), world.event(judged, 3), have=[seen], want=50)
     assert [refusal.code for refusal in response.refused] == ["disclosed", "disclosed"]
     assert response.judged == (seen,)
-    assert (response.answered, response.done, response.total, len(response.pairs)) == (1, 2, 12, 10)
+    assert (response.done, response.total, len(response.pairs)) == (1, 11, 10)
 
 
 def test_the_judgment_of_a_pair_that_left_the_pool_while_on_screen_stays_on_record(world: World) -> None:
@@ -319,6 +321,24 @@ def test_leases_of_one_dataset_say_nothing_of_another(database: Database) -> Non
     assert len(exchange(world, bob, other, want=50).pairs) == 2
     late = exchange(world, ann, other, events=[world.event(held[0])])
     assert len(late.acknowledged) == 1, "what was on the screen is stored"
+
+
+def test_answers_in_another_dataset_bring_no_repeat_nearer(database: Database) -> None:
+    world = World(database)
+    ann = world.person("ann")
+    other = other_dataset(world, ann)
+    (first,) = world.send(ann, want=1).pairs
+    world.send(ann, world.event(first.pair))
+    held = exchange(world, ann, other, want=50).pairs
+    exchange(world, ann, other, events=[world.event(handed.pair) for handed in held])
+    with database.read() as session:
+        checks = StoredChecks(
+            session, make_open_pairs_request(find_dataset(session, "d"), key_of(ann.person_id), NOW)
+        )
+        judgment = session.query(CurrentJudgmentRow).order_by(col(CurrentJudgmentRow.judgment_pk)).first()
+        assert judgment is not None
+        candidate = RepeatCandidate(judgment.pair_pk, first.pair, judgment.judgment_pk)
+        assert not checks.is_long_ago(candidate, 1)
 
 
 def other_dataset(world: World, actor: Actor, **settings: str) -> str:

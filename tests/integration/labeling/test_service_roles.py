@@ -65,6 +65,7 @@ FOR_LEADS: dict[str, Act] = {
     "show_activity": lambda d, a, p: labeling.show_activity(d, a, "d", since=NOW),
     "count_recent_judgments": lambda d, a, p: labeling.count_recent_judgments(d, a, "d", since=NOW),
     "compute_progress": lambda d, a, p: labeling.compute_progress(d, a, "d"),
+    "list_work_progress": lambda d, a, p: labeling.list_work_progress(d, a, "d", now=NOW),
     "publish_version": lambda d, a, p: guideline.publish_version(
         d, a, "d", DEFAULT_RUBRIC, base_version=1, change="minor", now=NOW
     ),

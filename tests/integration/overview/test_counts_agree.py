@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text, update
 from sqlmodel import col
 from typer.testing import CliRunner
 
@@ -25,13 +25,20 @@ from annotator.agreement.service import compute_agreement
 from annotator.cli import terminal
 from annotator.cli.main import app
 from annotator.dataset.service import show_dataset
-from annotator.domain.people import OPERATOR
+from annotator.domain.people import OPERATOR, Actor
 from annotator.domain.settling import OPEN, SETTLED
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.remapping.remapping_service import remap_documents
+from annotator.labeling.assignment_service import show_assignment
 from annotator.labeling.calibration_service import set_check
+from annotator.labeling.my_work_service import show_pace
 from annotator.labeling.questions_service import ask_question, count_open_questions
-from annotator.labeling.service import compute_progress, list_judgments
+from annotator.labeling.service import (
+    compute_progress,
+    list_judgments,
+    list_work_progress,
+    submit_judgments,
+)
 from annotator.overview.service import show_overview, show_status
 from annotator.overview.waiting_service import count_waiting_work
 from annotator.pooling.analysis.pool_analysis_records import PairFilter
@@ -41,7 +48,9 @@ from annotator.quality.service import show_quality
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
+from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.labeling import QueryWorkRow
+from annotator.web.overview.page import list_annotator_rows
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.release_world import EPOCH
 
@@ -55,8 +64,11 @@ class Walk(JudgedWorld):
     def __init__(self, database: Database, folder: Path) -> None:
         super().__init__(database, kappa_target="-1")
         self.folder, self.releases = folder, 0
+        self.shown: dict[str, tuple[int, int]] = {}  # done and total, by username
         self.hanako, self.minjun = self.person("花子"), self.person("민준")
         self.expert, self.lead = self.person("専門家"), self.person("lead", "lead")
+        with database.write() as session:
+            session.execute(update(PersonRow).values(password_hash="x"))  # so that they count as at work
 
     def steps(self) -> Iterator[str]:
         """Change the dataset, and say how."""
@@ -158,6 +170,7 @@ def test_every_place_shows_the_same_counts_in_every_state(walk: Walk) -> None:
         statuses = check_pairs(walk, step)
         check_queue(walk, step)
         check_judgments(walk, step)
+        check_own_progress(walk, step)
         if any(statuses[status] for status in SETTLED):
             check_release_files(walk, step)
         seen.update({status: n for status, n in statuses.items() if n})
@@ -241,6 +254,52 @@ def check_judgments(walk: Walk, step: str) -> None:
     assert stored - left_out == graded - sum(
         item.judgments for item in report.left_out if item.kind == "single"
     ), step
+
+
+def check_own_progress(walk: Walk, step: str) -> None:
+    """How far each annotator is: Label, My work, the numbers of Overview, Assignment and both commands."""
+    overview = show_overview(walk.database, OPERATOR, "d").progress.annotators
+    rows = {person.annotator: person for person in overview}
+    by_command = {row["annotator"]: row["left"] for row in walk.command("progress", "d")["annotators"]}
+    for actor in (walk.hanako, walk.minjun, walk.expert):
+        name, before = actor.username, walk.shown.get(actor.username)
+        label = submit_judgments(walk.database, actor, "d", events=[], have=[], want=0, now=NOW)
+        walk.shown[name] = label.done, label.total
+        pace = show_pace(walk.database, actor, "d", now=NOW)
+        assert (label.done, label.total) == (pace.done, pace.done + pace.left), (step, name)
+        assert pace.left == count_gettable(walk, actor), (step, name)
+        work = list_work_progress(walk.database, walk.lead, "d", now=NOW)
+        assert (work[name].done, work[name].total) == (label.done, label.total), (step, name)
+        (row,) = list_annotator_rows([rows[name]], work)
+        assert row["pairs left"] == by_command[name] == pace.left, (step, name)
+        status = show_assignment(walk.database, walk.lead, "d", now=NOW)
+        listed = {
+            person["username"]: person["pairs"] for person in walk.command("assign", "d", "--list")["people"]
+        }
+        (person,) = [person for person in status.people if person.username == name]
+        assert person.pairs == listed[name] == (pace.left if person.works else 0), (step, name)
+        falls = before is not None and label.done * before[1] < before[0] * label.total
+        assert falls == bool(label.added), (step, name)
+
+
+def count_gettable(walk: Walk, actor: Actor) -> int:
+    """The pairs that this person can still get, each looked at."""
+    with walk.database.read() as session:
+        pairs = session.execute(text("SELECT pk FROM pair WHERE lacking > 0")).scalars().all()
+        values = {"person": actor.person_id}
+        answered = session.execute(
+            text("SELECT pair_pk FROM current_judgment WHERE annotator_pk = :person AND outcome <> 'later'"),
+            values,
+        )
+        drawn = session.execute(
+            text(
+                "SELECT x.pair_pk, x.outcome FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk "
+                "WHERE w.annotator_pk = :person"
+            ),
+            values,
+        ).all()
+        left = set(pairs) - set(answered.scalars()) - {pair for pair, _ in drawn}
+        return len(left | {pair for pair, outcome in drawn if outcome is None})
 
 
 def check_release_files(walk: Walk, step: str) -> None:

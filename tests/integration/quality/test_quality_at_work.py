@@ -101,16 +101,19 @@ def test_through_the_route_a_drawn_pair_is_answered_like_any_other(database: Dat
     first = cho.post(want=50)
     pairs = [pair["pair"] for pair in first["pairs"]]  # type: ignore[attr-defined]
     assert set(pairs) == drawn_keys(world)
-    assert first["progress"] == {"done": 0, "total": 10, "answered": 0}
+    assert first["progress"] == {"done": 0, "total": 10, "added": 0, "answered": 0}
     assert not {"quality", "purpose"} & {key for pair in first["pairs"] for key in pair}  # type: ignore[attr-defined]
     event = world.event(pairs[0], 3)
     response = cho.post(events=[event], have=pairs)
     assert (response["acknowledged"], response["refused"], response["surplus"]) == ([event["id"]], [], [])
-    assert (response["judged"], response["progress"]) == ([pairs[0]], {"done": 1, "total": 10, "answered": 1})
+    assert (response["judged"], response["progress"]) == (
+        [pairs[0]],
+        {"done": 1, "total": 10, "added": 0, "answered": 1},
+    )
     again = cho.post(events=[event])
     assert (again["acknowledged"], again["progress"]) == (
         [event["id"]],
-        {"done": 1, "total": 10, "answered": 1},
+        {"done": 1, "total": 10, "added": 0, "answered": 1},
     )
     assert world.drawn()[world.pks[pairs[0]]].grade == 3
 
@@ -180,7 +183,7 @@ def test_the_answer_that_holds_is_the_one_pressed_last(database: Database) -> No
     assert handed(world, world.cho)[-1] == world.keys[pk]  # what was put off comes last
     world.check(pk, 2)
     assert world.drawn()[pk].grade == 2
-    assert world.send(world.cho).answered == 1
+    assert world.send(world.cho).done == 1
     with database.read() as session:
         given = session.scalars(
             select(JudgmentRow).where(col(JudgmentRow.annotator_pk) == world.cho.person_id)

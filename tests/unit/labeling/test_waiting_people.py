@@ -85,7 +85,8 @@ def test_people_come_by_what_they_have_left_then_by_name() -> None:
             1: LeasedPairs(1, NOW + timedelta(minutes=1), NOW + timedelta(minutes=61)),
         },
     )
-    waiting = list_waiting_people(facts, now=NOW)
+    left = {"p3": 7, "p1": 4, "p9": 1}
+    waiting = list_waiting_people(facts, left, now=NOW)
     assert [(person.username, person.pairs, person.open_queries, person.queries) for person in waiting] == [
         ("p3", 7, 2, 1), ("p1", 4, 1, 0), ("p2", 0, 0, 0), ("p4", 0, 0, 0),
     ]  # fmt: skip
@@ -109,7 +110,7 @@ def test_people_come_by_what_they_have_left_then_by_name() -> None:
 def test_somebodys_expertise_is_shown_as_all_that_their_roles_cover(
     limits: tuple[RoleScope, ...], categories: tuple[str, ...] | None, languages: tuple[str, ...] | None
 ) -> None:
-    (person,) = list_waiting_people(AssignmentFacts([], [member(1, *limits)]), now=NOW)
+    (person,) = list_waiting_people(AssignmentFacts([], [member(1, *limits)]), {}, now=NOW)
     assert (person.categories, person.languages) == (categories, languages)
 
 

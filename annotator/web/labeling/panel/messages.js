@@ -59,7 +59,7 @@
 
 /** @typedef {{ done: number, total: number, right: number, required: number, passed: boolean }} Training */
 
-/** @typedef {{ done: number, total: number, answered: number }} Progress */
+/** @typedef {{ done: number, total: number, added: number }} Progress `added`: pairs that have come since the answer before */
 
 /**
  * @typedef {object} ExchangeRequest

@@ -481,6 +481,7 @@ export class LabelingPanel {
     const { progress } = answer;
     if (!this.progress) bringShownPairFirst(answer.pairs);
     this.progress = { ...progress, done: Math.min(progress.total, progress.done + waiting.filter((event) => event.outcome !== "later").length) };
+    if (progress.added) this.remark.show(fill(this.words.newpairs, { n: this.formatNumber(progress.added) }));
     for (const pair of answer.pairs) {
       setLaterApart(pair);
       this.guideline.noticeVersion(pair.guideline_version);
@@ -563,7 +564,7 @@ export class LabelingPanel {
 
   finish(progress = this.progress) {
     if (!progress || progress.total === 0) this.paintEmpty(this.words.nothing, true);
-    else this.paintEmpty(progress.answered ? fill(this.words.finished, { n: this.formatNumber(progress.answered) }) : this.words.nonenow, true);
+    else this.paintEmpty(progress.done < progress.total ? this.words.nonenow : fill(this.words.finished, { n: this.formatNumber(progress.done) }), true);
     this.exchange.later(LOOK_AGAIN_MS, () => { if (!this.current) this.exchange.flush(); });
   }
 

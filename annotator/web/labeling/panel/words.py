@@ -165,6 +165,7 @@ def _work() -> dict[str, str]:
         "close": tr("Close"),
         "loading": tr("Loading the next pairs …"),
         "finished": tr("All done. Pairs you judged: {n}. Thank you.\nNew pairs will appear here."),
+        "newpairs": tr("There is new work. More pairs for you: {n}. What you have done still counts."),
         "nonenow": tr("Nothing to judge at the moment. Others are working on the pairs left."),
         "nothing": tr(
             "There is nothing to label in this dataset yet.\nPairs appear here when a lead has made the pool."

@@ -59,7 +59,7 @@ def test_a_submission_is_answered_with_everything_the_contract_names(
     assert set(first) == {
         "acknowledged", "refused", "pairs", "judged", "progress", "feedback", "surplus", "training",
     }  # fmt: skip
-    assert first["progress"] == {"done": 0, "total": 5, "answered": 0}
+    assert first["progress"] == {"done": 0, "total": 5, "added": 0, "answered": 0}
     pair = first["pairs"][0]
     assert pair["query"] == {"query_id": "Q1", "text": "検索", "narrative": "何を", "language": "ja"}
     assert (pair["document"]["text"], pair["document"]["length"]) == (TEXT, len(TEXT))
@@ -69,7 +69,7 @@ def test_a_submission_is_answered_with_everything_the_contract_names(
     assert answer.status_code == 200
     assert answer.json()["acknowledged"] == [good]
     assert [refused["id"] for refused in answer.json()["refused"]] == [bad]
-    assert answer.json()["progress"] == {"done": 1, "total": 5, "answered": 1}
+    assert answer.json()["progress"] == {"done": 1, "total": 5, "added": 0, "answered": 1}
     assert [(j.annotator, j.grade) for j in list_judgments(database, OPERATOR, "demo")] == [("hanako", 3)]
 
 
