@@ -7,7 +7,7 @@ body. A new route fails here until REQUESTS or WITHOUT_DATASET lists it. Also: t
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -15,22 +15,35 @@ from typing import Any
 
 import pytest
 from httpx2 import Response
-from sqlmodel import SQLModel
+from sqlalchemy import select
+from sqlmodel import SQLModel, col
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
+from annotator.adjudication.discussion.discussion_service import count_news, list_own_decisions
+from annotator.adjudication.queue.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_service import list_queue
 from annotator.dataset.service import change_settings
-from annotator.domain.people import OPERATOR
+from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.runs.runs_service import import_run
-from annotator.labeling.questions_service import ask_question
-from annotator.overview.service import give_up_blind_pairs
+from annotator.labeling.assignment_service import show_assignment
+from annotator.labeling.calibration_service import compute_results, list_checks, set_check, show_own_checks
+from annotator.labeling.my_work_service import list_own_work, show_pace
+from annotator.labeling.questions_service import ask_question, count_new_answers, list_own_questions
+from annotator.labeling.service import SubmitResponse, compute_progress, list_work_progress, submit_judgments
+from annotator.overview.service import give_up_blind_pairs, show_overview, show_status
+from annotator.overview.waiting_service import count_waiting_work
 from annotator.people.roles_service import find_actor
 from annotator.people.service import add_person, change_person
+from annotator.quality.service import draw_sample, show_quality
+from annotator.releases.gates_service import check_release
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_person
+from annotator.storage.lookup import find_pair_pk, find_person
 from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.central import DatasetRow
+from annotator.storage.tables.labeling import RepeatRow
 from annotator.web.app import list_own_routes
 from annotator.web.importing.file_jobs import FILE_JOBS
 from annotator.web.importing.file_tasks import PROBLEM_FILE
@@ -369,7 +382,7 @@ PAIR_FIELDS = {
 }  # fmt: skip
 ANSWER_FIELDS = {".answer.outcome", ".answer.grade", ".answer.note", ".answer.reason"}
 EXCHANGE_FIELDS = {
-    ".acknowledged", ".refused", ".judged", ".progress.done", ".progress.total", ".progress.answered", ".feedback",
+    ".acknowledged", ".refused", ".judged", ".progress.done", ".progress.total", ".progress.added", ".progress.answered", ".feedback",
     ".surplus", ".training",
 }  # fmt: skip
 FIELDS = {
@@ -407,3 +420,81 @@ def test_what_leads_are_sent_is_kept_by_no_cache(world: TwoDatasets) -> None:
     for key, asked in REQUESTS.items():
         if asked.person == "lea":
             assert lead.ask(key, name_all(OWN)).headers["cache-control"] == "no-store", key
+
+
+PAGES: dict[str, Callable[[Database, Actor], object]] = {
+    "my work": lambda d, a: (show_pace(d, a, OWN, now=NOW), list_own_work(d, a, OWN)),
+    "own checks": lambda d, a: show_own_checks(d, a, OWN, now=NOW),
+    "own questions": lambda d, a: (list_own_questions(d, a, OWN, now=NOW), count_new_answers(d, a, OWN)),
+    "own decisions": lambda d, a: (count_news(d, a, OWN, now=NOW), list_own_decisions(d, a, OWN, now=NOW)),
+    "sidebar": lambda d, a: count_waiting_work(d, a, OWN, "annotator", now=NOW),
+    "overview": lambda d, a: (show_overview(d, a, OWN), show_status(d, a, OWN, now=NOW)),
+    "progress": lambda d, a: (compute_progress(d, a, OWN), list_work_progress(d, a, OWN, now=NOW)),
+    "assignment": lambda d, a: show_assignment(d, a, OWN, now=NOW),
+    "calibration": lambda d, a: (list_checks(d, a, OWN, now=NOW), compute_results(d, a, OWN, now=NOW)),
+    "disagreements": lambda d, a: list_queue(d, a, OWN, QueueFilter(), now=NOW),
+    "quality": lambda d, a: show_quality(d, a, OWN, now=NOW),
+    "releases": lambda d, a: check_release(d, a, OWN),
+}
+"""What each page reads of the own dataset."""
+LOGGED = {"/api/cases/trail", "/api/dataset"}
+"""Each answer holds that it was asked for before."""
+FOR_ANNOTATORS = ("my work", "own checks", "own questions", "own decisions", "sidebar")
+
+
+def work_in_the_other_dataset(world: TwoDatasets, actor: Actor) -> None:
+    """Hold pairs in two tabs, answer one, put one off, ask, answer a gold pair, get a repeat, and be drawn for quality control."""
+    names, database = name_all(OTHER), world.database
+
+    def send(*events: dict[str, Any], want: int = 0, tab: str) -> SubmitResponse:
+        return submit_judgments(
+            database, actor, OTHER, events=list(events), have=[], want=want, tab=tab, now=NOW
+        )
+
+    def event(number: int, pair: str, **fields: Any) -> dict[str, Any]:
+        key = f"{actor.person_id:08x}-0000-4000-8000-{number:012x}"
+        return {**ANSWER, "id": key, "pair": pair, **fields}
+
+    first, second = (send(want=1, tab=tab).pairs[0].pair for tab in ("first", "second"))
+    send(event(1, first), tab="first")
+    send(event(2, second, outcome="later", grade=None), tab="second")
+    ask_question(database, actor, OTHER, pair=first, text="質問", event_id=event(3, first)["id"], now=NOW)
+    gold = next(pair for pair in (names["pair"], names["open_pair"]) if pair != first)
+    set_check(database, OPERATOR, OTHER, gold, kind="gold", grade=1, explanation="", now=NOW)
+    send(want=5, tab="first")
+    with database.write() as session:
+        (dataset_pk,) = session.scalars(select(col(DatasetRow.pk)).where(col(DatasetRow.name) == OTHER))
+        pair_pk = find_pair_pk(session, dataset_pk or 0, first)
+        session.add(
+            RepeatRow(
+                key=f"{actor.person_id:024x}", pair_pk=pair_pk, annotator_pk=actor.person_id, handed_at=NOW
+            )
+        )
+    draw_sample(database, OPERATOR, OTHER, annotator=actor.username, rate=1.0, now=NOW)
+    assert send(want=5, tab="third").total > 0
+    assert list_work_progress(database, OPERATOR, OTHER, now=NOW)[actor.username].done
+
+
+@pytest.mark.parametrize("username", ["both", "mix"])
+def test_what_a_person_does_in_another_dataset_changes_nothing_in_this_one(
+    world: TwoDatasets, username: str
+) -> None:
+    """Every route, and what every page reads, before and after."""
+    visitor, own = world.visit(username), name_all(OWN)
+    _wait_for_search(visitor)
+    with world.database.read() as session:
+        actor = find_actor(session, username)
+
+    def look() -> dict[str, object]:
+        routes: dict[str, object] = {
+            key: describe(visitor.ask(key, own)) for key in REQUESTS if key not in LOGGED
+        }
+        pages = PAGES if username == "mix" else FOR_ANNOTATORS
+        return routes | {page: PAGES[page](world.database, actor) for page in pages}
+
+    look()  # which stores an answer, and marks what is new as seen
+    before = look()
+    work_in_the_other_dataset(world, actor)
+    after = look()
+    assert [key for key in before if before[key] != after[key]] == []
+    assert not [key for key, shown in after.items() if OTHER in repr(shown)]
