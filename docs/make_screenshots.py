@@ -287,8 +287,7 @@ def work_as_hana(address: str) -> None:
     database, now = Database(address), datetime.now(UTC)
     with database.read() as session:
         hana = find_actor(session, "demo-hana")
-    checks = list_checks(database, OPERATOR, "demo", now=datetime.now(UTC))
-    trained = [answer(one.pair, one.grade, now) for one in checks if one.kind == "training"]
+    trained = train(database, hana, now)
     handed = submit_judgments(database, hana, "demo", events=trained, have=[], want=6, now=now).pairs
     judged = [answer(one.pair, place % 4, now) for place, one in enumerate(handed[:5])]
     at_hand = pair_key("demo", *AT_HAND)
@@ -307,11 +306,7 @@ def check_quality(address: str) -> None:
     add_person(database, OPERATOR, "demo-mei", name="Mei", role="annotator", dataset="demo", now=now)
     with database.read() as session:
         mei, sora = find_actor(session, "demo-mei"), find_actor(session, "demo-sora")
-    trained = [
-        answer(one.pair, one.grade, now)
-        for one in list_checks(database, OPERATOR, "demo", now=datetime.now(UTC))
-        if one.kind == "training"
-    ]
+    trained = train(database, mei, now)
     submit_judgments(database, mei, "demo", events=trained, have=[], want=1, now=now)
     draw_sample(database, sora, "demo", annotator="demo-mei", rate=0.5, now=now)
     with database.read() as session:
@@ -329,6 +324,13 @@ def check_quality(address: str) -> None:
     ]
     submit_judgments(database, mei, "demo", events=seen, have=[], want=1, now=now)
     database.dispose()
+
+
+def train(database: Database, person: Actor, now: datetime) -> list[dict[str, Any]]:
+    """The right answers on the training pairs, which the person has on the screen."""
+    checks = [one for one in list_checks(database, OPERATOR, "demo", now=now) if one.kind == "training"]
+    hand_out(database, person, [one.pair for one in checks], now)
+    return [answer(one.pair, one.grade, now) for one in checks]
 
 
 def hand_out(database: Database, person: Actor, keys: Collection[str], now: datetime) -> None:

@@ -250,7 +250,7 @@ def test_a_pair_with_one_annotator_or_one_who_is_gone_is_answered_with_why(datab
     talk.world.judge(talk.hanako, "Q1", "一人", 1)
     with pytest.raises(StateError, match="You may still judge this pair"):
         talk.ask()
-    talk.world.add_decision(talk.lead, "Q1", "一人", 2)
+    talk.world.judge(talk.minjun, "Q1", "一人", 1)
     with pytest.raises(StateError, match="not waiting for a decision"):
         talk.ask()
 
