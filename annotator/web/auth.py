@@ -65,6 +65,7 @@ def routes(database: Database, settings: Settings, provider: Provider | None = N
         Route("/logout", door.ask, methods=["GET"]),
         Route("/logout", door.sign_out, methods=["POST"]),
         Route("/login.css", send_file(HERE / "login.css", "text/css"), methods=["GET"]),
+        Route("/open-again.js", send_file(HERE / "open_again.js", "text/javascript"), methods=["GET"]),
         Route(
             "/favicon.png", send_file(HERE / "icon.svg", "image/svg+xml"), methods=["GET"]
         ),  # the name Streamlit's page uses

@@ -60,7 +60,7 @@ QUESTIONS = {OWN: "1", OTHER: "2", NOWHERE: "9"}
 EVENT = "00000000-0000-4000-8000-00000000000a"
 WITHOUT_DATASET = {
     "/healthz", "/readyz", "/login", "/logout", "/login.css", "/favicon.png", "/login/code", "/login/set-up", "/setup",
-    "/one-time-link.js", "/join",
+    "/one-time-link.js", "/open-again.js", "/join",
 }  # fmt: skip
 
 

@@ -46,7 +46,7 @@ from annotator.web.server.turns import Turns
 from annotator.web.server.uploads import MOST_IMPORT_BYTES
 from annotator.web.session import FROM_ELSEWHERE, comes_from_here, find_token, is_https, require_own_page
 
-OWN_FILES = ("/login.css", "/favicon.png", "/one-time-link.js")
+OWN_FILES = ("/login.css", "/favicon.png", "/one-time-link.js", "/open-again.js")
 INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 
 

@@ -1,8 +1,9 @@
 """Ask before a link from outside opens a page that shows grades.
 
 Opening such a page records which grades the person has seen, and they no longer judge these pairs. A link on another site,
-or in a text that others wrote, must not cause that, so the gate answers it with a plain page with a button. The button is a link of this server, so the
-next request comes from here. The same holds for the page that a sign-in leads to.
+or in a text that others wrote, must not cause that, so the gate answers it with a plain page with a button. The button is
+a link of this server, so the next request comes from here. A reload goes on by itself (`web/open_again.js`). The same
+holds for the page that a sign-in leads to.
 """
 
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, Response
 
+from annotator import __version__
 from annotator.domain.people import SignedIn, includes
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import PAGES
@@ -40,9 +42,10 @@ def ask_before_opening(request: HTTPConnection, person: SignedIn | None) -> Resp
         "back": tr("Go to the first page"),
     }
     body = fill_markup(
-        '<h1>$title</h1><p class="lead">$why</p><p class="lead">$effect</p>'
+        '$script<h1>$title</h1><p class="lead">$why</p><p class="lead">$effect</p>'
         '<a class="provider" href="$address">$open</a><a href="/">$back</a>',
         values,
+        script=f'<script src="/open-again.js?{__version__}"></script>',
     )
     return HTMLResponse(draw_plain_page(values["title"], body))
 

@@ -31,7 +31,7 @@ def evaluate(folder: Path, run: str, *options: str, second: str | None = None) -
         pytest.param(
             "q1 Q0 a 1 9 s\nq1 Q0 a 2 8 s\n",
             [],
-            "{run}:2: expected each document of a query once (first on line 1), found 'a' again",
+            "{run}:2: expected each document of a query once (first on line 1; --keep-first keeps one), found 'a' again",
             id="a document twice",
         ),
         pytest.param(

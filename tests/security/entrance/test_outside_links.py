@@ -238,6 +238,8 @@ def test_a_link_that_others_wrote_into_a_text_counts_as_one_from_outside(
         with attacked.context.expect_page() as opened:
             page.get_by_role("link", name="grades", exact=True).first.press("Enter")
         expect(opened.value.get_by_text("can no longer judge it")).to_be_visible()
+        opened.value.reload()
+        expect(opened.value.get_by_text("can no longer judge it")).to_be_visible()
         with attacked.context.expect_page() as opened:
             page.get_by_role("link", name="file", exact=True).first.press("Enter")
         expect(opened.value.get_by_text("this request came from another site")).to_be_visible()
@@ -245,6 +247,21 @@ def test_a_link_that_others_wrote_into_a_text_counts_as_one_from_outside(
     page.goto(grades)  # typed, and then loaded again
     page.reload()
     expect(page.get_by_text("can no longer judge it")).to_have_count(0)
+
+
+def test_who_loads_a_page_again_is_not_asked(attacked: Attacked, server: Server) -> None:
+    """A page changes its own address, and then browsers call a reload "same-origin" and name no page."""
+    attacked.address = server.address
+    page = attacked.sign_in()
+    page.goto(f"{server.address}/disagreements?dataset=d")
+    expect(page.get_by_role("heading", name="Disagreements", level=1)).to_be_visible()
+    page.evaluate("history.pushState(null, '', '/disagreements?dataset=d&show=decided')")
+    page.reload()
+    expect(page.get_by_role("heading", name="Disagreements", level=1)).to_be_visible()
+    expect(page.get_by_text("you did not open it")).to_have_count(0)
+    page.goto(f"{server.address}/help")
+    page.go_back()
+    expect(page.get_by_role("heading", name="Disagreements", level=1)).to_be_visible()
 
 
 def test_pages_and_files_work_over_plain_http(attacked: Attacked) -> None:

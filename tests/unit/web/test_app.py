@@ -352,6 +352,7 @@ class TestOtherSites:
             "/login.css",
             "/setup",
             "/one-time-link.js",
+            "/open-again.js",
             "/_stcore/health",
         ):
             headers = visitor.http.get(path).headers
@@ -364,7 +365,11 @@ class TestOtherSites:
             assert "http" not in script[1]
             assert headers["x-content-type-options"] == "nosniff"
             assert headers["referrer-policy"] == "same-origin"
-            kept = path.startswith("/static/") or path in ("/login.css", "/one-time-link.js")
+            kept = path.startswith("/static/") or path in (
+                "/login.css",
+                "/one-time-link.js",
+                "/open-again.js",
+            )
             assert ("no-store" in headers.get("cache-control", "")) is not kept, path
 
 
