@@ -37,14 +37,14 @@ LEFT JOIN judgment j ON j.pk = {OWN_ANSWER}"""
 _VIEWS = prepare_sql(f"SELECT {_COLUMNS} FROM pair p {_JOINED} WHERE p.pk IN :pairs", lists=["pairs"])
 _HANDED_OUT = f"""
 SELECT {_COLUMNS}, n.in_pool, n.answered, g.*
-FROM (SELECT ({DONE}) AS done) g LEFT JOIN pair p ON p.pk IN :chosen {_JOINED}
+FROM (SELECT ({DONE}) AS done) g LEFT JOIN pair p ON p.pk IN :pks {_JOINED}
 LEFT JOIN (
   SELECT v.query_pk, count(*) AS in_pool,
     count((SELECT 1 FROM judgment y
       WHERE y.pair_pk = v.pk AND y.annotator_pk = :annotator_pk AND y.outcome <> 'later' LIMIT 1))
     + count((SELECT 1 FROM repeated_pair y
       WHERE y.pair_pk = v.pk AND y.annotator_pk = :annotator_pk AND y.answered_at IS NOT NULL LIMIT 1)) AS answered
-  FROM pair v WHERE v.query_pk IN (SELECT z.query_pk FROM pair z WHERE z.pk IN :chosen) AND v.retired_at IS NULL
+  FROM pair v WHERE v.query_pk IN (SELECT z.query_pk FROM pair z WHERE z.pk IN :pks) AND v.retired_at IS NULL
   GROUP BY v.query_pk) n ON n.query_pk = p.query_pk"""
 _HANDED_OUT_AND_WORK = _HANDED_OUT.replace(" AS done)", f" AS done, u.* FROM ({COUNT_WORK}) u)")
 
@@ -110,7 +110,7 @@ def read_handed_out(
     text = _HANDED_OUT_AND_WORK if count_work else _HANDED_OUT
     statement = eligibility.prepare(text, query="w.query_pk")
     chosen = [pair.pair_pk for pair in pairs]
-    values = {**request.values, **eligibility.values, "chosen": chosen, "most": SHOWN_CHARACTERS}
+    values = {**request.values, **eligibility.values, "pks": chosen, "most": SHOWN_CHARACTERS}
     rows = fetch_tuples(session, statement, values)
     size = len(_ViewRow._fields)
     count = len(_HandedOutRow._fields)

@@ -62,7 +62,7 @@ def _prepare(
     condition = _ASSIGNED_TO_THEM.format(query=query) if any_assigned else "1 = 1"
     if allowed:
         condition += _EXPERTISE.format(query=query, allowed=allowed)
-    lists = (*names, *(name for name in ("answered", "chosen", "named") if f":{name}" in statement))
+    lists = (*names, *(name for name in ("answered", "chosen", "named", "pks") if f":{name}" in statement))
     return prepare_sql(statement.replace("{eligible}", condition), lists=lists)
 
 
@@ -163,14 +163,13 @@ WITH x AS (SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :annotator_pk
     WHERE s.dataset_pk = :dataset_pk AND s.annotator_pk = :annotator_pk AND t.draw_pk = s.pk)
 SELECT {_COUNT_EVERY} - (SELECT count(*) FROM x CROSS JOIN pair w
     LEFT JOIN current_judgment c ON c.pair_pk = w.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
-    WHERE w.pk = x.pair_pk AND w.dataset_pk = :dataset_pk AND w.lacking > 0 AND c.pair_pk IS NULL AND {{eligible}}) AS open_pairs,
-  h.open, h.finished
+    WHERE w.pk = x.pair_pk AND w.dataset_pk = :dataset_pk AND w.lacking > 0 AND c.pair_pk IS NULL AND {{eligible}}), h.*
 FROM (
-  SELECT count(CASE WHEN w.lacking > 0 THEN 1 END) AS open, count(CASE WHEN w.lacking = 0 THEN 1 END) AS finished
+  SELECT count(nullif(w.lacking, 0)) AS open, count(*) AS held
   FROM lease l CROSS JOIN pair w LEFT JOIN check_pair k ON k.pair_pk = w.pk
   LEFT JOIN current_judgment c ON c.pair_pk = w.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
   WHERE l.annotator_pk = :annotator_pk AND l.expires_at > :now AND l.expires_at <= :latest
-    AND w.pk = l.pair_pk AND w.dataset_pk = :dataset_pk AND w.retired_at IS NULL AND c.pair_pk IS NULL
+    AND w.pk = l.pair_pk AND w.dataset_pk = :dataset_pk AND c.pair_pk IS NULL
     AND k.kind IS NULL AND (w.judged > 0 OR NOT w.kept)
     AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = w.pk)
     AND w.pk NOT IN (SELECT pair_pk FROM x) AND {{eligible}}) h"""
@@ -354,7 +353,12 @@ class WorkCount(NamedTuple):
 
     open: int  # that lack a judgment of the annotator
     open_held: int  # those of them that the annotator holds
-    finished_held: int  # held, and no longer lacking: others have finished them meanwhile
+    held: int  # those, and held ones that others have finished meanwhile
+
+    @property
+    def finished_held(self) -> int:
+        """Return how many held pairs others have finished meanwhile."""
+        return self.held - self.open_held
 
 
 def count_work(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> WorkCount:
