@@ -1,6 +1,5 @@
 """The demo dataset: complete, built once however often, and honest about what is simulated."""
 
-import shutil
 import uuid
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -8,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from annotator import demo
 from annotator.dataset.service import change_settings, create_dataset, read_current_rubric, show_dataset
-from annotator.demo import DATASET, FOLDER, build_demo
+from annotator.demo import DATASET, build_demo
 from annotator.domain.errors import ConflictError
 from annotator.domain.grades import read_in_language
 from annotator.domain.judgments import TrainingState
@@ -172,11 +172,9 @@ def test_a_demo_of_before_there_were_checks_is_completed_and_its_judgments_are_l
     database: Database, tmp_path: Path
 ) -> None:
     """Whoever judged a pair before it was marked has no training answer on it; settings that were changed stay."""
-    older = shutil.copytree(FOLDER, tmp_path / "older")
-    marks = (older / "checks.csv").read_text(encoding="utf-8").splitlines()
-    (older / "checks.csv").write_text(marks[0], encoding="utf-8")
-    (older / "chosen-pairs.csv").write_text("query_id,doc_id\n", encoding="utf-8")
-    build_demo(database, now=NOW, with_judgments=False, folder=older)
+    with pytest.MonkeyPatch.context() as before:
+        before.setattr(demo, "_mark_checks", lambda *_given: None)
+        build_demo(database, now=NOW, with_judgments=False)
     early = tmp_path / "early.csv"
     early.write_text(
         "query_id,doc_id,annotator,grade\nD08,법률_제47조_제1항,simulated_1,2\n", encoding="utf-8"
