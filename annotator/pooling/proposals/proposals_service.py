@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError
 from annotator.domain.grades import RELEVANT_FROM
-from annotator.domain.messages import say
+from annotator.domain.messages import say_n
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import find_training
 from annotator.labeling.submission_sql import find_stored, list_rubric_versions, list_text_hashes
@@ -224,9 +224,10 @@ def propose(
                 >= MOST_PROPOSED
             ):
                 raise StateError(
-                    say(
+                    say_n(
+                        "You have proposed {n:,} document in the last 24 hours. You can propose more later.",
                         "You have proposed {n:,} documents in the last 24 hours. You can propose more later.",
-                        n=MOST_PROPOSED,
+                        MOST_PROPOSED,
                     )
                 )
             if pair_pk is not None:

@@ -126,7 +126,12 @@ def test_an_answer_under_an_older_standard_comes_back_with_what_changed_and_one_
     press(page, "1")
     wait_saved(page)
     change_rubric(database, change="semantic")
-    page.reload()
+    address = page.url
+    page.goto(address.replace("/label", "/help"))
+    page.evaluate(
+        "sessionStorage.removeItem('annotator/shown')"
+    )  # else the pair that was on the screen comes first
+    page.goto(address)
     open_panel(page)
     assert on_screen(page) == pair
     strip = page.get_by_role("group", name="About this pair")

@@ -274,8 +274,8 @@ WORLDS = (
     World("just above kappa", "verdict", False, _target(0.01), "Target met"),
     World("far above kappa", "verdict", True, _target(0.15), "Target not met"),
     World("just below kappa", "verdict", False, _target(-0.01), "Target not met"),
-    World("at kappa", "verdict", True, _target(0.0), "lies within the confidence|hardly decide it", 6 / 8),
-    World("far above kappa", "verdict", False, _target(0.3), "lies within the confidence|hardly decide it"),
+    World("at kappa", "verdict", True, _target(0.0), "lies within the confidence|too close to the target", 6 / 8),
+    World("far above kappa", "verdict", False, _target(0.3), "lies within the confidence|too close to the target"),
     World("one is simulated", "simulated", True, _simulated(ALIKE), r"\(p01\)"),
     World("all are people", "simulated", False, ALIKE),
     # one grade throughout

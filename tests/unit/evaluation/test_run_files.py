@@ -115,7 +115,7 @@ def test_a_trec_line_that_goes_on_after_the_tag_counts_as_trec_eval_counts_it() 
 
 def test_a_document_twice_in_a_query_is_refused_with_both_lines() -> None:
     assert refuse(TREC + "q1 Q0 a 3 0.1 bm25\n") == (
-        "run.txt:4: expected each document of a query once (first on line 1), found 'a' again"
+        "run.txt:4: expected each document of a query once (first on line 1; --keep-first keeps one), found 'a' again"
     )
 
 
