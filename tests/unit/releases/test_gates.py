@@ -55,7 +55,7 @@ def test_four_pairs_on_which_all_agree_do_not_meet_the_target() -> None:
     gate = check_kappa(verdict)
     assert (gate.measured, gate.met) == (1.0, False)
     assert "too few to rely on" in str(gate.why)
-    assert "Have two annotators judge another" in str(gate.why)
+    assert "Have two annotators judge at least 26 pairs more" in str(gate.why)
 
 
 def test_one_open_disagreement_is_one_too_many() -> None:

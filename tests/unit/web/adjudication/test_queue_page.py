@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotator.domain.people import Membership, SignedIn
 from annotator.labeling.questions_service import ask_question
+from annotator.overview.service import keep_answers
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_pair_pk
@@ -78,6 +79,7 @@ def test_each_row_says_why_it_waits_and_names_nobody_who_judged(world: JudgedWor
 def test_a_row_says_who_has_it_and_what_hangs_on_it(world: JudgedWorld) -> None:
     lead, other = find(world, "lead"), world.person("other", "lead")
     world.judge(lead, "Q2", "近い", 2)
+    keep_answers(world.database, lead, world.name, now=NOW)
     with world.database.write() as session:
         far, near = (find_pair_pk(session, world.dataset_pk, key) or 0 for key in (FAR, NEAR))
         session.add(DisagreementHoldRow(pair_pk=far, lead_pk=other.person_id or 0, tab="t", expires_at=EVER))
