@@ -37,6 +37,7 @@ def run_page(url: str, page: str, username: str, person_id: int, dataset: str | 
 
     from annotator.dataset.service import list_datasets
     from annotator.domain.people import Actor, Membership, SignedIn
+    from annotator.overview.service import keep_answers
     from annotator.settings import Settings
     from annotator.storage.database import Database
     from annotator.web.navigation import PAGES
@@ -54,9 +55,10 @@ def run_page(url: str, page: str, username: str, person_id: int, dataset: str | 
         dataset=dataset,
         now=now,
     )
-    import_module(next(listed_page.module for listed_page in PAGES if listed_page.address == page)).draw(
-        context
-    )
+    opened = next(listed_page for listed_page in PAGES if listed_page.address == page)
+    if dataset is not None and opened.shows_figures:
+        keep_answers(database, actor, dataset, now=now)
+    import_module(opened.module).draw(context)
 
 
 def open_page(

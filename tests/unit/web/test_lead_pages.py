@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -83,7 +84,11 @@ def test_the_leading_system_is_computed_once_the_rest_of_the_overview_is_drawn(
     assert "bm25 leads" in shown and "Calculating" not in shown
 
 
-def test_the_overview_says_every_figure_in_words_and_marks_who_is_simulated(world: JudgedWorld) -> None:
+def test_the_overview_says_every_figure_in_words_and_marks_who_is_simulated(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = SimpleNamespace(database=world.database, actor=find(world, "lead"), now=NOW)
+    monkeypatch.setattr("annotator.web.overview.page.require_context", lambda: context)
     app = open_page(world, "overview")
     assert alternatives(app) == [
         "Cohen's kappa, target 0.7: κ 0.27 [0.00, 0.27].",

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotator.domain.people import OPERATOR
+from annotator.overview.service import keep_answers
 from annotator.people.roles_service import find_actor
 from annotator.people.service import change_person
 from annotator.quality.service import draw_sample
@@ -32,6 +33,7 @@ def world(database: Database) -> JudgedWorld:
         made.judge(second, "Q1", doc_id, 0)
     made.check_quality(lea, "Q1", "遠い", 3, settled=0, note='理由, "引用"\n二行目')
     draw_sample(database, OPERATOR, "d", annotator="lea", rate=1, now=LATER)
+    keep_answers(database, lea, "d", now=LATER)  # as the page Quality control does
     return made
 
 
