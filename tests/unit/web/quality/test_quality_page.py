@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotator.dataset.service import show_dataset
 from annotator.domain.people import OPERATOR, Actor
+from annotator.overview.service import keep_answers
 from annotator.people.service import change_person
 from annotator.quality.service import draw_sample, show_quality
 from annotator.storage.database import Database
@@ -147,6 +148,7 @@ def test_errors_that_are_hidden_from_who_looks_are_not_said_to_be_none(
     lead = find(world, "lead")
     draw_for(world, lead)
     check(world, lead, DOCUMENTS[3], 0)
+    keep_answers(world.database, lead, "d", now=NOW)
     quality = show_quality(world.database, lead, "d", now=NOW)
     status = replace(quality, errors=(), hidden=1)
     monkeypatch.setattr("annotator.web.quality.page.show_quality", lambda *_, **__: status)
@@ -215,7 +217,7 @@ def test_errors_of_an_earlier_round_stay_on_the_page(world: JudgedWorld) -> None
     world.person("dan")
     with world.database.write() as session:
         session.execute(update(PersonRow).values(password_hash="x"))
-    draw_sample(world.database, lead, "d", annotator="dan", rate=0.2, new_round=True, now=NOW)
+    draw_sample(world.database, OPERATOR, "d", annotator="dan", rate=0.2, new_round=True, now=NOW)
     app = open_page(world, "quality")
     assert "Errors of all rounds; the figures above are for round 2 only." in words(app)
     assert '<th scope="col">state</th><th scope="col">round</th></tr>' in words(app)
