@@ -12,7 +12,8 @@
     tab = sessionStorage.getItem("annotator/tab") ?? crypto.randomUUID();
     sessionStorage.setItem("annotator/tab", tab);
   } catch { return; }  // then the panel asks by itself
-  const body = JSON.stringify({ dataset, annotator, tab, events: [], have: [], want: 20 });
+  // After a reload as many as can be had: the pair that was on the screen is among them, and comes first.
+  const body = JSON.stringify({ dataset, annotator, tab, events: [], have: [], want: shown ? 50 : 20 });
   const response = fetch("/api/judgments", {
     method: "POST", credentials: "same-origin", headers: { "Content-Type": "application/json" }, body, signal: AbortSignal.timeout(20000),
   });

@@ -30,6 +30,7 @@ import { SaveStatus } from "./save_status.js";
 import { SideSheet } from "./side_sheet.js";
 
 const PAIRS_AHEAD = 20;
+const PAIRS_AGAIN = 50;  // after a reload: the pair that was on the screen is among so many
 const ASK_BELOW = 14;
 const MOST_BEHIND = 50;
 const REMARK_ANSWERS = 3;  // so many further answers close a remark
@@ -176,6 +177,7 @@ export class LabelingPanel {
     clearInterval(this.ticking);
     this.exchange.close();
     this.tabs.tell("");
+    keepShownPair(this.current?.pair ?? "");
     this.tabs.close();
     this.handInOtherDatasets(null);
   }
@@ -432,7 +434,8 @@ export class LabelingPanel {
     const { isWholeQuery, notice } = this;
     this.forgetExpired();
     const have = isWholeQuery ? this.list.listOpenPairs() : this.listHeld().map((pair) => pair.pair);
-    const want = isWholeQuery ? (have.length ? 0 : MOST_OF_A_QUERY) : have.length >= ASK_BELOW ? 0 : PAIRS_AHEAD - have.length;
+    const ahead = this.progress || !findShownPair() ? PAIRS_AHEAD : PAIRS_AGAIN;
+    const want = isWholeQuery ? (have.length ? 0 : MOST_OF_A_QUERY) : have.length >= ASK_BELOW ? 0 : ahead - have.length;
     const events = this.outbox.batch();
     const waiting = notice.isWaiting ? notice.event : null;  // another tab may have submitted what waits here for its explanation: ask again
     if (waiting && !events.some((event) => event.id === waiting.id)) events.push(waiting);
@@ -740,6 +743,11 @@ function setLaterApart(pair) {
   pair.answer = null;
 }
 
+/** @returns {string} the key of the pair that was on the screen before a reload */
+function findShownPair() {
+  try { return sessionStorage.getItem("annotator/shown") ?? ""; } catch { return ""; }
+}
+
 /** @param {string} pair the key of the pair on the screen */
 function keepShownPair(pair) {
   try { sessionStorage.setItem("annotator/shown", pair); } catch { /* then a reload may begin with another pair */ }
@@ -750,8 +758,7 @@ function keepShownPair(pair) {
  * @param {Pair[]} pairs
  */
 function bringShownPairFirst(pairs) {
-  let shown;
-  try { shown = sessionStorage.getItem("annotator/shown"); } catch { return; }
+  const shown = findShownPair();
   const at = pairs.findIndex(({ pair }) => pair === shown);
   if (at > 0) pairs.unshift(...pairs.splice(at, 1));
 }
