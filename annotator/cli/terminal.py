@@ -69,7 +69,7 @@ def open_as(
 ) -> "tuple[Database, Actor]":
     """Return the database (see `open_database`), and who acts on it (see `resolve_actor`).
 
-    `figures_of`: the dataset whose figures a person is about to see (see `keep_answers`).
+    `figures_of`: a dataset. The command shows its figures, so the person can no longer change answers there (`keep_answers`).
     """
     database = open_database(url)
     actor = resolve_actor(database, username)

@@ -17,11 +17,11 @@ MOST_DIGITS = 15  # from 1e15 on a figure is written with a power of ten
 MOST_DECIMALS = 6
 MOST_OF_A_SHARE = 4  # digits of a share that is close to 0, to 1 or to a limit
 NAMES = frozenset(("number", "revision", "round", "seed", "version"))
-"""Places of a sentence whose numbers are names, so that thousands are not separated."""
+"""Placeholders that hold a name, not an amount: a version 2026 is not written 2,026."""
 
 
 def show_number(number: float | None, digits: int = 0, *, signed: bool = False) -> str:
-    """Return the number with exactly `digits` decimals: 6,227; 0.850; signed: +0.010."""
+    """Return the number with exactly `digits` decimals: "6,227", "0.850"; with `signed`, "+0.010"."""
     if number is None or not math.isfinite(number):
         return NOTHING
     sign = "+" if signed else ""
@@ -54,7 +54,8 @@ def show_percent(
 ) -> str:
     """Return a share in per cent: "68.0 %".
 
-    `at_most`: rounded up, as an upper bound must be. `limit`: a share that it must be told apart from.
+    `at_most`: the share is an upper bound, so it is rounded up. `limit`: another share. If both would look the same, more
+    digits are shown.
     """
     if share is None or not math.isfinite(share):
         return NOTHING

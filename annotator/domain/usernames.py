@@ -78,7 +78,7 @@ def pair_look_alikes(usernames: Iterable[str], existing: Iterable[str] = ()) -> 
 
 
 def describe_look_alikes(usernames: Iterable[str]) -> tuple[str, ...]:
-    """Return a sentence for each of these people whose username looks like an earlier one."""
+    """Return a warning for each username that looks like an earlier one in the list."""
     return tuple(
         f"{show_id(username)} looks like {show_id(other)}. If they are one person, each of their judgments counts twice."
         for username, other in pair_look_alikes(usernames).items()

@@ -159,9 +159,15 @@ class Figures(QualityWorld):
 
     def _draw_for_lea(self) -> None:
         values = {
-            "number": 1, "round": 1, "annotator_pk": self.lea.person_id, "rate": 0.1, "seed": 0,
-            "population": 12, "outside": 0, "drawn_at": self.now,
-        }  # fmt: skip
+            "number": 1,
+            "round": 1,
+            "annotator_pk": self.lea.person_id,
+            "rate": 0.1,
+            "seed": 0,
+            "population": 12,
+            "outside": 0,
+            "drawn_at": self.now,
+        }
         settled_grade = (self.done.index(self.drawn_pair) + self.shift) % 4
         with self.database.write() as session:
             add_draw(session, self.dataset_pk, values, [(self.drawn_pair, settled_grade, "unanimous")])
@@ -196,18 +202,27 @@ class Figures(QualityWorld):
         for version in ("0.0.9", "0.1.0"):
             with self.database.write() as session:
                 release = ReleaseRow(
-                    dataset_pk=self.dataset_pk, version=version, created_at=self.now, content_sha256="0", sums="",
-                    manifest={"scale": [], "guideline_version": 1}, note="",
-                )  # fmt: skip
+                    dataset_pk=self.dataset_pk,
+                    version=version,
+                    created_at=self.now,
+                    content_sha256="0",
+                    sums="",
+                    manifest={"scale": [], "guideline_version": 1},
+                    note="",
+                )
                 session.add(release)
                 session.flush()
                 for at, pk in enumerate(self.keys):
                     is_blind = version == "0.1.0" and pk in (*self.open, self.drawn_pair)
                     row = ReleaseQrelRow(
-                        release_pk=key_of(release.pk), position=at, query_id=f"Q{self.name(pk)[0]}",
-                        doc_id=f"문서/{self.name(pk)}", grade=1 + self.shift * is_blind, origin="unanimous",
+                        release_pk=key_of(release.pk),
+                        position=at,
+                        query_id=f"Q{self.name(pk)[0]}",
+                        doc_id=f"문서/{self.name(pk)}",
+                        grade=1 + self.shift * is_blind,
+                        origin="unanimous",
                         judgments="",
-                    )  # fmt: skip
+                    )
                     session.add(row)
 
     def list_run(self, documents: Any) -> str:
@@ -256,8 +271,12 @@ def write_json(world: Figures, actor: Actor, **options: Any) -> object:
 def render(world: Figures, actor: Actor) -> object:
     result = evaluate(world, actor, group_by=(OWN,))
     made: dict[str, Any] = {
-        "tr": tr, "made_at": NOW, "program": "x", "robustness": result.robustness, "checks": result.targets
-    }  # fmt: skip
+        "tr": tr,
+        "made_at": NOW,
+        "program": "x",
+        "robustness": result.robustness,
+        "checks": result.targets,
+    }
     return render_markdown(result.evaluation, **made), render_html(result.evaluation, language="en", **made)
 
 
@@ -486,10 +505,21 @@ WAYS: Mapping[str, Way] = {
     ),
 }
 SAME_FOR_ALL = {
-    "experts", "near duplicates", "suggestions", "choices of an evaluation", "versions compared", "holes",
-    "agreement by week", "pool, one pair", "length of the queue", "sidebar", "pace of the queue", "pool, rounds",
-    "effects of settings: kappa", "deciding a pair unseen",
-}  # fmt: skip
+    "experts",
+    "near duplicates",
+    "suggestions",
+    "choices of an evaluation",
+    "versions compared",
+    "holes",
+    "agreement by week",
+    "pool, one pair",
+    "length of the queue",
+    "sidebar",
+    "pace of the queue",
+    "pool, rounds",
+    "effects of settings: kappa",
+    "deciding a pair unseen",
+}
 """Ways that tell no grade in these datasets."""
 
 
@@ -814,5 +844,11 @@ def test_only_leads_keep_their_answers(worlds: Pair) -> None:
 
 def test_the_pages_that_show_leads_grades_keep_their_answers_and_the_first_page_does_not() -> None:
     assert {page.address for page in PAGES if page.shows_figures} == {
-        "agreement", "disagreements", "quality", "evaluation", "releases", "pool", "calibration",
-    }  # fmt: skip
+        "agreement",
+        "disagreements",
+        "quality",
+        "evaluation",
+        "releases",
+        "pool",
+        "calibration",
+    }

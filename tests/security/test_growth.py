@@ -35,7 +35,23 @@ def split(media_type: str) -> Callable[[str], object]:
 
 @pytest.mark.parametrize(
     "unit",
-    ["<a b='", '<a b="', "<!--", "<![", "<![CDATA[", "<!a", "<?", "</a ", "<a ", "<a b=", "<script>", "<title>a<b>", "<", "&#", "&"],
-)  # fmt: skip
+    [
+        "<a b='",
+        '<a b="',
+        "<!--",
+        "<![",
+        "<![CDATA[",
+        "<!a",
+        "<?",
+        "</a ",
+        "<a ",
+        "<a b=",
+        "<script>",
+        "<title>a<b>",
+        "<",
+        "&#",
+        "&",
+    ],
+)
 def test_an_html_page_is_read_in_time_that_grows_with_its_length(unit: str) -> None:
     check_growth(split("text/html"), unit, characters=30_000)

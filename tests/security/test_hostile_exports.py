@@ -145,15 +145,27 @@ def test_no_column_takes_a_value_of_another_kind(exported: bytes, table: Table) 
 
 @pytest.mark.parametrize(
     "line",
-    [b"[1]", b'{"pk":1,"pk":2}', b'{"pk":NaN}', b'{"pk":-Infinity}', b'{"a":"\xff"}', b'{"a":"\xed\xa0\x80"}', b"{",
-     b'{"a":' * 100_000, b'{"pk":' + b"9" * 5_000 + b"}"],
-)  # fmt: skip
+    [
+        b"[1]",
+        b'{"pk":1,"pk":2}',
+        b'{"pk":NaN}',
+        b'{"pk":-Infinity}',
+        b'{"a":"\xff"}',
+        b'{"a":"\xed\xa0\x80"}',
+        b"{",
+        b'{"a":' * 100_000,
+        b'{"pk":' + b"9" * 5_000 + b"}",
+    ],
+)
 def test_a_line_that_is_no_plain_json_object_is_refused(line: bytes) -> None:
     with pytest.raises(RowFault):
         decode_row(line)
 
 
-GRADES = [{"grade": grade, "name": "n", "definition": "d", "positive_examples": [], "negative_examples": []} for grade in range(4)]  # fmt: skip
+GRADES = [
+    {"grade": grade, "name": "n", "definition": "d", "positive_examples": [], "negative_examples": []}
+    for grade in range(4)
+]
 VALUES: list[tuple[str, str, Any]] = [
     ("dataset", "name", "../up"),
     ("dataset", "language", "<b>"),

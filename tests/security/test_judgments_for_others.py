@@ -75,8 +75,11 @@ def test_a_lead_cannot_answer_for_somebody_who_judges_in_the_browser(world: Worl
 def test_a_lead_imports_what_others_judged_elsewhere(world: World) -> None:
     assert world.load(world.lea, "Q1,d1,minjun,1", "Q1,d1,taro,1", "Q1,d2,newcomer,3") == 3
     assert world.list_grades() == {
-        ("hanako", "d1"): 2, ("minjun", "d1"): 1, ("taro", "d1"): 1, ("newcomer", "d2"): 3,
-    }  # fmt: skip
+        ("hanako", "d1"): 2,
+        ("minjun", "d1"): 1,
+        ("taro", "d1"): 1,
+        ("newcomer", "d2"): 3,
+    }
 
 
 def test_the_operator_imports_any_line_and_a_lead_the_same_file_again(world: World) -> None:

@@ -59,9 +59,19 @@ VERSIONS = {OWN: "1.0.0", OTHER: "2.0.0", NOWHERE: "9.0.0"}
 QUESTIONS = {OWN: "1", OTHER: "2", NOWHERE: "9"}
 EVENT = "00000000-0000-4000-8000-00000000000a"
 WITHOUT_DATASET = {
-    "/healthz", "/readyz", "/login", "/logout", "/login.css", "/favicon.png", "/login/code", "/login/set-up", "/setup",
-    "/one-time-link.js", "/open-again.js", "/join",
-}  # fmt: skip
+    "/healthz",
+    "/readyz",
+    "/login",
+    "/logout",
+    "/login.css",
+    "/favicon.png",
+    "/login/code",
+    "/login/set-up",
+    "/setup",
+    "/one-time-link.js",
+    "/open-again.js",
+    "/join",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +141,19 @@ REQUESTS: dict[str, Asked] = {
 def name_all(dataset: str) -> dict[str, str]:
     """Return everything of a dataset that a request can name. The names of two datasets are equally long."""
     return {
-        "dataset": dataset, "dataset_word": dataset, "query": f"{dataset}-Q1", "doc": f"{dataset}/1",
+        "dataset": dataset,
+        "dataset_word": dataset,
+        "query": f"{dataset}-Q1",
+        "doc": f"{dataset}/1",
         "pair": pair_key(dataset, f"{dataset}-Q1", f"{dataset}/1"),
         "open_pair": pair_key(dataset, f"{dataset}-Q1", f"{dataset}/3"),
-        "person": f"{dataset}-1", "person2": f"{dataset}-2", "lead": f"{dataset}-lead", "system": f"{dataset}-sys",
-        "version": VERSIONS[dataset], "question": QUESTIONS[dataset],
-    }  # fmt: skip
+        "person": f"{dataset}-1",
+        "person2": f"{dataset}-2",
+        "lead": f"{dataset}-lead",
+        "system": f"{dataset}-sys",
+        "version": VERSIONS[dataset],
+        "question": QUESTIONS[dataset],
+    }
 
 
 PEOPLE = {
@@ -178,9 +195,14 @@ class TwoDatasets:
             world.judge(annotator, names["query"], f"{dataset}/1", grade, note=f"{dataset} メモ")
             world.judge(annotator, names["query"], f"{dataset}/2", 2)
         ask_question(
-            self.database, first, dataset, pair=names["pair"], text="質問", event_id=EVENT.replace("a", str(judged)[0]),
+            self.database,
+            first,
+            dataset,
+            pair=names["pair"],
+            text="質問",
+            event_id=EVENT.replace("a", str(judged)[0]),
             now=NOW,
-        )  # fmt: skip
+        )
         run = self.folder / f"{dataset}.txt"
         run.write_text(f"{names['query']} Q0 {dataset}/1 1 9.5 {names['system']}\n", encoding="utf-8")
         import_run(self.database, OPERATOR, dataset, run, now=NOW)
@@ -232,8 +254,13 @@ class TwoDatasets:
             rows = {table.name: session.execute(table.select()).mappings().all() for table in tables}
         (dataset_pk,) = [row["pk"] for row in rows["dataset"] if row["name"] == OTHER]
         belongs = {"dataset_pk": {dataset_pk}}
-        for table, column in (("query", "query_pk"), ("document", "document_pk"), ("pair", "pair_pk"),
-                              ("release", "release_pk"), ("run", "run_pk")):  # fmt: skip
+        for table, column in (
+            ("query", "query_pk"),
+            ("document", "document_pk"),
+            ("pair", "pair_pk"),
+            ("release", "release_pk"),
+            ("run", "run_pk"),
+        ):
             belongs[column] = {row["pk"] for row in rows[table] if row["dataset_pk"] == dataset_pk}
         people = {row["pk"] for row in rows["person"] if row["username"].startswith(OTHER)}
         belongs |= dict.fromkeys(("person_pk", "annotator_pk", "lead_pk", "to_pk"), people)
@@ -376,15 +403,37 @@ def _list_keys(value: Any, at: str = "") -> set[str]:
 
 
 PAIR_FIELDS = {
-    ".pair", ".query.query_id", ".query.text", ".query.narrative", ".query.language",
-    ".document.doc_id", ".document.title", ".document.url", ".document.media_type", ".document.text", ".document.length",
-    ".document.sha256", ".document.metadata.author", ".guideline_version", ".training", ".outdated", ".position",
-}  # fmt: skip
+    ".pair",
+    ".query.query_id",
+    ".query.text",
+    ".query.narrative",
+    ".query.language",
+    ".document.doc_id",
+    ".document.title",
+    ".document.url",
+    ".document.media_type",
+    ".document.text",
+    ".document.length",
+    ".document.sha256",
+    ".document.metadata.author",
+    ".guideline_version",
+    ".training",
+    ".outdated",
+    ".position",
+}
 ANSWER_FIELDS = {".answer.outcome", ".answer.grade", ".answer.note", ".answer.reason"}
 EXCHANGE_FIELDS = {
-    ".acknowledged", ".refused", ".judged", ".progress.done", ".progress.total", ".progress.added", ".progress.answered", ".feedback",
-    ".surplus", ".training",
-}  # fmt: skip
+    ".acknowledged",
+    ".refused",
+    ".judged",
+    ".progress.done",
+    ".progress.total",
+    ".progress.added",
+    ".progress.answered",
+    ".feedback",
+    ".surplus",
+    ".training",
+}
 FIELDS = {
     "/api/judgments": EXCHANGE_FIELDS
     | {f".pairs{field}" for field in {*PAIR_FIELDS, *ANSWER_FIELDS, ".answer"}},

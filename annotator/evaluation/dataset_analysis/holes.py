@@ -55,8 +55,8 @@ def choose_order_measure(measures: Sequence[Measure]) -> Measure | None:
 class Hole:
     """An unjudged document in the top k of at least one run.
 
-    `influence` is the most that a grade for it alone can move the mean difference of two systems whose order is open; 0
-    if it moves none.
+    `influence`: judging this document alone changes the mean difference between two systems by at most so much. Only
+    systems whose order is open count.
     """
 
     query_id: str
@@ -245,7 +245,7 @@ class _TopLists:
         return _QueryTable(self, listed, holes, sums, counted, judged_gains)
 
     def _to_gains(self, grades: Sequence[int]) -> Floats:
-        """Return what a document of each grade adds at the first rank."""
+        """Return the gain of each grade, without the discount of a rank."""
         values = np.array(grades, dtype=np.int16)
         if self.measure.kind == "nDCG":
             return to_gains(values, self.measure.gain)

@@ -5,16 +5,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import select, text
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current
-from annotator.storage.schema import MIGRATIONS, upgrade_schema
+from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow, PairRow
+from tests.integration.storage.old_databases import fill_old
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 # pair: (grade, pressed, received) in the order of receipt, times in hours from noon; then what was current, and what holds now
@@ -39,23 +38,7 @@ def at(hours: float) -> datetime:
 @pytest.fixture
 def old(empty_database: Database) -> Database:
     """A database of schema 0008 with one judgment after the other of one annotator on six pairs."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with empty_database.write() as session:
-        config.attributes["connection"] = session.connection()
-        command.upgrade(config, "0008")
-        for table, values in rows():
-            values_by_name = {
-                name: value.isoformat(" ")
-                if empty_database.is_sqlite and isinstance(value, datetime)
-                else value
-                for name, value in values.items()
-            }
-            names, placeholders = ", ".join(values_by_name), ", ".join(f":{name}" for name in values_by_name)
-            session.connection().execute(
-                text(f"INSERT INTO {table} ({names}) VALUES ({placeholders})"), values_by_name
-            )
-    return empty_database
+    return fill_old(empty_database, "0008", rows())
 
 
 def rows() -> Iterator[tuple[str, dict[str, Any]]]:

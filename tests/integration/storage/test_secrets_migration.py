@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic import command
-from alembic.config import Config
 from sqlalchemy import select, text
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
@@ -17,8 +15,9 @@ from annotator.domain.people import OPERATOR
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset
-from annotator.storage.schema import MIGRATIONS, upgrade_schema
+from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow
+from tests.integration.storage.old_databases import fill_old
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 LATER = datetime(2026, 3, 5, tzinfo=UTC)
@@ -35,23 +34,7 @@ EVENTS = {1: OLD_ID, 2: str(uuid.UUID(int=2, version=4)), 3: str(uuid.UUID(int=3
 @pytest.fixture
 def old(empty_database: Database) -> Database:
     """A database of schema 0029 with a judgment in each of three datasets; a fourth one has no pairs."""
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    with empty_database.write() as session:
-        config.attributes["connection"] = session.connection()
-        command.upgrade(config, "0029")
-        for table, values in rows():
-            plain = {
-                name: value.isoformat(" ")
-                if empty_database.is_sqlite and isinstance(value, datetime)
-                else value
-                for name, value in values.items()
-            }
-            names, placeholders = ", ".join(plain), ", ".join(f":{name}" for name in plain)
-            session.connection().execute(
-                text(f"INSERT INTO {table} ({names}) VALUES ({placeholders})"), plain
-            )
-    return empty_database
+    return fill_old(empty_database, "0029", rows())
 
 
 def rows() -> Iterator[tuple[str, dict[str, Any]]]:

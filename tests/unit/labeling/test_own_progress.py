@@ -94,11 +94,15 @@ def test_a_check_that_never_comes_leaves_the_total_at_the_end_and_where_a_hundre
 
 STEPS = st.lists(
     st.tuples(
-        st.integers(-3, 30), st.integers(0, 300), st.integers(0, 5), st.integers(0, 3), st.integers(0, 9),
+        st.integers(-3, 30),
+        st.integers(0, 300),
+        st.integers(0, 5),
+        st.integers(0, 3),
+        st.integers(0, 9),
         st.booleans(),
     ),
     max_size=30,
-)  # fmt: skip
+)
 
 
 @given(STEPS)

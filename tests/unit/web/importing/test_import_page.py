@@ -394,7 +394,6 @@ def test_an_import_that_the_system_kills_is_reported_as_one_without_memory(
     jobs.discard_all()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no limits there")
 def test_every_task_on_files_has_limits_of_memory_and_time(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

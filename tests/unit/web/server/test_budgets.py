@@ -94,9 +94,14 @@ async def ask(
             statuses.append(message["status"])
 
     scope: dict[str, Any] = {
-        "type": "http", "method": "GET", "path": path, "query_string": query.encode(), "headers": [],
-        "client": ("192.0.2.7", 1), "state": {"signed_in": person},
-    }  # fmt: skip
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "query_string": query.encode(),
+        "headers": [],
+        "client": ("192.0.2.7", 1),
+        "state": {"signed_in": person},
+    }
     await guard(scope, receive or nothing_more, send or note)
     return statuses[0] if statuses else 0
 

@@ -50,9 +50,16 @@ async def ask(server: gate.RequestGate, token: str) -> int:
     headers = [(b"cookie", f"annotator_session={token}".encode()), (b"host", b"testserver")]
     headers += [(b"sec-fetch-site", b"same-origin")]
     scope: Scope = {
-        "type": "http", "method": "GET", "path": "/api/changes", "raw_path": b"/api/changes", "query_string": b"",
-        "headers": headers, "client": ("127.0.0.1", 1), "server": ("testserver", 80), "scheme": "http",
-    }  # fmt: skip
+        "type": "http",
+        "method": "GET",
+        "path": "/api/changes",
+        "raw_path": b"/api/changes",
+        "query_string": b"",
+        "headers": headers,
+        "client": ("127.0.0.1", 1),
+        "server": ("testserver", 80),
+        "scheme": "http",
+    }
     await server(scope, receive, send)
     return statuses[0]
 
