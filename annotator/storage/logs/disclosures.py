@@ -220,8 +220,8 @@ def list_blind_pairs(session: Session, dataset_pk: int, person_pk: int | None) -
     found = kept.pop(key, None)
     blind = found[1] if found and found[0] == stamp else _read_blind_pairs(session, values)
     kept[key] = stamp, blind
-    while len(kept) > _KEPT_BLIND:
-        kept.pop(next(iter(kept)), None)
+    for oldest in list(kept)[:-_KEPT_BLIND]:  # a copy: other threads keep theirs meanwhile
+        kept.pop(oldest, None)
     return blind
 
 

@@ -95,6 +95,12 @@ def test_a_page_reads_them_once(world: World, monkeypatch: pytest.MonkeyPatch) -
         with world.database.read() as session:
             assert len(list_blind_pairs(session, dataset_pk, lead.person_id)) == 1
     assert len(readings) == 1
+    for number in range(6):
+        other = world.person(f"lead-{number}", "lead")
+        with world.database.read() as session:
+            assert len(list_blind_pairs(session, dataset_pk, other.person_id)) == 1
+            assert len(session.info["kept"]) <= disclosures._KEPT_BLIND
+    del readings[1:]
     with world.database.write() as session:  # nothing of a transaction that may be undone is kept
         assert len(list_blind_pairs(session, dataset_pk, lead.person_id)) == 1
     assert len(readings) == 2
