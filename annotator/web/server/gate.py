@@ -183,6 +183,8 @@ GONE = 499  # in the log only: whoever asked went away, or was too slow, before 
 
 LOOKUPS_AT_A_TIME = 2
 """How many statements look up sessions at the same time in one process: if one is held up, others go on."""
+LOOKUPS_OF_ONE = 50
+"""How many requests of one session may wait for this: more than a browser sends that opens all its tabs again."""
 SESSIONS_TOGETHER = 50
 """How many sessions one statement looks up at most."""
 
@@ -197,7 +199,11 @@ class RequestGate:
         self.app, self.database, self.settings = app, database, settings
         self.own = frozenset(own)
         self.turns: Turns[str, SignedIn | None] = Turns(
-            database, self._find_sessions, most=LOOKUPS_AT_A_TIME, together=SESSIONS_TOGETHER
+            database,
+            self._find_sessions,
+            most=LOOKUPS_AT_A_TIME,
+            together=SESSIONS_TOGETHER,
+            waiting=LOOKUPS_OF_ONE,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

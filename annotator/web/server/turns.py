@@ -67,13 +67,15 @@ class Turns(Generic[Item, Result]):
         most: int,
         together: int = 1,
         within: float = PATIENCE_SECONDS,
+        waiting: int = WAITING_OF_ONE,
     ) -> None:
         """`work` is called in a thread, in the context of the first of its items; it returns a result, or an error, for each.
 
-        `within`: for how many seconds to wait for a turn, before DatabaseUnavailable is raised.
+        `within`: for how many seconds to wait for a turn, before DatabaseUnavailable is raised. `waiting`: how many requests of
+        one person may wait.
         """
         self._database, self._work = database, work
-        self._most, self._together, self._within = most, together, within
+        self._most, self._together, self._within, self._waiting = most, together, within, waiting
         self._subjects: dict[str, _Subject[Item, Result]] = {}
         self._people: dict[int, deque[_Request[Item, Result]]] = {}  # who has a turn, and what waits for it
         self._threads = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="turn")
@@ -86,7 +88,7 @@ class Turns(Generic[Item, Result]):
     async def run(self, subject: str, item: Item, *, person: int | None = None) -> Result:
         """Wait for a turn, have the item done in a thread, and return its result.
 
-        `person`: who asks; None where nobody is known yet. TooManyRequests if WAITING_OF_ONE requests of this person wait already.
+        `person`: who asks; None where nobody is known yet. TooManyRequests if `waiting` requests of this person wait already.
         """
         loop = asyncio.get_running_loop()
         request: _Request[Item, Result] = _Request(subject, item, person, loop.create_future())
@@ -95,7 +97,7 @@ class Turns(Generic[Item, Result]):
             if person is not None:
                 self._people[person] = deque()
             self._queue(request)
-        elif len(own) >= WAITING_OF_ONE:
+        elif len(own) >= self._waiting:
             raise TooManyRequests(say("you have too many requests at the same time; try again in a moment"))
         else:
             own.append(request)  # one's own turn first: waiting for it takes no turn of the subject

@@ -13,7 +13,6 @@ from annotator.domain.people import SignedIn
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.server import gate
-from annotator.web.server.turns import WAITING_OF_ONE
 
 
 class SlowGate(gate.RequestGate):
@@ -72,7 +71,7 @@ def test_a_session_that_asks_for_much_at_a_time_waits_in_a_line_of_its_own(
     server.looked_up, server.begin = [], threading.Event()
 
     async def flood() -> tuple[list[int], int]:
-        flooding = [asyncio.create_task(ask(server, "flood")) for _ in range(WAITING_OF_ONE + 10)]
+        flooding = [asyncio.create_task(ask(server, "flood")) for _ in range(gate.LOOKUPS_OF_ONE + 10)]
         await asyncio.sleep(0.05)
         other = asyncio.create_task(ask(server, "quiet"))
         await asyncio.sleep(0.05)
@@ -82,6 +81,6 @@ def test_a_session_that_asks_for_much_at_a_time_waits_in_a_line_of_its_own(
     with ThreadPoolExecutor(1) as apart:  # where another test of this process left an event loop running
         flooded, quiet = apart.submit(asyncio.run, flood()).result()
     assert quiet == 401
-    assert sorted(flooded) == [401] * (WAITING_OF_ONE + 1) + [429] * 9
+    assert sorted(flooded) == [401] * (gate.LOOKUPS_OF_ONE + 1) + [429] * 9
     assert all(tokens.count("flood") <= 1 for tokens in server.looked_up)
     assert server.most_flooding == 1
