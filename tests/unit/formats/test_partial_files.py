@@ -63,6 +63,17 @@ def test_a_journal_without_its_file_is_removed(tmp_path: Path) -> None:
     assert not list_partials(tmp_path)
 
 
+def test_what_somebody_else_left_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = name_partial(tmp_path / "a.db")
+    left.write_text("of another user of the machine")
+    with monkeypatch.context() as other:
+        other.setattr(os, "geteuid", lambda: left.stat().st_uid + 1)
+        remove_abandoned(tmp_path)
+    assert left.exists()
+    remove_abandoned(tmp_path)
+    assert not left.exists()
+
+
 def test_a_failure_leaves_the_target_as_it_was(tmp_path: Path) -> None:
     target = tmp_path / ("검색" * 40)
     target.write_bytes(b"earlier")
