@@ -178,7 +178,7 @@ def _join_kind(statement: Select[*Columns], dataset_pk: int, kind: str) -> Selec
 
 
 def _join_current(statement: Select[*Columns]) -> Select[*Columns]:
-    """Join the pair of each judgment, and the current judgment that it is, if it is one."""
+    """Join each judgment's pair, and its row in current_judgment: null if the judgment is not current."""
     return statement.join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk)).outerjoin(
         CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk)
     )

@@ -80,7 +80,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_make_object, parse_constant=_refu
 
 
 def check_row(table: Table, row: Row, *, now: datetime) -> None:
-    """Raise RowFault for the first column that no row of this table can have had."""
+    """Raise RowFault for the first column with a value that the program would not have stored."""
     from pydantic import ValidationError as TypeFault
 
     try:
@@ -99,7 +99,7 @@ def check_row(table: Table, row: Row, *, now: datetime) -> None:
 
 
 def _run(check: Callable[[Any], object], value: Any, column: str) -> None:
-    """Run a check of the program, which raises what it raises for a value that a person typed, or fails on another shape."""
+    """Run one of the program's own checks on a value. RowFault if the check raises or returns False."""
     try:
         accepted = check(value)
     except (AnnotatorError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError) as error:
@@ -166,7 +166,7 @@ def _check_time(value: Any, now: datetime) -> datetime:
 
 
 def _check_content(value: Any, column: str, depth: int = 0) -> None:
-    """Raise RowFault for what no database or page can hold: NUL, a lone surrogate, no finite number, a huge one, endless nesting."""
+    """Raise RowFault for NUL, a lone surrogate, an infinite number, one of more than 64 bits, or nesting beyond DEEPEST."""
     if isinstance(value, str):
         if holds_no_text(value):
             raise RowFault(column, "a text without NUL and lone surrogates", ascii(value[:80]))
@@ -183,7 +183,7 @@ def _check_content(value: Any, column: str, depth: int = 0) -> None:
 
 
 def _check_settings(row: Row) -> None:
-    """Raise RowFault unless each setting could have been typed, and its value would be the same."""
+    """Raise RowFault for a setting that no lead could have typed."""
     _run(lambda rules: check_rules(row["overlap"], rules) == rules, row["overlap_rules"], "overlap_rules")
     rules = row["overlap_rules"] or {}
     for setting in SETTINGS:

@@ -366,7 +366,7 @@ def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping
 
 
 def holds_any(session: Session, column: Mapped[str], characters: str) -> ColumnElement[bool]:
-    """Return the condition that a text holds one of these characters, of which none is a bracket, a hyphen or a caret."""
+    """Return the SQL condition that a text contains one of these characters. None may be a bracket, a hyphen or a caret."""
     if session.get_bind().dialect.name == "postgresql":
         return column.op("~", is_comparison=True)(f"[{characters}]")
     return column.op("GLOB", is_comparison=True)(f"*[{characters}]*")

@@ -67,7 +67,7 @@ def count_further(kappa: CoefficientValue, target: float, pairs: int) -> int | N
 
 
 def _count_missing(measured: MeasuredAgreement) -> int:
-    """Return how many pairs at least are missing for a meaningful interval: one of each further query will do."""
+    """Return how many more pairs a meaningful interval needs at least, if each is of another query."""
     return max(0, FEW_PAIRS - measured.pairs, FEW_QUERIES - measured.queries)
 
 

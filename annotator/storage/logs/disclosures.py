@@ -191,7 +191,7 @@ class BlindPairs(frozenset[int]):
     """The judged pairs (pair_pk) of a dataset that a person may still judge."""
 
     query_pks: frozenset[int] = frozenset()
-    """Their queries."""
+    """The queries (query_pk) of these pairs."""
 
     @cached_property
     def as_json(self) -> str:

@@ -53,7 +53,7 @@ MESSAGE_SECONDS, MESSAGE_BYTES_PER_SECOND = 0.002, 20_000_000
 """What a websocket message is counted as."""
 HANDSHAKE_SECONDS = 0.02
 REFUSAL_SECONDS = 0.5
-"""After how long a 429 is sent."""
+"""The server waits so many seconds before it sends a 429."""
 TRY_AGAIN_LATER = 1013
 SUPERSEDED = frozenset({"/api/search"})
 """Where only the newest request of a person is worth an answer."""

@@ -326,7 +326,7 @@ class RequestGate:
         return None
 
     async def _find(self, connection: HTTPConnection) -> SignedIn | None:
-        """Return who asks. TooManyRequests if one session asks for much at the same time: each has one turn, so that the others go on."""
+        """Return the signed-in person, or None. One lookup at a time for each session; TooManyRequests if LOOKUPS_OF_ONE wait."""
         token = find_token(connection)
         return await self.turns.run("", token, person=hash(token)) if token else None
 
