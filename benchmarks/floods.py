@@ -1,6 +1,6 @@
 """One signed-in annotator floods the server, while another one labels and a lead opens pages.
 
-    .venv/bin/python -m benchmarks.floods [--kinds websockets searches …] [--seconds 8] [--kind sqlite]
+    .venv/bin/python -m benchmarks.floods [--kinds websockets searches …] [--seconds 30] [--kind sqlite]
 
 A real server. The quiet labeler presses once per 0.2 s, and the lead opens the pages Overview and
 Disagreements in turn. Printed for each kind of flood: median, 95th percentile and the longest time of both, the errors of both, how much
@@ -246,7 +246,7 @@ def main() -> None:
     """Measure, print, and check."""
     parser = argparse.ArgumentParser(description="One annotator floods the server.")
     parser.add_argument("--kinds", nargs="+", choices=FLOODS, default=list(FLOODS))
-    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--kind", choices=["sqlite", "postgresql"], default="sqlite")
     parser.add_argument("--most", type=float, default=50, help="milliseconds: the labeler's 95th percentile")

@@ -43,7 +43,7 @@ CLOSED_SECONDS = 0.5
 """How often a run that waits looks whether its page is still open."""
 WEBSOCKETS = 40
 """Open pages of one person: tabs, on all their devices."""
-PROCESSOR = Allowance(at_once=5.0, per_second=0.25, most_over=1.0)
+PROCESSOR = Allowance(at_once=1.5, per_second=0.15, most_over=0.6)
 """Seconds of one processor core: so nobody waits for longer than 4 seconds at a time."""
 PROCESSOR_OF_LEADS = Allowance(at_once=60.0, per_second=0.5, most_over=1.0)
 """The same for people who lead a dataset: their pages compute."""
