@@ -25,6 +25,23 @@ HEAVY = (
     "sqlalchemy", "sqlmodel", "alembic", "psycopg", "pydantic", "yaml", "argon2", "ir_measures", "pytrec_eval",
 )  # fmt: skip
 
+ENTRANCE = re.compile(r"(\w+_)?(service|records)")
+"""By what a slice is entered."""
+SHARED = {  # rules, and queries that another slice's service runs in its own transaction: by which slices they are used
+    "adjudication.queue.queue_sql": {"overview"},
+    "agreement.intervals": {"evaluation", "pooling"},
+    "dataset.coverage_counts": {"overview", "releases"},
+    "dataset.settings": {"releases"},
+    "guideline.feedback_sql": {"agreement", "releases"},
+    "labeling.calibration_sql": {"agreement", "overview"},
+    "labeling.checks_sql": {"pooling"},
+    "labeling.submission_sql": {"pooling"},
+    "pooling.filters.shingles": {"adjudication"},
+    "pooling.one_thread": {"evaluation"},
+    "pooling.rounds.rounds_sql": {"releases"},
+    "releases.releases_sql": {"overview"},
+}
+
 
 def list_modules(*folders: Path) -> list[Path]:
     paths = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
@@ -54,6 +71,14 @@ class Import:
         """The first name; two names for our own."""
         words = self.module.split(".")
         return ".".join(words[:2]) if words[0] == "annotator" else words[0]
+
+    def list_modules(self) -> list[str]:
+        """Return the modules of the program that are imported, without `annotator.`: also for `from annotator.labeling import checks_sql`."""
+        if not self.module.startswith("annotator."):
+            return []
+        module = self.module.removeprefix("annotator.")
+        is_folder = PROGRAM.joinpath(*module.split(".")).is_dir()
+        return [f"{module}.{name}" for name, _ in self.names] if is_folder else [module]
 
 
 @dataclass(slots=True)
@@ -237,6 +262,16 @@ def test_a_rule_does_not_know_the_database_not_even_its_types() -> None:
 
 def test_only_services_queries_and_the_storage_know_sql() -> None:
     assert list_imports(WITHOUT_SQL, {"sqlalchemy", "sqlmodel", "alembic", "psycopg"}) == []
+
+
+def test_slices_enter_each_other_by_services_and_records() -> None:
+    shared: dict[str, set[str]] = {}
+    for path in IN_SLICES:
+        for module in {name for imported in read_source(path).imports for name in imported.list_modules()}:
+            slice_, last = module.split(".")[0], module.split(".")[-1]
+            if slice_ in SLICES and slice_ != room_of(path) and not ENTRANCE.fullmatch(last):
+                shared.setdefault(module, set()).add(room_of(path))
+    assert shared == SHARED
 
 
 def test_a_page_or_a_command_runs_no_query() -> None:
