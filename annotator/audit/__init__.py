@@ -1,1 +1,1 @@
-"""The audit log of the installation: read, verified and freed of personal data. `storage/logs/audit_entries.py` writes it."""
+"""Read and verify the audit log, and remove personal data from it. `storage/logs/audit_entries.py` writes it."""

@@ -1,4 +1,4 @@
-"""Read the audit log in parts, so that a million entries are never in memory at once."""
+"""Read the audit log in parts: memory stays small with a million entries."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +16,7 @@ _COLUMNS = [column for column in AuditEntryRow.__table__.columns]  # type: ignor
 
 
 def find_head(session: Session) -> AuditHead | None:
-    """Return the newest entry's sequence and hash; None if there is no entry."""
+    """Return the newest entry's sequence and hash, or None for an empty log."""
     statement = select(col(AuditEntryRow.sequence), col(AuditEntryRow.sha256))
     row = session.execute(statement.order_by(col(AuditEntryRow.sequence).desc()).limit(1)).first()
     return AuditHead(row.sequence, row.sha256) if row else None
@@ -59,7 +59,7 @@ def list_people(session: Session) -> list[str]:
 
 
 def list_datasets(session: Session) -> list[str]:
-    """Return the names of all datasets that an entry names, in order; also those that are gone."""
+    """Return the sorted names of all datasets in the log, including removed datasets."""
     statement = select(col(AuditEntryRow.dataset)).where(col(AuditEntryRow.dataset).is_not(None)).distinct()
     return sorted(name for name in session.scalars(statement) if name)
 

@@ -15,7 +15,7 @@ REMOVED = "removed_from_audit_log"
 
 
 def verify_chain(entries: Iterable[AuditEntry], *, head_was: AuditHead | None = None) -> AuditVerification:
-    """Verify entries in the order of their sequence. `head_was`: the head at an earlier time, which was kept elsewhere."""
+    """Verify entries in the order of their sequence. `head_was`: an earlier head that was stored elsewhere."""
     verifier = ChainVerifier(head_was)
     for entry in entries:
         problem = verifier.add(entry)
@@ -52,7 +52,7 @@ class ChainVerifier:
         return problem
 
     def finish(self) -> AuditVerification:
-        """Return what was found after the last entry."""
+        """Return the result after the last entry."""
         reached = self._head.sequence if self._head else 0
         if self._head_was is not None and reached < self._head_was.sequence:
             missing = f"entry {self._head_was.sequence}, which was there when the head was noted"
@@ -68,7 +68,7 @@ class ChainVerifier:
         return self.report(None)
 
     def report(self, problem: ChainProblem | None) -> AuditVerification:
-        """Return what was verified so far, with this problem."""
+        """Return the result so far, with this problem."""
         return AuditVerification(self._count, self._head, self._gone, problem)
 
     def _add_personal(self, entry: AuditEntry) -> ChainProblem | None:

@@ -23,7 +23,7 @@ class PersonalValue:
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """An entry as it is stored. `sha256`: the hash stored with it. `personal`: what is still kept, by field."""
+    """A stored entry. `sha256`: its stored hash. `personal`: remaining personal values by field."""
 
     chained: ChainedEntry
     sha256: str
@@ -86,7 +86,7 @@ class AuditPage:
 
 @dataclass(frozen=True, slots=True)
 class AuditHead:
-    """The newest entry's sequence and hash. Kept elsewhere, it proves later that nothing was cut off."""
+    """The newest entry's sequence and hash. A copy stored elsewhere proves later that no entries were cut off."""
 
     sequence: int
     sha256: str
@@ -105,7 +105,7 @@ def read_head(text: str) -> AuditHead:
 
 @dataclass(frozen=True, slots=True)
 class ChainProblem:
-    """The first place where the chain does not hold: at which entry, what was expected and what was found."""
+    """The first entry that breaks the chain, with the expected and the found value."""
 
     sequence: int
     expected: str
@@ -114,10 +114,10 @@ class ChainProblem:
 
 @dataclass(frozen=True, slots=True)
 class AuditVerification:
-    """What a verification found.
+    """The result of a verification.
 
-    `entries`: how many were verified. `removed`: personal values that are gone or replaced by a pseudonym; entries of the log
-    account for each of them. `problem`: None if the whole chain holds.
+    `entries`: number of verified entries. `removed`: number of personal values that were removed or replaced, each accounted for
+    by an entry. `problem`: None if the whole chain holds.
     """
 
     entries: int

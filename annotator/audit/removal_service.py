@@ -1,7 +1,7 @@
-"""Remove personal data: pseudonymise a person, and forget who is named in old entries of the audit log.
+"""Remove personal data: pseudonymise a person, and remove names from old entries of the audit log.
 
-Judgments, decisions and releases stay, and the chain of the audit log holds: an entry says what was removed. What others
-cannot change either (a release's manifest, the activity log of a dataset) is counted and reported.
+Judgments, decisions and releases stay. The chain of the audit log stays valid: an entry records each removal. Rows that can never
+change (a release's manifest, a dataset's activity log) are counted and reported.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ from annotator.storage.roles import keep_led
 
 @dataclass(frozen=True, slots=True)
 class RemovalReport:
-    """What was removed of a person, in rows by table. `kept`: rows that nobody can change and that still name them."""
+    """Removed rows by table. `kept`: unchangeable rows that still name the person."""
 
     pseudonym: str
     removed: Mapping[str, int]

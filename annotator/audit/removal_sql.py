@@ -27,11 +27,9 @@ NAMES = [field for field in PERSONAL_FIELDS if field != "address"]
 
 
 def remove_sign_in_data(session: Session, person_pk: int, username: str, *, now: datetime) -> dict[str, int]:
-    """Delete the person's sessions, known browsers, identities and failed sign-ins, and empty the notes of their invitations.
+    """Delete the person's sessions, known browsers, identities and failed sign-ins. Returns {table: rows}.
 
-    Links with which they could choose a password are revoked.
-
-    Returns the number of rows by table.
+    Also empties the notes of their invitations and revokes their links for choosing a password.
     """
     notes = (
         update(OneTimeLinkRow)
@@ -71,9 +69,9 @@ def detach_sessions(session: Session, person_pk: int) -> None:
 
 
 def replace_names(session: Session, person_pk: int, pseudonym: str) -> int:
-    """Put the pseudonym in place of the person's usernames in the audit log, and delete their addresses.
+    """Replace the person's usernames in the audit log by the pseudonym, and delete their addresses.
 
-    Returns how many values that the chain covers are gone. What was replaced before is replaced again, and not counted.
+    Returns the number of removed values that the chain covers. Values replaced earlier are not counted again.
     """
     mine = col(AuditPersonalRow.person_pk) == person_pk
     is_salted = col(AuditPersonalRow.salt).is_not(None)
@@ -87,7 +85,7 @@ def replace_names(session: Session, person_pk: int, pseudonym: str) -> int:
 
 
 def remove_personal_before(session: Session, before: datetime) -> int:
-    """Delete usernames and addresses of all entries before a time. Returns how many values that the chain covers are gone."""
+    """Delete usernames and addresses of all entries before a time. Returns the number of removed values in the chain."""
     old = select(col(AuditEntryRow.sequence)).where(col(AuditEntryRow.at) < before)
     of_old = col(AuditPersonalRow.sequence).in_(old)
     covered = col(AuditPersonalRow.salt).is_not(None)
@@ -97,7 +95,7 @@ def remove_personal_before(session: Session, before: datetime) -> int:
 
 
 def count_kept_mentions(session: Session, username: str) -> dict[str, int]:
-    """Count the rows that nobody can change and that may name the person: by the username as it stands in their JSON."""
+    """Count unchangeable rows that may name the person: their JSON contains the username."""
     written = json.dumps(username)
     if len(username) < 2:
         return {}

@@ -50,7 +50,7 @@ def iterate_audit_log(
 def download_audit_log(
     database: Database, actor: Actor, wanted: AuditFilter, *, now: datetime
 ) -> Iterator[AuditEntry]:
-    """Enter the download in the log, then return what `iterate_audit_log` yields, for a file that is sent to the admin."""
+    """Log the download, then return the parts of `iterate_audit_log` for the admin's file."""
     _check_filter(wanted)
     with database.write() as session:
         require_admin(session, actor)
@@ -59,7 +59,7 @@ def download_audit_log(
 
 
 def note_download(database: Database, actor: Actor, dataset: str, file: str, *, now: datetime) -> None:
-    """Enter that somebody is about to get a file with judgments of a dataset. For leads. `file`: what it is, without names of people."""
+    """Log the download of a file with judgments of a dataset. For leads. `file`: its kind, without names of people."""
     with database.write() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
@@ -67,7 +67,7 @@ def note_download(database: Database, actor: Actor, dataset: str, file: str, *, 
 
 
 def find_audit_head(database: Database, actor: Actor) -> AuditHead | None:
-    """Return the newest entry's sequence and hash; None if there is no entry."""
+    """Return the newest entry's sequence and hash, or None for an empty log."""
     with database.read() as session:
         require_admin(session, actor)
         return find_head(session)

@@ -30,14 +30,14 @@ as long as with a known one."""
 
 @cache
 def _make_hasher() -> "PasswordHasher":
-    """Return the hasher: about 65 ms and 32 MiB for a password. Its library is imported for the first one: most commands need none."""
+    """Return the hasher: about 65 ms and 32 MiB for a password. Imports its library, which most commands do not need."""
     from argon2 import PasswordHasher
 
     return PasswordHasher(time_cost=3, memory_cost=32 * 1024, parallelism=1)
 
 
 def check_new_password(password: str, *, username: str) -> None:
-    """Raise ValidationError if somebody may not choose this password. Length counts characters."""
+    """Raise ValidationError if this password is not allowed. Length counts characters."""
     normal = unicodedata.normalize("NFC", password)
     if len(normal) < SHORTEST:
         raise ValidationError(
@@ -96,8 +96,8 @@ LONGEST_USERNAME = 100
 def check_username(username: str) -> str:
     """Return the username of a new account in NFC.
 
-    Raises ValidationError if nobody can have it (see `read_username`), if it contains an invisible character, or if it
-    mixes scripts so that it could look like another one.
+    Raises ValidationError if `read_username` refuses it, if it contains an invisible character, or if it mixes scripts and
+    could look like another username.
     """
     normal = read_username(username)
     fault = find_username_fault(normal)
@@ -107,7 +107,7 @@ def check_username(username: str) -> str:
 
 
 def read_username(username: str) -> str:
-    """Return the username that somebody typed, in NFC. It may be an older one that a new account could not have.
+    """Return the typed username in NFC. Older accounts may have names that a new account cannot have.
 
     Raises ValidationError if it is empty or too long, contains white space, a control character or "/", or starts with "-"
     (a command line would take it for an option).

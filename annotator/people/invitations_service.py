@@ -1,8 +1,8 @@
-"""Invite people by one-time links, list and revoke these, and let whoever opens one in.
+"""Invite people by one-time links: make, list, revoke and use these links.
 
 A lead of a dataset invites annotators of that dataset; its admin invites for every role there; an admin of all datasets, or
-the operator, invites for every role everywhere. An invitation counts only as long as its author could still make it. It never
-lowers a role that somebody has. Only the hash of a link's token is stored.
+the operator, invites for every role everywhere. An invitation is valid only while its author could still make it. It never
+lowers a role. Only the hash of a link's token is stored.
 """
 
 import secrets
@@ -94,9 +94,9 @@ def invite(
 def list_invitations(
     database: Database, actor: Actor, *, dataset: str | None = None, now: datetime
 ) -> list[Invitation]:
-    """Return the invitations to the dataset, the newest first, for its leads.
+    """Return the invitations to the dataset, newest first. For its leads.
 
-    An admin of all datasets also gets those to every dataset; without `dataset` all there are.
+    Admins of all datasets also get invitations to every dataset; without `dataset` they get all invitations.
     """
     with database.read() as session:
         is_admin = actor.is_operator or list_roles(session, actor).everywhere == "admin"
@@ -111,7 +111,7 @@ def list_invitations(
 
 
 def revoke_invitation(database: Database, actor: Actor, number: int, *, now: datetime) -> Invitation:
-    """Revoke an invitation that nobody has used yet. For whoever may invite for its role.
+    """Revoke an unused invitation. For people who may invite for its role.
 
     Raises NotFound also for an invitation to a dataset that the actor does not lead.
     """
@@ -138,9 +138,9 @@ def revoke_invitation(database: Database, actor: Actor, number: int, *, now: dat
 def make_password_link(
     database: Database, actor: Actor, username: str, *, days: int = DAYS, now: datetime
 ) -> PasswordLink:
-    """Make a link with which the person chooses a new password, in place of earlier ones. The old password works until then.
+    """Make a link for choosing a new password. It replaces earlier links. The old password works until then.
 
-    For the operator, and for whoever is admin wherever the person has a role.
+    For the operator, and for admins of every dataset on which the person has a role.
     """
     token, expires_at = secrets.token_urlsafe(32), now + timedelta(days=days)
     _check_days(days)
@@ -158,7 +158,7 @@ def make_password_link(
 
 
 def look_at_link(database: Database, token: str, *, address: str, now: datetime) -> LinkOffer:
-    """Return what the link offers. Does not use it up. Raises LinkRefused, or TooManyAttempts."""
+    """Return the invitation or password reset behind the link, without using it up. Raises LinkRefused, TooManyAttempts."""
     _begin(database, token, address, now=now)
     with database.write() as session:
         row = _require_open(session, token, now=now)
@@ -187,7 +187,7 @@ def create_invited_account(
 ) -> tuple[str, str | None]:
     """Make an account with the invitation's role, use the invitation up, and sign the person in.
 
-    Returns the token of the session, and the dataset's name. Raises AccountRefused with the problems of each field; the
+    Returns (session token, dataset name). Raises AccountRefused with the problems of each field; the
     invitation then still works. Raises SecondFactorNeeded, once the account is made, if one is `required`.
     """
     look_at_link(database, token, address=address, now=now)
@@ -303,7 +303,7 @@ def _begin(database: Database, token: str, address: str, *, now: datetime) -> No
 
 
 def _require_may_invite(session: Session, actor: Actor, role: str, dataset: str | None) -> int | None:
-    """Return dataset_pk (None: every dataset). Raises NotAllowed unless the actor may invite for this role there."""
+    """Return the dataset_pk (None: every dataset). Raises NotAllowed unless the actor may invite for this role there."""
     if role not in ROLES:
         raise ValidationError(say("expected a role annotator, lead or admin, found {role!r}", role=role))
     dataset_pk = None if dataset is None else key_of(find_dataset(session, dataset).pk)

@@ -1,7 +1,7 @@
-"""Say whether a password is one of the commonest, which are guessed first.
+"""Check whether a password is among the commonest, which attackers guess first.
 
-The list is `known_passwords.txt` beside this file, whose head names its source and licence: the 20,000 commonest of 10
-characters or more, since shorter ones are refused anyway. It is read when the first password is chosen.
+The list is `known_passwords.txt` in this folder: the 20,000 commonest of 10 characters or more, since shorter passwords are
+refused. Its first lines name source and licence. It is read when the first password is chosen.
 """
 
 import unicodedata

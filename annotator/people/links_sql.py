@@ -1,6 +1,6 @@
-"""Read and write one-time links, and count the attempts at guessing one.
+"""Read and write one-time links, and count attempts to guess one.
 
-Attempts are kept with the failed sign-ins, under a name that no person can have.
+Attempts are stored with the failed sign-ins, under a username that no person can have.
 """
 
 import hashlib
@@ -30,9 +30,9 @@ def has_account(session: Session) -> bool:
 
 
 def find_link(session: Session, token_sha256: str) -> OneTimeLinkRow | None:
-    """Return the link with this hash. Locks it on PostgreSQL until the transaction ends, so that it is used only once.
+    """Return the link with this hash. Locks it on PostgreSQL until the transaction ends, because a link is used only once.
 
-    How long the database takes tells at most how a hash begins, and nothing of the token; the rest takes constant time.
+    The time of the search can reveal the first characters of a hash, but nothing of the token.
     """
     statement = select(OneTimeLinkRow).where(col(OneTimeLinkRow.token_sha256) == token_sha256)
     link = session.scalars(statement.with_for_update()).first()
@@ -62,7 +62,7 @@ def list_invitation_rows(session: Session, dataset_pks: Sequence[int | None] | N
 
 
 def revoke_password_links(session: Session, person_pk: int, *, now: datetime) -> None:
-    """Revoke the links with which the person could choose a password, but for those that were used."""
+    """Revoke the person's unused links for choosing a password."""
     session.execute(
         update(OneTimeLinkRow)
         .where(
@@ -103,10 +103,10 @@ def revoke_setup_links(session: Session, *, now: datetime) -> None:
 
 
 def begin_guess(session: Session, token: str, address_group: str, *, now: datetime) -> None:
-    """Count an attempt with a link that was never made, by the limits of sign-in.
+    """Count an attempt with an unknown link, by the limits of sign-in. Raises TooManyAttempts.
 
-    A link that was made is never limited, so nobody who guesses can keep an invited person out. Raises TooManyAttempts. Attempts
-    wait for each other, so that those of the same moment all count.
+    Real links are never limited: guessing cannot keep an invited person out. Attempts run one after the other, so simultaneous
+    attempts all count.
     """
     if find_link(session, digest_token(token)) is not None:
         return

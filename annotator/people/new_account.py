@@ -1,4 +1,4 @@
-"""Check what somebody typed who makes an account of their own, and collect the problems by field."""
+"""Check the form of a new account, and collect the problems by field."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ class NewAccount:
 
 
 class AccountRefused(ValidationError):
-    """Some fields of a new account cannot be accepted. `problems`: what is wrong, by the name of the field."""
+    """Some fields of a new account are refused. `problems`: {field: message}."""
 
     def __init__(self, problems: Mapping[str, str]) -> None:
         self.problems = dict(problems)

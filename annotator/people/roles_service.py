@@ -1,6 +1,6 @@
-"""Say what somebody may do. Every service that acts calls `require_role` in its transaction.
+"""Check roles. Every service calls `require_role` in its transaction.
 
-Apart from `service.py`, which manages accounts: every command asks for a role, and few need sessions and second factors.
+A file of its own, because every command checks a role, and few import accounts, sessions and second factors (`service.py`).
 """
 
 from collections.abc import Mapping
@@ -43,8 +43,8 @@ def list_roles(session: Session, actor: Actor) -> HeldRoles:
 def require_role(session: Session, actor: Actor, dataset_pk: int, needed: str) -> None:
     """Raise NotAllowed unless the actor's present role on the dataset includes `needed`.
 
-    Raises DatasetNotOpen, as for a dataset that does not exist, if the actor has no role on it: nobody learns by guessing
-    which datasets there are. The operator may do everything.
+    Raises DatasetNotOpen if the actor has no role on it, as for a dataset that does not exist: guessing reveals no dataset names.
+    The operator may do everything.
     """
     if not actor.is_operator:
         name = session.get_one(DatasetRow, dataset_pk).name
@@ -52,10 +52,7 @@ def require_role(session: Session, actor: Actor, dataset_pk: int, needed: str) -
 
 
 def require_held_role(roles: HeldRoles, dataset_pk: int, needed: str, *, dataset: str) -> None:
-    """Raise NotAllowed unless one of these roles on the dataset includes `needed`, DatasetNotOpen if there is none.
-
-    `dataset`: the name that was asked for.
-    """
+    """Raise NotAllowed unless one of these roles on the dataset includes `needed`, DatasetNotOpen without any role on it."""
     role = roles.role_on(dataset_pk)
     if role is None:
         raise DatasetNotOpen(describe_unknown_dataset(dataset))

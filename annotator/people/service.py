@@ -1,8 +1,8 @@
 """Manage people and their roles.
 
-Nobody can raise their own role: a dataset's admin gives roles on it; an admin of all datasets, or the operator, who
-owns the database, gives roles on all. An account (name, password, disabled) is managed only by somebody who is admin
-wherever that person has a role, so that an admin of one dataset cannot become somebody else.
+No one can raise their own role: a dataset's admin gives roles on it; an admin of all datasets, or the operator, who
+owns the database, gives roles on all. An account (name, password, disabled) is managed only by admins of every dataset on which
+the person has a role: else an admin of one dataset could take over an account of another.
 """
 
 from collections.abc import Mapping, Sequence
@@ -97,7 +97,7 @@ def note_role(
     *,
     at: datetime,
 ) -> None:
-    """Note in the audit log that somebody was given a role, or that it was taken."""
+    """Note in the audit log that a role was given or removed."""
     details = {"role": role, "everywhere": dataset_pk is None}
     note_act(session, action, actor, at=at, dataset=dataset_pk, subject=person_pk, details=details)
 
@@ -139,9 +139,9 @@ def change_person(
     expertise: Mapping[str, Sequence[str] | None] | None = None,
     now: datetime,
 ) -> PersonChange:
-    """Change what is given: the name, the role, the expertise, the password.
+    """Change a person's name, role, expertise or password: the arguments that are given.
 
-    `role` and `expertise` are those on `dataset` (None: on every dataset). `expertise` names the "categories" and
+    `role` and `expertise` are for `dataset` (None: every dataset). `expertise` names the "categories" and
     "languages" of the queries that the person judges there (None: all); leads may change it too. `new_password` makes
     a one-time password, `password` sets one; either signs the person out everywhere. `enable` undoes `disable_person`.
     """
@@ -192,7 +192,7 @@ def remove_role(
 ) -> Person:
     """Remove the person's role on the dataset (None: the role on every dataset).
 
-    Their judgments stay; pairs that they held become free for others. Raises StateError for the last admin.
+    Judgments stay; leased pairs become free for others. Raises StateError for the last admin.
     """
     with database.write() as session, keep_led(session):
         row = find_person(session, username)
@@ -207,9 +207,9 @@ def remove_role(
 
 
 def disable_person(database: Database, actor: Actor, username: str, *, now: datetime) -> Person:
-    """Stop the person from signing in and from acting, at once.
+    """Disable the account at once: the person can neither sign in nor act.
 
-    Their judgments stay; pairs that they held become free for others. Raises StateError for the last admin, and for the
+    Judgments stay; leased pairs become free for others. Raises StateError for the last admin, and for the
     last lead of a dataset with open disagreements.
     """
     with database.write() as session, keep_led(session):
@@ -234,9 +234,9 @@ def list_memberships(database: Database, actor: Actor) -> tuple[Membership, ...]
 
 
 def list_role_givers(database: Database, actor: Actor) -> tuple[str, ...]:
-    """Return the names of admins of all datasets, for a person without a role who must ask somebody for one.
+    """Return the names of at most GIVERS admins of all datasets. A person without a role can ask them for one.
 
-    Names neither leads nor admins of single datasets: who they are would tell which datasets there are. At most GIVERS.
+    Leads and admins of single datasets are left out: their names would reveal which datasets exist.
     """
     require_person(actor)
     statement = (
@@ -256,7 +256,7 @@ def list_role_givers(database: Database, actor: Actor) -> tuple[str, ...]:
 
 
 def has_anybody_who_signs_in(database: Database) -> bool:
-    """Return whether there is at least one person with a password who is not disabled."""
+    """Return whether at least one active person has a password."""
     with database.read() as session:
         statement = select(PersonRow).where(
             col(PersonRow.password_hash).is_not(None), col(PersonRow.disabled_at).is_(None)
@@ -277,7 +277,7 @@ def choose_language(database: Database, actor: Actor, language: str | None) -> N
 def _require_free_username(session: Session, actor: Actor, username: str, dataset: str | None) -> None:
     """Raise ConflictError if the username is taken or looks like another one.
 
-    Names the other one only if the actor may list its person: an admin of one dataset does not see the people of others.
+    Names the other username only if the actor may see that person: an admin sees no people of other datasets.
     """
     other = find_look_alikes(session, [username]).get(username)
     if other is None:

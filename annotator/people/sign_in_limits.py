@@ -37,8 +37,8 @@ def check_unknown_browser(
 ) -> None:
     """Raise TooManyAttempts if an unknown browser may not try this name from this address now.
 
-    `of_name`: time and address of each failure of the name in unknown browsers. `at_address`: times of the failures of
-    any name from this address. Without an address: somebody signed in, who changes the password.
+    `of_name`: (time, address) of each failure of the name in unknown browsers. `at_address`: times of failures of
+    any name from this address. No address: a signed-in person changes the password.
     """
     here, elsewhere = [], 0
     for at, failed_address in of_name:
@@ -58,7 +58,7 @@ def check_unknown_browser(
 
 
 def group_address(address: str) -> str:
-    """Return what counts as one address: an IPv4 address, or an IPv6 network of 64 bits (a household's)."""
+    """Return the IPv4 address, or the IPv6 network of 64 bits (a household), that counts as one address."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -71,7 +71,7 @@ def group_address(address: str) -> str:
 
 
 def widen_address(group: str) -> str:
-    """Return what counts as one address while a name is under attack: an IPv6 network of 48 bits (one customer's)."""
+    """Return the IPv6 network of 48 bits (one customer) that counts as one address while a name is under attack."""
     try:
         network = ipaddress.ip_network(group)
     except ValueError:

@@ -1,6 +1,6 @@
 """Sign people in and out: check passwords, limit failed attempts, and keep sessions and known browsers.
 
-Passwords are checked outside transactions, because that is slow by design. Tokens are stored only as hashes.
+Passwords are checked outside transactions, because the check is slow by design. Tokens are stored only as hashes.
 """
 
 import hashlib
@@ -99,9 +99,9 @@ def sign_in(
 
     Raises WrongSignIn if the username or the password is wrong or the person is disabled: the message and the time taken
     are the same for each. Raises TooManyAttempts before anything is checked; see `sign_in_limits`. `device` is the token
-    by which the browser may be known from an earlier sign-in (`know_device`). Raises LocalAccountsOff, after the password was
-    right, unless `local_accounts` lets the person sign in with one; and SecondFactorNeeded if the person has a second factor, or
-    must have one (`required`).
+    that a browser keeps from an earlier sign-in (`know_device`). After the right password it raises LocalAccountsOff unless
+    `local_accounts` allows this person one, and SecondFactorNeeded if the person has a second factor or must have one
+    (`required`).
     """
     try:
         username = read_username(username.strip())
@@ -153,11 +153,10 @@ def open_session(
     required: SecondFactor = "optional",
     address: str | None = None,
 ) -> SignInStep:
-    """Sign the person in by a local account within this transaction, or half: if a second factor is on or `required`.
+    """Open a session for a local account, or a half sign-in if a second factor is on or `required`.
 
-    Somebody whose second factor was removed by another person is asked to set it up again. Raises LocalAccountsOff unless
-    `local_accounts` lets the person sign in here. The caller commits, and then calls `require_session`. `address`: of the browser,
-    for the audit log.
+    A person with a removed second factor is asked to set it up again. Raises LocalAccountsOff unless `local_accounts` allows the
+    sign-in. The caller commits, and then calls `require_session`. `address`: of the browser, for the audit log.
     """
     _require_local_account(session, person_pk, local_accounts)
     factor = find_factor(session, person_pk)
@@ -181,9 +180,9 @@ def add_session(
     by_provider: Mapping[str, object] | None = None,
     address: str | None = None,
 ) -> str:
-    """Store a session within this transaction, and return its token. Only its hash is stored. Nothing is checked here.
+    """Store a session and return its token, of which only the hash is stored. Checks nothing.
 
-    `second_factor`: whether a code was asked for. `by_provider`: what is kept of an OpenID Connect provider's sign-in.
+    `second_factor`: whether a code was checked. `by_provider`: the OpenID Connect provider's part of the sign-in.
     `address`: of the browser, for the audit log.
     """
     token = secrets.token_urlsafe(32)
@@ -218,8 +217,8 @@ def _require_local_account(session: Session, person_pk: int, local_accounts: Loc
 def know_device(database: Database, token: str, *, device: str | None, now: datetime) -> str:
     """Store the browser of this sign-in as known, and return the new token for its cookie.
 
-    The token replaces `device`, which the cookie held before. It is new at each sign-in, so that a token which somebody else
-    put into the browser is of no use to them.
+    The token replaces `device`, the cookie's former value. It is new at each sign-in, so a token that an attacker has put
+    into the browser is useless.
     """
     new_token = secrets.token_urlsafe(32)
     with database.write() as session:
@@ -236,9 +235,9 @@ def know_device(database: Database, token: str, *, device: str | None, now: date
 def find_session(
     database: Database, token: str | None, *, now: datetime, required: SecondFactor = "optional"
 ) -> SignedIn | None:
-    """Return whose session the token opens; None if it is unknown, expired or revoked, or the person is disabled.
+    """Return the signed-in person of this token, or None if it is unknown, expired or revoked, or the person is disabled.
 
-    None too if a second factor is `required` of a person who signed in with a password alone: they sign in again.
+    Also None if a second factor is `required` and the person signed in with a password alone: they must sign in again.
     """
     return find_sessions(database, [token], now=now, required=required)[0] if token else None
 
@@ -350,10 +349,10 @@ def change_password(
 def replace_one_time_password(
     database: Database, actor: Actor, new: str, *, keep_token: str, now: datetime
 ) -> None:
-    """Store the first password of somebody who has just signed in with a one-time password: they typed that one already.
+    """Store the new password of a person who has just signed in with a one-time password.
 
-    Ends every session but that of `keep_token`, and forgets all other browsers. Raises StateError if the one-time password was
-    replaced meanwhile.
+    Ends every session except that of `keep_token`, and forgets all other browsers. Raises StateError if the one-time password
+    was replaced in the meantime.
     """
     check_new_password(new, username=actor.username)
     person_pk, keep = require_person(actor), digest_token(keep_token)
@@ -380,10 +379,9 @@ def replace_one_time_password(
 def begin_attempt(
     database: Database, username: str, address: str | None, device: str | None, *, now: datetime
 ) -> CountedAttempt:
-    """Count the attempt as failed before it is checked, so that guesses at the same moment all count.
+    """Count the attempt as failed before it is checked, so simultaneous guesses all count.
 
-    `address` is None
-    for somebody who is signed in already.
+    `address` is None for a signed-in person.
     """
     with database.write() as session:
         clear_old(session, now=now, window=WINDOW)
@@ -419,8 +417,8 @@ def note_failure(
 ) -> None:
     """Note a failed sign-in in the audit log, in a transaction of its own.
 
-    One entry in a minute for an account from an address, and at most FAILURES_PER_MINUTE in all, however many there are: nobody
-    can fill the disk. What was typed as a name or a password is never kept.
+    At most one entry per minute for an account from an address, and FAILURES_PER_MINUTE in all: attempts cannot fill the disk.
+    Typed names and passwords are never stored.
     """
     with database.write() as session:
         person_pk = None if person is None else person.pk
@@ -429,7 +427,7 @@ def note_failure(
 
 
 def note_limited(database: Database, username: str, address: str, *, now: datetime) -> None:
-    """Note in the audit log that somebody guesses, or types too many codes."""
+    """Note in the audit log that attempts were limited: guessed passwords, or too many codes."""
     with database.read() as session:
         person = session.scalars(select(PersonRow).where(col(PersonRow.username) == username)).first()
     note_failure(database, AuditAction.sign_in_limited, person, address=address, now=now)

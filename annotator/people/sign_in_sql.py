@@ -101,9 +101,9 @@ def list_failures(
 def is_room_for_failure(
     session: Session, action: AuditAction, person_pk: int | None, address: str, *, now: datetime
 ) -> bool:
-    """Return whether the audit log takes another entry about a failed sign-in in this minute.
+    """Return whether the audit log may take another entry about a failed sign-in in this minute.
 
-    Not if it has one of the same account from the same address, FAILURES_OF_AN_ADDRESS, or FAILURES_PER_MINUTE in all.
+    It may not if it has one of the same account and address, FAILURES_OF_AN_ADDRESS, or FAILURES_PER_MINUTE in all.
     """
     from annotator.storage.tables.audit import AuditEntryRow, AuditPersonalRow
 
@@ -156,7 +156,7 @@ def delete_attempt(session: Session, pk: int) -> None:
 
 
 def clear_old(session: Session, *, now: datetime, window: timedelta) -> None:
-    """Delete old failures, expired sessions and browsers not seen for long; and all of these dated in the future."""
+    """Delete old failures, expired sessions and long unused browsers, and all of these with a date in the future."""
     ahead = now + CLOCK_SLACK
     for row, at, since in (
         (LoginAttemptRow, col(LoginAttemptRow.at), now - window),
@@ -186,8 +186,8 @@ def keep_device(
 ) -> None:
     """Replace the token by which the browser of this sign-in is recognised.
 
-    People who signed in with this browser before, under the old token, stay known under the new one. Does nothing if the
-    session does not exist. Tokens are given as their SHA-256.
+    Other people who used this browser under the old token stay known under the new one. Does nothing if the
+    session does not exist. Tokens are SHA-256 hashes.
     """
     opened = session.get(LoginSessionRow, session_sha256)
     if opened is None:
@@ -204,7 +204,7 @@ def keep_device(
 
 
 def forget_devices(session: Session, person_pk: int, *, keep_session_sha256: str | None = None) -> None:
-    """Delete the person's known browsers, except the one of the session that is kept."""
+    """Delete the person's known browsers, except that of the session that stays."""
     statement = delete(KnownDeviceRow).where(col(KnownDeviceRow.person_pk) == person_pk)
     kept = session.get(LoginSessionRow, keep_session_sha256) if keep_session_sha256 else None
     if kept is not None and kept.device_sha256 is not None:
@@ -232,9 +232,9 @@ def count_other_devices(session: Session, person_pk: int, *, session_sha256: str
 def find_live_sessions(
     session: Session, tokens_sha256: Collection[str], *, now: datetime
 ) -> dict[str, OpenedSession]:
-    """Return the sessions and their people by the SHA-256 of the token.
+    """Return live sessions with their people, by the SHA-256 of the token.
 
-    Those that are unknown, expired or revoked, or whose person is disabled, are left out.
+    Unknown, expired and revoked sessions, and those of disabled people, are left out.
     """
     values = {"tokens": tokens_sha256, "now": now, "ahead": now + CLOCK_SLACK}
     by_token: dict[str, list[_LiveSessionRow]] = {}

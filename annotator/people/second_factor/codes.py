@@ -1,4 +1,4 @@
-"""The rules of codes: which code is right when, the key of an authenticator app, and recovery codes.
+"""Rules for codes: authenticator keys, time-based codes, and recovery codes.
 
 Codes are those of RFC 6238 as every authenticator app makes them: SHA-1, six digits, steps of 30 seconds, by pyotp.
 """
@@ -18,16 +18,16 @@ _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that is read as somethi
 
 
 def derive_secret(token: str) -> str:
-    """Return the key of the app that this half sign-in sets up: 160 bits in base 32.
+    """Return the authenticator key that this half sign-in sets up: 160 bits in base 32.
 
-    It follows from the token, which only the browser has. So nothing is stored before the person confirms it.
+    It is derived from the token, which only the browser has. So nothing is stored before the person confirms it.
     """
     digest = hmac.digest(token.encode("utf-8", "surrogatepass"), b"second factor", "sha256")
     return base64.b32encode(digest[:20]).decode("ascii")
 
 
 def make_provisioning_uri(secret: str, username: str) -> str:
-    """Return what the QR code tells the app."""
+    """Return the otpauth address that the QR code contains."""
     from pyotp import TOTP
 
     return TOTP(secret).provisioning_uri(name=username, issuer_name="Annotator")
@@ -45,7 +45,7 @@ def is_app_code(code: str) -> bool:
 
 
 def find_step(secret: str, code: str, *, now: datetime) -> int | None:
-    """Return the number of the step whose code this is, of those near `now`; None if the code is wrong."""
+    """Return the number of the 30-second step near `now` that has this code, or None if the code is wrong."""
     from pyotp import TOTP
 
     generator = TOTP(secret, digits=DIGITS, interval=STEP_SECONDS)
@@ -59,7 +59,7 @@ def find_step(secret: str, code: str, *, now: datetime) -> int | None:
 
 
 def make_recovery_codes() -> tuple[str, ...]:
-    """Return new codes of sixteen random letters and digits, about 79 bits each: too many to guess, also from their hashes."""
+    """Return new codes of sixteen random letters and digits: about 79 bits each, too many to guess from their hashes."""
     return tuple(
         "-".join("".join(secrets.choice(_ALPHABET) for _ in range(4)) for _ in range(4))
         for _ in range(RECOVERY_CODES)

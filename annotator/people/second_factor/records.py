@@ -19,7 +19,7 @@ class SignInStep:
     need: Need | None = None
 
     def require_session(self) -> str:
-        """Return the token of the session. Raises SecondFactorNeeded if there is none yet."""
+        """Return the session token. Raises SecondFactorNeeded if a code is still missing."""
         if self.need is not None:
             raise SecondFactorNeeded(self.token, self.need)
         return self.token
@@ -58,8 +58,8 @@ class UnreadableSecret(StateError):
 class HalfSignIn:
     """A sign-in between the password and the second factor.
 
-    `is_required`: the installation requires a second factor of this person. `removed_by`: who removed the last one ("": the
-    operator); None if nobody did.
+    `is_required`: the installation requires a second factor of this person. `removed_by`: the person who removed the last one
+    ("": the operator), or None.
     """
 
     username: str
@@ -79,7 +79,7 @@ class SecondFactorState:
 
 @dataclass(frozen=True, slots=True)
 class NewSecondFactor:
-    """A second factor that was set up: the token of the session, and the recovery codes, which are shown now and never again."""
+    """A new second factor: the session token, and the recovery codes, which are shown only once."""
 
     token: str = field(repr=False)
     recovery_codes: tuple[str, ...] = field(repr=False)

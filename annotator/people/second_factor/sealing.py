@@ -15,7 +15,7 @@ PLAIN, SEALED = "plain:", "fernet:"
 
 
 def read_sealing_key(path: Path | None) -> bytes | None:
-    """Return the key of this file; None without a file. Raises ValidationError if it cannot be read, or is short."""
+    """Return the key in this file, or None without a file. Raises ValidationError if it is unreadable or too short."""
     if path is None:
         return None
     try:
@@ -30,7 +30,7 @@ def read_sealing_key(path: Path | None) -> bytes | None:
 
 
 def seal_secret(secret: str, key: bytes | None) -> str:
-    """Return what to store."""
+    """Return the secret as it is stored: encrypted if there is a key."""
     if key is None:
         return PLAIN + secret
     from cryptography.fernet import Fernet

@@ -14,12 +14,12 @@ from annotator.storage.tables.sign_in import HalfSignInRow, RecoveryCodeRow, Sec
 
 
 def find_factor(session: Session, person_pk: int) -> SecondFactorRow | None:
-    """Return the person's second factor, or the note that somebody removed it; None without one."""
+    """Return the person's second factor, or the note that it was removed, or None."""
     return session.get(SecondFactorRow, person_pk)
 
 
 def use_step(session: Session, person_pk: int, step: int) -> bool:
-    """Mark this step's code as used. Returns False if it, or a later one, was used before: also by another server."""
+    """Mark this step's code as used. Returns False if this or a later step was used before, here or on another server."""
     last = col(SecondFactorRow.last_step)
     statement = (
         update(SecondFactorRow)
@@ -41,7 +41,7 @@ def use_recovery_code(session: Session, person_pk: int, code: str) -> bool:
 def replace_factor(
     session: Session, person_pk: int, *, secret: str, step: int, recovery_codes: Iterable[str], now: datetime
 ) -> None:
-    """Store a second factor in place of whatever the person had. `secret`: sealed; `step`: of the code that confirmed it."""
+    """Store a second factor and replace an older one. `secret`: sealed; `step`: of the code that confirmed it."""
     delete_factor(session, person_pk)
     values = {"person_pk": person_pk, "secret": secret, "confirmed_at": now, "last_step": step}
     session.add(SecondFactorRow.model_validate(values))
@@ -60,7 +60,7 @@ def delete_factor(session: Session, person_pk: int) -> None:
 
 
 def note_removal(session: Session, person_pk: int, *, remover_pk: int | None, now: datetime) -> None:
-    """Delete the second factor, and keep who did it until the person has been told."""
+    """Delete the second factor, and remember who removed it until the person has read so."""
     delete_factor(session, person_pk)
     values = {"person_pk": person_pk, "removed_at": now, "remover_pk": remover_pk}
     session.add(SecondFactorRow.model_validate(values))
@@ -76,7 +76,7 @@ def count_recovery_codes(session: Session, person_pk: int) -> int:
 
 
 def list_enrolled(session: Session, person_pk: int | None = None) -> set[int]:
-    """Return everybody who has a second factor, or this person if they have one."""
+    """Return the person_pks with a second factor, of everybody or of this person."""
     statement = select(col(SecondFactorRow.person_pk)).where(col(SecondFactorRow.secret).is_not(None))
     if person_pk is not None:
         statement = statement.where(col(SecondFactorRow.person_pk) == person_pk)
@@ -86,7 +86,7 @@ def list_enrolled(session: Session, person_pk: int | None = None) -> set[int]:
 def add_half_sign_in(
     session: Session, person_pk: int, *, token_sha256: str, need: Need, now: datetime, expires_at: datetime
 ) -> None:
-    """Keep a sign-in that still needs something. Deletes those that took too long."""
+    """Store a half sign-in, and delete expired ones."""
     session.execute(delete(HalfSignInRow).where(col(HalfSignInRow.expires_at) <= now))
     values = {"token_sha256": token_sha256, "person_pk": person_pk, "need": need, "expires_at": expires_at}
     session.add(HalfSignInRow.model_validate(values))
@@ -95,7 +95,7 @@ def add_half_sign_in(
 def find_half_sign_in(
     session: Session, token_sha256: str, *, now: datetime
 ) -> tuple[HalfSignInRow, PersonRow] | None:
-    """Return the half sign-in and its person; None if there is none, it took too long, or the person is disabled."""
+    """Return (half sign-in, person), or None if it is unknown or expired, or the person is disabled."""
     statement = (
         select(HalfSignInRow, PersonRow)
         .join(PersonRow, col(PersonRow.pk) == col(HalfSignInRow.person_pk))
@@ -110,7 +110,7 @@ def find_half_sign_in(
 
 
 def take_half_sign_in(session: Session, token_sha256: str) -> bool:
-    """Delete the half sign-in, so that it is finished once. Returns False if it is gone."""
+    """Delete the half sign-in, because it is used once. Returns False if it is gone already."""
     statement = delete(HalfSignInRow).where(col(HalfSignInRow.token_sha256) == token_sha256)
     return _changed_one(session.execute(statement))
 

@@ -1,8 +1,8 @@
 """Finish sign-ins by the second factor, set it up, and remove it.
 
-A sign-in whose password was right, but which needs a code, is no session: it is a row of `half_sign_in`, whose token opens
-nothing but these functions, for HALF_LIFETIME. Codes are limited as passwords are, but for each person wherever the code
-comes from: only somebody who knows the password can type one, so no stranger locks anybody out.
+After the right password, a sign-in that needs a code is a row of `half_sign_in`, not a session. For HALF_LIFETIME its token
+opens these functions and nothing else. Attempts at codes are limited per person, from all addresses together: only people who
+know the password can type a code, so strangers cannot lock anybody out.
 """
 
 from collections.abc import Iterator
@@ -88,7 +88,7 @@ log = structlog.stdlib.get_logger("annotator.people")
 def look_at_half_sign_in(
     database: Database, token: str | None, *, now: datetime, required: SecondFactor
 ) -> HalfSignIn | None:
-    """Return whose half sign-in this is and what it needs; None if there is none."""
+    """Return the half sign-in of this token, or None."""
     if not token:
         return None
     with database.read() as session:
@@ -150,7 +150,7 @@ def set_up_second_factor(
     lifetime: timedelta = SESSION_LIFETIME,
     key: bytes | None = None,
 ) -> NewSecondFactor:
-    """Store the second factor whose app shows this code, in place of any other, end every session, and sign the person in.
+    """Store the second factor that this code confirms, end every session, and sign the person in.
 
     Raises SignInExpired, TooManyAttempts, or WrongCode; then nothing has changed.
     """
@@ -183,9 +183,9 @@ def decline_second_factor(
     required: SecondFactor,
     lifetime: timedelta = SESSION_LIFETIME,
 ) -> str:
-    """Sign in without a second factor after somebody removed it: the person has read so. Returns the token of the session.
+    """Sign in without a second factor, after the person has read that it was removed. Returns the session token.
 
-    Raises StateError if the installation requires one of this person.
+    Raises StateError if the installation requires a second factor of this person.
     """
     half, username = _require_half(database, token, "set-up", now=now)
     with database.write() as session:
@@ -208,9 +208,9 @@ def begin_set_up(
     now: datetime,
     key: bytes | None = None,
 ) -> str:
-    """Let somebody who is signed in set up a second factor, or another one. Returns the token for `set_up_second_factor`.
+    """Let a signed-in person set up a second factor, or replace theirs. Returns the token for `set_up_second_factor`.
 
-    `code`: of the present second factor, if there is one. Raises WrongSignIn, WrongCode, or TooManyAttempts.
+    `code`: of the present second factor, if any. Raises WrongSignIn, WrongCode, or TooManyAttempts.
     """
     with _open_after_password(database, actor, password, now=now) as session:
         person_pk = require_person(actor)
@@ -246,9 +246,10 @@ def remove_second_factor(
 
 
 def reset_second_factor(database: Database, actor: Actor, username: str, *, now: datetime) -> None:
-    """Remove somebody's second factor, for admins and the operator: the phone and the recovery codes are lost.
+    """Remove another person's second factor after they lost phone and recovery codes. For admins and the operator.
 
-    Ends every session of the person, who is told at the next sign-in. Raises StateError if there is none, and for one's own.
+    Ends every session of the person, who reads about it at the next sign-in. Raises StateError without a second factor, and
+    for the actor's own.
     """
     with database.write() as session:
         row = find_person(session, username)
@@ -282,9 +283,9 @@ def show_second_factor(database: Database, actor: Actor, *, required: SecondFact
 def _open_after_password(
     database: Database, actor: Actor, password: str, *, now: datetime
 ) -> Iterator[Session]:
-    """Begin a write transaction once the password of somebody signed in is right.
+    """Open a write transaction after the signed-in person has proved the password.
 
-    Attempts are counted before anything is checked, and uncounted when the transaction ends well.
+    The attempt is counted before the check, and removed when the transaction succeeds.
     """
     require_person(actor)
     person = begin_attempt(database, actor.username, None, None, now=now).person
@@ -307,7 +308,7 @@ def _note_wrong_code(database: Database, username: str, address: str, *, now: da
 
 
 def _require_half(database: Database, token: str | None, need: Need, *, now: datetime) -> tuple[str, str]:
-    """Return the hash of the half sign-in's token, and the username. Raises SignInExpired if there is none that needs this."""
+    """Return (hash of the half sign-in's token, username). Raises SignInExpired if no half sign-in needs this."""
     token_sha256 = digest_token(token or "")
     with database.read() as session:
         found = find_half_sign_in(session, token_sha256, now=now)
@@ -317,7 +318,7 @@ def _require_half(database: Database, token: str | None, need: Need, *, now: dat
 
 
 def _take_half(session: Session, token_sha256: str, username: str, *, now: datetime) -> int:
-    """Use the half sign-in up, and return its person. Raises SignInExpired if it ended meanwhile."""
+    """Use the half sign-in up, and return its person. Raises SignInExpired if it has ended."""
     lock_person(session, username)
     found = find_half_sign_in(session, token_sha256, now=now)
     if found is None or not take_half_sign_in(session, token_sha256):
@@ -328,9 +329,9 @@ def _take_half(session: Session, token_sha256: str, username: str, *, now: datet
 def _begin_code(
     database: Database, username: str, address: str | None, device: str | None, *, now: datetime
 ) -> tuple[str, str | None]:
-    """Count a code as wrong before it is checked. Returns the group of the address, and the hash of a known browser's token.
+    """Count a code as wrong before it is checked. Returns (address group, hash of a known browser's token).
 
-    Raises TooManyAttempts. `address` is None for somebody who is signed in already.
+    Raises TooManyAttempts. `address` is None for a signed-in person.
     """
     group = "" if address is None else group_address(address)
     with database.write() as session:

@@ -1,4 +1,4 @@
-"""Read which roles the provider's groups give, and choose those of a person."""
+"""Read which roles the provider's groups give, and choose a person's roles."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -33,7 +33,7 @@ def read_group_roles(path: Path) -> GroupRoles:
 
 
 def choose_roles(roles: GroupRoles, groups: Iterable[str]) -> dict[str, str]:
-    """Return the role on each dataset ("*": every dataset) of a member of these groups: the strongest that one of them gives."""
+    """Return {dataset: strongest role} for a member of these groups ("*": every dataset)."""
     chosen: dict[str, str] = {}
     for group in groups:
         for dataset, role in roles.get(group, {}).items():

@@ -1,4 +1,4 @@
-"""Read and write whose account a person of the provider has, sign-ins that are under way, and roles that groups give."""
+"""Queries for provider identities, sign-ins under way, and roles from groups."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,7 +27,7 @@ MOST_REQUESTS = 10_000  # under way at the same time
 
 
 class BegunSignIn(NamedTuple):
-    """A sign-in that a browser began, as it was kept."""
+    """A sign-in that a browser has begun."""
 
     state_sha256: str
     nonce: str
@@ -46,13 +46,13 @@ def find_identity(session: Session, issuer: str, subject: str) -> ProviderIdenti
 
 
 def find_owner(session: Session, identity: ProviderIdentityRow) -> PersonRow:
-    """Return the person whose account the identity opens; on PostgreSQL, make other transactions wait until this one ends."""
+    """Return the person of this identity. On PostgreSQL, locks it until the transaction ends."""
     statement = select(PersonRow).where(col(PersonRow.pk) == identity.person_pk).with_for_update()
     return session.scalars(statement).one()
 
 
 def add_request(session: Session, request: SignInRequestRow, *, now: datetime) -> None:
-    """Keep a sign-in that is under way. Deletes those that took too long and, beyond MOST_REQUESTS, the oldest ones."""
+    """Store a begun sign-in. Deletes expired ones and, beyond MOST_REQUESTS, the oldest."""
     session.execute(delete(SignInRequestRow).where(col(SignInRequestRow.expires_at) <= now))
     surplus = (session.scalar(select(func.count()).select_from(SignInRequestRow)) or 0) + 1 - MOST_REQUESTS
     if surplus > 0:
@@ -63,7 +63,7 @@ def add_request(session: Session, request: SignInRequestRow, *, now: datetime) -
 
 
 def take_request(session: Session, token_sha256: str) -> BegunSignIn | None:
-    """Return the sign-in that this browser began and delete it, so that it is finished once; None if there is none."""
+    """Delete and return the sign-in that this browser began, or None. So it is finished only once."""
     statement = delete(SignInRequestRow).where(col(SignInRequestRow.token_sha256) == token_sha256)
     columns = (col(getattr(SignInRequestRow, name)) for name in BegunSignIn._fields)
     row = session.execute(statement.returning(*columns)).first()
@@ -91,7 +91,7 @@ def use_logout_token(session: Session, token_sha256: str, *, now: datetime, expi
 def end_provider_sessions(
     session: Session, issuer: str, *, subject: str | None, session_id: str | None, now: datetime
 ) -> int:
-    """Revoke the sessions that this issuer's provider began, by subject, by its session, or by both. Returns how many ended."""
+    """Revoke this issuer's sessions by subject, by provider session, or by both. Returns how many ended."""
     identities = select(col(ProviderIdentityRow.pk)).where(col(ProviderIdentityRow.issuer) == issuer)
     if subject is not None:
         identities = identities.where(col(ProviderIdentityRow.subject) == subject)

@@ -1,8 +1,8 @@
-"""Speak with the OpenID Connect provider: discovery, keys, the code's exchange, and what a valid id token says.
+"""Talk to the OpenID Connect provider: discovery, keys, code exchange, and checked id tokens.
 
-Authlib makes the requests and checks the claims, joserfc the signatures. Everything is asked for when it is first needed, so
-that the server starts while the provider is away; metadata and keys are kept for an hour, and keys are asked for again when a
-token names one that is not known. No proxy, `.netrc` or other setting of the environment is used, and no redirect is
+Authlib makes the requests and checks the claims, joserfc the signatures. Metadata and keys are fetched when first needed, so
+the server starts while the provider is down. They are kept for an hour; keys are fetched again when a token names an unknown
+key. No proxy, `.netrc` or other setting of the environment is used, and no redirect is
 followed. Addresses are https, or http on this machine. Nothing of an answer is in a log or an error.
 """
 
@@ -70,7 +70,7 @@ class Provider:
     def redeem_code(
         self, code: str, *, redirect_uri: str, code_verifier: str, nonce: str, now: datetime
     ) -> ProviderAnswer:
-        """Exchange the code for an id token, check it, and return what it says of the person."""
+        """Exchange the code for an id token, check it, and return its claims about the person."""
         from authlib.integrations.base_client import OAuthError
 
         metadata = self._load_metadata()
@@ -127,10 +127,10 @@ class Provider:
         return dict(claims)
 
     def check_logout_token(self, token: str, *, now: datetime) -> LogoutNotice:
-        """Return whose sessions the logout token ends (OpenID Connect Back-Channel Logout 1.0, section 2.6).
+        """Return the sessions that the logout token ends (OpenID Connect Back-Channel Logout 1.0, section 2.6).
 
-        Raises SingleSignOnRefused unless the provider signed it for this client at most LOGOUT_AGE ago, and it is no id token.
-        Whether it was used before, the caller looks up.
+        Raises SingleSignOnRefused unless the provider signed it for this client at most LOGOUT_AGE ago and it is no id token.
+        The caller checks whether it was used before.
         """
         from joserfc.errors import JoseError
 
@@ -150,10 +150,10 @@ class Provider:
         )
 
     def _read_token(self, text: str, *, keys_asked_before: float = 0.0) -> Any:
-        """Return the token if a key of the provider has signed it. Keys are asked for again once if none fits.
+        """Return the token if a key of the provider has signed it. Fetches the keys again once if none fits.
 
-        `keys_asked_before`: how many seconds ago at least they were asked for then. Without it, strangers who send tokens that
-        name unknown keys could make this server ask all the time.
+        `keys_asked_before`: minimal age in seconds of the keys before they are fetched again. Without it, strangers could cause
+        endless requests by tokens that name unknown keys.
         """
         from joserfc import jwt
         from joserfc.errors import InvalidKeyIdError
@@ -210,7 +210,7 @@ class Provider:
         return self._load(self._load_metadata()["jwks_uri"], "the provider's keys", at_most=at_most)
 
     def _load(self, address: str, what: str, *, at_most: float = KEPT_SECONDS) -> dict[str, Any]:
-        """Return what is kept, if it is less than `at_most` seconds old; otherwise ask for it."""
+        """Return the cached document if it is less than `at_most` seconds old; otherwise fetch it."""
         with self._lock:
             at, content = self._kept.get(address, (0.0, {}))
             if content and self._clock() - at < at_most:

@@ -24,7 +24,7 @@ REFUSALS: Mapping[Refusal, str] = {
 
 
 class SingleSignOnRefused(NotAllowed):
-    """Nobody is signed in. `refusal`: what the person is told; `why`: for the log, without anything secret."""
+    """The sign-in failed. `refusal`: the message for the person; `why`: for the log, without secrets."""
 
     def __init__(self, refusal: Refusal, why: str) -> None:
         self.refusal, self.why = refusal, why
@@ -60,7 +60,7 @@ class ProviderAnswer:
 
 @dataclass(frozen=True, slots=True)
 class LogoutNotice:
-    """What a valid logout token says: whose sessions end. One of `subject` and `session_id` can be missing."""
+    """The sessions that a valid logout token ends. `subject` or `session_id` can be missing."""
 
     token_id: str
     subject: str | None

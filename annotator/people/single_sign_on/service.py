@@ -1,8 +1,8 @@
-"""Sign people in whom the provider knows, by (issuer, subject) and never by a name or an e-mail address.
+"""Sign people in by an OpenID Connect provider: by (issuer, subject), never by a name or an e-mail address.
 
-A sign-in that is under way is kept in the database for REQUEST_LIFETIME, found by a random token that only the browser which
-began it has (an HttpOnly cookie), and used once. The first sign-in of an identity makes an account of its own; an account that
-was there before is opened only after the operator linked it.
+A begun sign-in stays in the database for REQUEST_LIFETIME, is found by a random token in an HttpOnly cookie of that browser,
+and is used once. The first sign-in of an identity makes a new account; an existing account opens only after the operator has
+linked it.
 """
 
 import hashlib
@@ -58,9 +58,9 @@ log = structlog.stdlib.get_logger("annotator.people")
 def begin_single_sign_on(
     database: Database, provider: Provider, *, redirect_uri: str, wanted: str, now: datetime
 ) -> tuple[str, str]:
-    """Begin a sign-in. Returns the provider's address to go to, and the token for the cookie of this browser.
+    """Begin a sign-in. Returns (the provider's address to open, the token for this browser's cookie).
 
-    `wanted`: the path to go on to afterwards. Raises SingleSignOnRefused if the provider cannot be reached.
+    `wanted`: the path to open afterwards. Raises SingleSignOnRefused if the provider cannot be reached.
     """
     token, state, nonce, code_verifier = (secrets.token_urlsafe(48) for _ in range(4))
     address = provider.make_sign_in_address(
@@ -89,10 +89,10 @@ def finish_single_sign_on(
     now: datetime,
     lifetime: timedelta = SESSION_LIFETIME,
 ) -> tuple[str, str]:
-    """Sign the person in whom the provider sends back, with the roles of their groups.
+    """Sign in the person that the provider sends back, with the roles of their groups.
 
-    `answer`: the parameters of the address to which the provider led; `token`: the browser's from `begin_single_sign_on`.
-    Returns the token of the session, and the path to go on to. Raises SingleSignOnRefused.
+    `answer`: the parameters of the provider's redirect; `token`: the browser's from `begin_single_sign_on`.
+    Returns (session token, path to open). Raises SingleSignOnRefused.
     """
     with database.write() as session:
         begun = take_request(session, _digest(token)) if token else None
@@ -145,7 +145,7 @@ def finish_single_sign_on(
 def make_provider_sign_out(
     database: Database, provider: Provider, token: str | None, *, back: str
 ) -> str | None:
-    """Return the provider's address that ends the person's session there too; None for a local account's session."""
+    """Return the provider's sign-out address, or None for a session of a local account."""
     if not token:
         return None
     with database.read() as session:
@@ -160,7 +160,7 @@ def make_provider_sign_out(
 
 
 def end_sessions_of_provider(database: Database, provider: Provider, token: str, *, now: datetime) -> int:
-    """End the sessions that the provider's logout token names, and return how many did: the person signed out there.
+    """End the sessions that the provider's logout token names, and return their number.
 
     Raises SingleSignOnRefused if the token is not valid, or was used before.
     """
@@ -187,7 +187,7 @@ def link_identity(
 ) -> None:
     """Let this identity of the provider open the person's account. For admins of every dataset, and the operator.
 
-    Raises ConflictError if it opens another account, unless `move`; sessions there that it began then end.
+    Raises ConflictError if it opens another account, unless `move`: then its sessions of that account end.
     """
     if not issuer or not subject or len(subject) > 255:
         raise ValidationError("expected the issuer and the subject (sub) of the identity")
@@ -244,7 +244,7 @@ def choose_username(session: Session, wanted: str) -> str:
 def _add_account(
     session: Session, found: ProviderAnswer, password_hash: str, *, now: datetime
 ) -> ProviderIdentityRow:
-    """Make an account for an identity that is new here. Its password is one that nobody knows."""
+    """Make an account for a new identity. Its password is random and unknown."""
     try:
         name = check_name(found.name[:LONGEST_NAME])
     except ValidationError:
