@@ -7,17 +7,15 @@ a note. Refuses a missing path, a folder in place of a file, an unrecognised for
 is no text in its encoding, and an id that is no text or longer than 1,000 characters.
 """
 
-import contextlib
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotator.domain.errors import BadInput, ConflictError, FormatError, Problems, ValidationError
+from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import Document, GroundTruth
-from annotator.domain.messages import say, say_n
+from annotator.domain.messages import say_n
 from annotator.domain.texts import holds_no_text
 from annotator.formats.content_warnings import (
     describe_repeated_texts,
@@ -26,8 +24,7 @@ from annotator.formats.content_warnings import (
 )
 from annotator.formats.input_tables import DocumentLine, QueryLine, read_documents, read_queries
 from annotator.formats.registry import FORMATS, HEAD, Format, detect_format, find_format, list_certain
-from annotator.formats.syntax.grade_scale import GradeScale
-from annotator.formats.syntax.source import InputSource, read_regular
+from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import (
     KINDS,
     ColumnNames,
@@ -110,7 +107,8 @@ def read_folder(
     problems = Problems(str(folder))
     pages: list[tuple[str, SectionedPage]] = []
     for relative in sorted(_walk(folder, skipped))[:at_most]:
-        pages += _read_file(folder / relative, relative, encoding, problems, skipped)
+        source = InputSource(str(folder / relative), encoding=encoding)
+        pages += _read_file(source, relative, problems, skipped)
     documents = _divide(pages, layout, problems, skipped)
     if not documents and not problems:
         expected = f"at least one file of {' '.join((*MEDIA_TYPE_BY_SUFFIX, *MODULES))} with text in it"
@@ -120,13 +118,14 @@ def read_folder(
     return DocumentFolder(tuple(documents), tuple(_describe(skipped)))
 
 
-def read_single_file(path: Path, *, layout: FileLayout, encoding: str | None) -> DocumentFolder:
+def read_single_file(source: InputSource, *, layout: FileLayout) -> DocumentFolder:
     """Return one text file as a document (or as its parts); its doc_id is the file's name, or by the layout's pattern."""
+    path = Path(source.path)
     if path.suffix.lower() in MODULES:
-        require_readable(str(path), path.suffix.lower())
+        require_readable(source.path, path.suffix.lower())
     skipped: Counter[str] = Counter()
-    problems = Problems(str(path))
-    pages = list(_read_file(path, path.name, encoding, problems, skipped))
+    problems = Problems(source.path)
+    pages = list(_read_file(source, path.name, problems, skipped))
     documents = _divide(pages, layout, problems, skipped)
     if not documents and not problems:
         problems.add(None, "a file with text in it", "an empty file")
@@ -187,9 +186,10 @@ def _walk(folder: Path, skipped: Counter[str]) -> Iterator[str]:
 
 
 def _read_file(
-    path: Path, doc_id: str, encoding: str | None, problems: Problems, skipped: Counter[str]
+    source: InputSource, doc_id: str, problems: Problems, skipped: Counter[str]
 ) -> Iterator[tuple[str, SectionedPage]]:
     """Yield the page of a file with its path for errors; nothing for one that is empty or, after a problem, bad."""
+    path = Path(source.path)
     shown = os.fsencode(path).decode("utf-8", errors="backslashreplace")
     if holds_no_text(doc_id):
         problems.add(None, "a file name in UTF-8", ascii(doc_id), path=shown)
@@ -200,11 +200,11 @@ def _read_file(
         return
     suffix = path.suffix.lower()
     try:
-        data = read_regular(path)
+        data = source.read_stored()
         if suffix in MODULES:
             yield shown, read_office_page(data, doc_id, shown)
             return
-        text = read_text(data, shown, encoding=encoding)
+        text = read_text(data, shown, encoding=source.encoding)
     except BadInput as error:
         problems.errors += error.problems
         return
@@ -270,78 +270,22 @@ def _describe(skipped: Counter[str]) -> list[str]:
     return [sentence for name, sentence in words.items() if skipped[name] > 0]
 
 
-def read_source(path: Path, *, encoding: str | None) -> bytes:
-    """Return a file's content in UTF-8. ValidationError when it cannot be read."""
-    return InputSource(str(path), encoding=encoding).read_bytes()
-
-
-class ReadFile:
-    """A file or folder that is about to be read, so that its hash is that of what was read."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._state = _note_state(path)
-
-    def hash(self) -> str:
-        """Return the SHA-256 of its bytes (see `hash_content`). ConflictError if it was changed since this object was made."""
-        sha256 = hash_content(self.path)
-        self.check()
-        return sha256
-
-    def check(self) -> None:
-        """Raise ConflictError if the file was changed since this object was made."""
-        if _note_state(self.path) != self._state:
-            raise ConflictError(say("{path} was changed while it was read. Start again.", path=self.path))
-
-    def hash_file(self) -> str | None:
-        """Return the same for a file; None for a folder."""
-        return None if self.path.is_dir() else self.hash()
-
-
-def _note_state(path: Path) -> list[tuple[str, int, int, int]]:
-    """Return what changes if one of the files changes: their inodes, sizes and times."""
-    states = []
-    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-        with contextlib.suppress(OSError, ValueError):  # its reader says what is wrong
-            state = file.stat()
-            states.append((str(file), state.st_ino, state.st_size, state.st_mtime_ns))
-    return states
-
-
-def hash_file(path: Path) -> str | None:
-    """Return the SHA-256 of a file's bytes, for the record of its import; None for a folder."""
-    return None if path.is_dir() else hash_content(path)
-
-
-def hash_content(path: Path) -> str:
-    """Return the SHA-256 of the bytes of a file, or of all the files of a folder in the order of their paths."""
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    digest = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as opened:
-            while piece := opened.read(1_048_576):
-                digest.update(piece)
-    return digest.hexdigest()
-
-
 def read_query_source(
-    path: Path,
+    source: InputSource,
     *,
     format_name: str | None,
-    encoding: str | None,
     header: bool = True,
     columns: ColumnNames | None = None,
 ) -> tuple[list[QueryLine], tuple[str, ...]]:
     """Return the queries of a table or of a ground-truth file, and notes on what was left alone: grades on any scale.
 
-    `header`: False for a table without one. `columns`: a table's columns by the names expected (`rename_columns`).
+    `source`: with a lenient scale, so that no grade is refused. `header`: False for a table without one. `columns`: a table's columns by the names expected (`rename_columns`).
     """
-    source = InputSource(str(path), encoding=encoding, scale=GradeScale(lenient=True))
     file_format = None if columns else _find_query_format(source, format_name)
     if file_format is None:
         kind = format_name if format_name in KINDS else None
         data = read_table(source, kind=kind)
-        return read_queries(data, str(path), kind=kind, header=header, names=columns), ()
+        return read_queries(data, source.path, kind=kind, header=header, names=columns), ()
     truth = (
         file_format.read(source)
         if file_format.read_graded is None
@@ -350,7 +294,7 @@ def read_query_source(
     others = source.scale.unknown.total()  # counted now: looking for lines reads the file again
     lines = _locate(file_format, source, truth)
     _check_texts(lines, source, file_format)
-    repeated = describe_repeated_texts(str(path), list_repeated_texts(file_format, truth))
+    repeated = describe_repeated_texts(source.path, list_repeated_texts(file_format, truth))
     notes = (*describe_wrong_counts(truth.wrong_counts), *repeated)
     count = len(truth.qrels) + others
     if not count:
@@ -362,34 +306,34 @@ def read_query_source(
 
 
 def read_document_source(
-    path: Path,
+    source: InputSource,
     *,
     format_name: str | None,
-    encoding: str | None,
     layout: FileLayout,
     columns: ColumnNames | None = None,
 ) -> DocumentFolder:
     """Return the documents of a table, of a folder, or of one text file. BadInput names every bad place."""
-    if path.is_dir():
+    path = Path(source.path)
+    if source.is_folder:
         if format_name is not None:
             raise ValidationError(
                 f"--format: {path} is a folder, whose files say by their suffix what they are"
             )
-        return read_folder(path, layout=layout, encoding=encoding)
+        return read_folder(path, layout=layout, encoding=source.encoding)
     suffix = path.suffix.lower()
     if format_name is None and suffix in (*MODULES, *MACROS) and path.is_file():
-        return read_single_file(path, layout=layout, encoding=encoding)
+        return read_single_file(source, layout=layout)
     if format_name is None and suffix in MEDIA_TYPE_BY_SUFFIX and path.is_file():
         may_be_table = suffix == ".txt"
-        if not may_be_table or detect_kind(read_source(path, encoding=encoding), "") is None:
-            return read_single_file(path, layout=layout, encoding=encoding)
+        if not may_be_table or detect_kind(source.read_bytes(), "") is None:
+            return read_single_file(source, layout=layout)
     if not layout.is_plain:
         raise ValidationError(
             "--sections, --cut, --doc-id and --title are for files of text; a table's documents are taken as they are"
         )
     kind = check_kind(format_name) if format_name else None
-    data = read_table(InputSource(str(path), encoding=encoding), kind=kind)
-    documents = read_documents(data, str(path), kind=kind, names=columns)
+    data = read_table(source, kind=kind)
+    documents = read_documents(data, source.path, kind=kind, names=columns)
     return DocumentFolder(tuple(documents), ())
 
 

@@ -73,7 +73,7 @@ def record_import(
     options: Mapping[str, Any] | None = None,
     declared: Mapping[str, Any] | None = None,
 ) -> int:
-    """Store the record of an import that changes something, and return its primary key. `sha256`: see `hash_file`."""
+    """Store the record of an import that changes something, and return its primary key. `sha256`: of the file, None for a folder."""
     counts = {
         "read": report.read,
         "added": report.added,

@@ -171,13 +171,15 @@ def _list_files() -> Iterator[Target]:
     yield Target(
         "query source",
         ".csv",
-        _with_file(partial(read_query_source, format_name=None, encoding=None)),
+        _with_file(lambda path: read_query_source(InputSource(str(path)), format_name=None)),
         queries,
     )
     yield Target(
         "document source",
         ".jsonl",
-        _with_file(partial(read_document_source, format_name=None, encoding=None, layout=FileLayout())),
+        _with_file(
+            lambda path: read_document_source(InputSource(str(path)), format_name=None, layout=FileLayout())
+        ),
         (b'{"doc_id": "a", "text": "b"}\n',),
     )
     samples = tuple(

@@ -18,7 +18,6 @@ BEGINNINGS = ("read_", "parse_", "load_", "open_", "stage_", "recognize_")
 INPUTS = {"bytes", "Path", "InputSource", "BinaryIO"}
 NOT_FUZZED = {
     "annotator/cli/terminal.py read_bytes": "bytes as they are",
-    "annotator/importing/sources.py read_source": "bytes as they are",
     "annotator/installation/backup_file.py open_partial_file": "writes",
     "annotator/installation/service.py open_place": "writes",
     "annotator/releases/build/folder.py open_partial": "writes",

@@ -27,7 +27,7 @@ from annotator.formats.registry import FORMATS, read_truth
 from annotator.formats.syntax.source import MAX_LINE, InputSource
 from annotator.formats.syntax.tables import MAX_CELL, read_rows
 from annotator.importing.judgments.provenance import read_provenance
-from annotator.importing.sources import FileLayout, read_folder, read_query_source, read_source
+from annotator.importing.sources import FileLayout, read_folder, read_query_source
 from annotator.importing.texts import office_files
 from annotator.importing.texts.office_files import read_office_page
 
@@ -75,8 +75,8 @@ def test_every_way_in_refuses_what_is_no_regular_file_before_it_is_read(tmp_path
         ways = (
             lambda path=path: check_file(InputSource(path)),
             lambda path=path: read_truth(InputSource(path), format_name="law"),
-            lambda path=path: read_source(Path(path), encoding=None),
-            lambda path=path: read_query_source(Path(path), format_name=None, encoding=None),
+            lambda path=path: InputSource(path).read_bytes(),
+            lambda path=path: read_query_source(InputSource(path), format_name=None),
             lambda path=path: read_bytes(Path(path)),
             lambda path=path: read_provenance(Path(path)),
         )
@@ -92,7 +92,7 @@ def test_a_folder_and_a_name_that_no_file_has_are_refused(tmp_path: Path) -> Non
         with pytest.raises(ValidationError, match=message):
             read_bytes(Path(path))
         with pytest.raises(AnnotatorError):
-            read_source(Path(path), encoding=None)
+            InputSource(path).read_bytes()
 
 
 def test_a_pipe_in_a_folder_of_documents_is_named(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_line_over_the_limit_is_refused_before_the_rest_is_read(tmp_path: Path
     with path.open("r+b") as file:
         file.truncate(50_000_000_000)  # sparse: reading all of it would end nowhere
     with pytest.raises(BadInput, match=r"q\.csv:3: expected lines of at most 32 MB, found a longer one"):
-        read_query_source(path, format_name="csv", encoding=None)
+        read_query_source(InputSource(str(path)), format_name="csv")
 
 
 @pytest.mark.usefixtures("small_cells")
@@ -141,7 +141,7 @@ def test_a_cell_of_many_lines_over_the_limit_is_refused_before_the_rest_is_read(
     with path.open("r+b") as file:
         file.truncate(50_000_000_000)  # sparse: reading all of it would end nowhere
     with pytest.raises(BadInput, match=r"q\.csv:3: expected cells of at most 32,000,000 characters, found a"):
-        read_query_source(path, format_name="csv", encoding=encoding)
+        read_query_source(InputSource(str(path), encoding=encoding), format_name="csv")
 
 
 @pytest.mark.usefixtures("small_cells")
@@ -172,7 +172,7 @@ def test_a_large_table_without_such_a_cell_is_read(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"
     rows = (f'q{number},"{"x" * 1_000_000}"\n' for number in range(33))
     path.write_text("query_id,text\n" + "".join(rows))
-    assert len(read_query_source(path, format_name="csv", encoding=None)[0]) == 33
+    assert len(read_query_source(InputSource(str(path)), format_name="csv")[0]) == 33
 
 
 def test_text_that_is_none_is_named_with_its_line_in_a_table_too() -> None:

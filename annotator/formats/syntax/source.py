@@ -3,9 +3,11 @@
 The first step of every reader of a named file. Text is UTF-8 (a BOM is accepted) unless another encoding is named.
 Refused with the line: bytes that are not in the encoding, NUL, lone surrogates, a line of more than 32 MB. Devices,
 named pipes and files under /proc and /sys are refused before the first byte, since reading them may never end or fail
-half way; so is a folder where a file is expected.
+half way; so is a folder where a file is expected. The bytes are hashed while they are read, so that the record of an
+import has the hash of what was read. A reader may read a file twice, and is refused if the file changed in between.
 """
 
+import hashlib
 import io
 import os
 import stat
@@ -15,7 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.errors import BadInput, ConflictError, FormatError, ValidationError
+from annotator.domain.messages import say
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.text import describe_bytes, read_text, to_utf8
 from annotator.formats.syntax.tree import refuse
@@ -106,13 +109,20 @@ MAX_LINE = 32_000_000
 class InputSource:
     """A file or a folder, as the user named it.
 
-    `data` stands for the file's content where there is no file. `scale` says how its grades are read.
+    `data` stands for the file's content where there is no file. `scale` says how its grades are read. `hashes`: the SHA-256
+    of the stored bytes of each file that was read to its end, by path.
     """
 
     path: str
     data: bytes | None = field(default=None, repr=False)
     encoding: str | None = None
     scale: GradeScale = field(default_factory=GradeScale, repr=False, compare=False)
+    hashes: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def sha256(self) -> str | None:
+        """Return the hash of the file as it was read; None for a folder, and before the file was read to its end."""
+        return self.hashes.get(self.path)
 
     @property
     def is_folder(self) -> bool:
@@ -124,19 +134,23 @@ class InputSource:
             return io.BytesIO(self.data)
         return open_regular(self.path)
 
-    def read_bytes(self, *, longest_line: int | None = None) -> bytes:
-        """Return the whole content in UTF-8.
+    def read_stored(self, *, longest_line: int | None = None) -> bytes:
+        """Return the whole content as it is stored.
 
-        With `longest_line` (in bytes, as stored) BadInput names a longer line, before the rest is read.
+        With `longest_line` (in bytes) BadInput names a longer line, before the rest is read.
         """
         with self.open() as file, named_errors(self.path):
             data = file.read() if longest_line is None else read_lines_up_to(file, self.path, longest_line)
-        return to_utf8(data, self.path, self.encoding)
+        self._note_hash(hashlib.sha256(data).hexdigest())
+        return data
+
+    def read_bytes(self, *, longest_line: int | None = None) -> bytes:
+        """Return the whole content in UTF-8; see `read_stored`."""
+        return to_utf8(self.read_stored(longest_line=longest_line), self.path, self.encoding)
 
     def read_text(self) -> str:
         """Return the whole content as text, without its BOM."""
-        with self.open() as file, named_errors(self.path):
-            return read_text(file.read(), self.path, encoding=self.encoding)
+        return read_text(self.read_stored(), self.path, encoding=self.encoding)
 
     def read_lines(self, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
         """Yield each line with its number (from 1), one at a time; without its LF or CRLF unless `keep_ends`."""
@@ -148,9 +162,10 @@ class InputSource:
             yield from enumerate(kept, 1)
             return
         with self.open() as file, named_errors(self.path):
-            number = 0
+            number, digest = 0, hashlib.sha256()
             while line := file.readline(MAX_LINE + 1):
                 number += 1
+                digest.update(line)
                 if len(line) > MAX_LINE:
                     raise refuse(
                         self.path, number, f"lines of at most {MAX_LINE // 1_000_000} MB", "a longer one"
@@ -158,6 +173,12 @@ class InputSource:
                 text = _read_line(line, self.path, number)
                 text = text if keep_ends else text.rstrip("\r\n")
                 yield number, text.removeprefix("\ufeff") if number == 1 else text
+        self._note_hash(digest.hexdigest())
+
+    def _note_hash(self, sha256: str) -> None:
+        """Keep the hash of the whole file. ConflictError if an earlier reading found other bytes."""
+        if self.hashes.setdefault(self.path, sha256) != sha256:
+            raise ConflictError(say("{path} was changed while it was read. Start again.", path=self.path))
 
     def child(self, name: str) -> "InputSource":
         """Return a file of the folder, by its path within; never one outside it. ValidationError for such a path."""
@@ -165,7 +186,8 @@ class InputSource:
         root = Path(self.path).resolve()
         if inner.is_absolute() or ".." in inner.parts or not (root / name).resolve().is_relative_to(root):
             raise ValidationError(f"{self.path}: expected files within the folder, found {name}")
-        return InputSource(str(Path(self.path) / name), encoding=self.encoding, scale=self.scale)
+        path = str(Path(self.path) / name)
+        return InputSource(path, encoding=self.encoding, scale=self.scale, hashes=self.hashes)
 
 
 def _read_line(line: bytes, path: str, number: int) -> str:

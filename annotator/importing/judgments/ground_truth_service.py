@@ -89,7 +89,7 @@ def import_qrels(
     )
     judgments = len(file.truth.further_judgments) if as_judgments else 0
     require_content(len(file.truth.qrels) + judgments, file.path, "grades")
-    sha256 = None if path.is_dir() else file.sha256
+    sha256 = file.source.sha256
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk
         report_progress(say_n("checking {n:,} grade", "checking {n:,} grades", len(file.truth.qrels)))

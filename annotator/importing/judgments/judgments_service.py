@@ -45,7 +45,6 @@ from annotator.importing.report import (
     note_joined,
 )
 from annotator.importing.runs.run_plan import RESERVED
-from annotator.importing.sources import ReadFile
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_query_texts
 from annotator.importing.transaction_sql import (
     ImportTransaction,
@@ -88,11 +87,10 @@ def import_judgments(
     refuse_annotators(declared, use="this file names its annotators itself")
     scale = GradeScale(parse_mapping(map_grades))
     report_progress(say("reading {path}", path=path))
-    read_file = ReadFile(path)
-    data = read_table(InputSource(str(path), encoding=encoding), kind=format_name)
+    source = InputSource(str(path), encoding=encoding)
+    data = read_table(source, kind=format_name)
     lines = read_judgments(data, str(path), kind=format_name, scale=scale, names=columns)
     require_content(len(lines), str(path), "judgments")
-    sha256 = read_file.hash_file()
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         plan, note = plan_judgments(transaction, lines, str(path))
         new = prepare_new_judgments(
@@ -116,7 +114,7 @@ def import_judgments(
             transaction,
             new,
             report,
-            sha256=sha256,
+            sha256=source.sha256,
             format_name=format_name,
             options=options,
             declared=declared,

@@ -11,7 +11,6 @@ from annotator.formats.syntax.tables import ColumnNames, read_table
 from annotator.importing.new_ids import note_by_id, require_content
 from annotator.importing.report import ImportReport, Progress, be_silent
 from annotator.importing.runs.run_plan import RESERVED, check_queries
-from annotator.importing.sources import ReadFile
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_query_texts
 from annotator.importing.transaction_sql import list_given_options, open_import, record_import
 from annotator.storage.database import Database
@@ -33,11 +32,10 @@ def import_pairs(
 ) -> ImportReport:
     """Import pairs into the pool, from CSV, TSV or JSONL. Their provenance is the system `import`."""
     report_progress(say("reading {path}", path=path))
-    read_file = ReadFile(path)
-    data = read_table(InputSource(str(path), encoding=encoding), kind=format_name)
+    source = InputSource(str(path), encoding=encoding)
+    data = read_table(source, kind=format_name)
     lines = read_pairs(data, str(path), kind=format_name, names=columns)
     require_content(len(lines), str(path), "pairs")
-    sha256 = read_file.hash_file()
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk
         queries = list_query_texts(session, dataset_pk)
@@ -56,5 +54,5 @@ def import_pairs(
         )
         if report.changes_something:
             options = list_given_options(columns=dict(columns or {}))
-            record_import(transaction, report, sha256=sha256, format_name=format_name, options=options)
+            record_import(transaction, report, sha256=source.sha256, format_name=format_name, options=options)
     return report

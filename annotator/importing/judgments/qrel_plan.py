@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,7 +31,6 @@ from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import describe
 from annotator.importing.new_ids import expect_query
-from annotator.importing.sources import ReadFile
 from annotator.importing.texts.text_plan import QueryText
 
 NAMED = 5
@@ -44,10 +44,17 @@ class QrelFile:
     format: Format
     truth: GroundTruth
     source: InputSource
-    sha256: str
-    """Over the bytes of the file, or of the folder's files."""
     mapped: Mapping[str, int]
     """How often each value of `--map-grades` occurs in the file."""
+
+    @property
+    def sha256(self) -> str:
+        """Return the hash of the file as it was read; for a folder, over the hashes of its files in the order of their paths."""
+        hashes = self.source.hashes
+        return (
+            self.source.sha256
+            or sha256("".join(hashes[path] for path in sorted(hashes)).encode()).hexdigest()
+        )
 
     @property
     def has_ids(self) -> bool:
@@ -63,10 +70,9 @@ def read_qrel_source(
     scale: GradeScale | None = None,
 ) -> QrelFile:
     """Return the ground truth of a file or folder. BadInput names every bad place; ValidationError what is missing."""
-    read_file = ReadFile(path)
     source = InputSource(str(path), encoding=encoding, scale=scale or GradeScale())
     file_format, truth = read_truth(source, format_name=format_name, grades_by=grades_by)
-    return QrelFile(str(path), file_format, truth, source, read_file.hash(), source.scale.figures)
+    return QrelFile(str(path), file_format, truth, source, source.scale.figures)
 
 
 def match_qrels(

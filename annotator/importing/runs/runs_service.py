@@ -7,7 +7,7 @@ unless the actor leads the dataset.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.formats.run_records import RunFile
 from annotator.formats.runs import read_run_file
+from annotator.formats.syntax.source import InputSource
 from annotator.importing.new_ids import note_by_id
 from annotator.importing.report import (
     FolderReport,
@@ -35,7 +36,6 @@ from annotator.importing.runs.run_plan import (
     plan_folder,
     plan_run,
 )
-from annotator.importing.sources import ReadFile, hash_file, read_source
 from annotator.importing.texts.text_plan import QueryText
 from annotator.importing.texts.texts_sql import list_query_texts
 from annotator.importing.transaction_sql import ImportTransaction, open_import, record_import
@@ -93,10 +93,8 @@ def import_run(
         file = reader.read(path)
         return {path: plan_run(file, str(path), queries=queries, options=options, system=system)}
 
-    importer = _RunImporter(
-        database, actor, dataset, now, options, format_name, dry_run, report_progress, fetched
-    )
-    (report,) = importer.store(plan, path)
+    importer = _RunImporter(database, actor, dataset, now, options, reader, dry_run, report_progress, fetched)
+    (report,) = importer.store(plan)
     return report
 
 
@@ -132,22 +130,26 @@ def import_runs(
     def plan(queries: Queries) -> dict[Path, RunPlan]:
         return plan_folder(folder, paths, read, queries=queries, options=options)
 
-    importer = _RunImporter(database, actor, dataset, now, options, format_name, dry_run, report_progress)
-    return FolderReport.of(str(folder), importer.store(plan, folder), notes, dry_run=dry_run)
+    importer = _RunImporter(database, actor, dataset, now, options, reader, dry_run, report_progress)
+    return FolderReport.of(str(folder), importer.store(plan), notes, dry_run=dry_run)
 
 
 @dataclass(frozen=True, slots=True)
 class _RunReader:
-    """The options with which run files are read; see `read_run_file`."""
+    """The options with which run files are read (see `read_run_file`), and the hash of each file as it was read last."""
 
     format_name: str | None
     encoding: str | None
     id_field: str | None
     response_time_unit: str | None
+    hashes: dict[Path, str | None] = field(default_factory=dict)
 
     def read(self, path: Path) -> RunFile:
+        source = InputSource(str(path), encoding=self.encoding)
+        data = source.read_bytes()
+        self.hashes[path] = source.sha256
         return read_run_file(
-            read_source(path, encoding=self.encoding),
+            data,
             str(path),
             kind=self.format_name,
             id_field=self.id_field,
@@ -164,30 +166,24 @@ class _RunImporter:
     dataset: str
     now: datetime
     options: RunOptions
-    format_name: str | None
+    reader: _RunReader
     dry_run: bool
     report_progress: Progress
     fetched: FetchedFrom | None = None
 
-    def store(self, make_plans: Callable[[Queries], dict[Path, RunPlan]], source: Path) -> list[ImportReport]:
-        """Plan the runs of the file or folder `source` for the dataset's queries, then store all of them.
+    def store(self, make_plans: Callable[[Queries], dict[Path, RunPlan]]) -> list[ImportReport]:
+        """Plan the runs for the dataset's queries, then store all of them.
 
         Plans again if the queries changed meanwhile.
         """
         while True:
             queries = self._read_queries()
-            read_file = ReadFile(source)
             plans = make_plans(queries)
-            hashes = {path: hash_file(path) for path in plans}
-            read_file.check()
             with open_import(
                 self.database, self.actor, self.dataset, now=self.now, dry_run=self.dry_run
             ) as transaction:
                 if list_query_texts(transaction.session, transaction.dataset_pk) == queries:
-                    return [
-                        self._store_run(transaction, path, hashes[path], plan, queries)
-                        for path, plan in plans.items()
-                    ]
+                    return [self._store_run(transaction, path, plan, queries) for path, plan in plans.items()]
 
     def _read_queries(self) -> Queries:
         with self.database.read() as session:
@@ -196,13 +192,14 @@ class _RunImporter:
             return list_query_texts(session, dataset_pk)
 
     def _store_run(
-        self, transaction: ImportTransaction, path: Path, sha256: str | None, plan: RunPlan, queries: Queries
+        self, transaction: ImportTransaction, path: Path, plan: RunPlan, queries: Queries
     ) -> ImportReport:
         """Store a new run, or replace a stored one.
 
         A replacement has the same content in another order, or more results of the same file.
         """
         self.report_progress(say("storing {path}", path=path))
+        sha256 = self.reader.hashes[path]
         session, dataset_pk, run = transaction.session, transaction.dataset_pk, plan.run
         stored = runs_sql.find_run(session, dataset_pk, run.system)
         report = _report_new_run(path, plan, dry_run=self.dry_run)
@@ -231,7 +228,7 @@ class _RunImporter:
             transaction,
             report,
             sha256=sha256,
-            format_name=self.format_name,
+            format_name=self.reader.format_name,
             system=run.system,
             options={**self.options.to_record(), **(self.fetched.options if self.fetched else {})},
         )

@@ -37,7 +37,9 @@ class FetchIdentity:
 
 @dataclass(slots=True)
 class SavedRun:
-    """The files of a fetch. `lines`: by query_id, what is answered so far; `imported_sha256`: of the file as last imported.
+    """The files of a fetch. `lines`: by query_id, what is answered so far.
+
+    `opened_sha256`: of the file when it was opened; None if it had no answer. `imported_sha256`: of the file as last imported.
 
     `most_bytes`: how large the run file may become; None: as large as it gets.
     """
@@ -47,6 +49,7 @@ class SavedRun:
     texts: dict[str, str]  # by query_id, the hash of the text that is or will be sent
     lines: dict[str, dict[str, Any]] = field(default_factory=dict)
     imported_sha256: str | None = None
+    opened_sha256: str | None = None
     file: BinaryIO | None = None
     most_bytes: int | None = None
 
@@ -114,7 +117,8 @@ def open_saved_run(path: Path, identity: FetchIdentity, queries: Iterable[Endpoi
         return SavedRun(path, identity, texts)
     state = _read_state(state_path)
     _check_identity(path, identity, state)
-    lines = _read_lines(path) if path.exists() else {}
+    data = read_regular(path) if path.exists() else b""
+    lines = _read_lines(path, data)
     changed = [query_id for query_id in lines if texts.get(query_id) != state["texts"].get(query_id)]
     if changed:
         shown = ", ".join(changed[:5]) + (", …" if len(changed) > 5 else "")
@@ -122,7 +126,8 @@ def open_saved_run(path: Path, identity: FetchIdentity, queries: Iterable[Endpoi
             f"{path}: the dataset has another text now for queries that are answered in it, or no longer has them: {shown}; "
             "name another file with --save and another --system"
         )
-    return SavedRun(path, identity, texts, lines, state.get("imported_sha256"))
+    opened_sha256 = hashlib.sha256(data).hexdigest() if lines else None
+    return SavedRun(path, identity, texts, lines, state.get("imported_sha256"), opened_sha256)
 
 
 def _check_identity(path: Path, identity: FetchIdentity, state: Mapping[str, Any]) -> None:
@@ -161,9 +166,8 @@ def _read_state(path: Path) -> dict[str, Any]:
     return dict(state)
 
 
-def _read_lines(path: Path) -> dict[str, dict[str, Any]]:
+def _read_lines(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
     """Return the answered lines by query_id. Half a line at the end is left out; any other bad line is refused."""
-    data = read_regular(path)
     whole = data[: data.rfind(b"\n") + 1]
     lines: dict[str, dict[str, Any]] = {}
     for number, content in enumerate(whole.splitlines(), 1):

@@ -55,7 +55,6 @@ from annotator.importing.search_endpoint.server_rules import (
     name_host,
 )
 from annotator.importing.search_endpoint.spec import hash_spec, read_spec_file
-from annotator.importing.sources import hash_file
 from annotator.importing.texts.texts_sql import count_documents, list_stored_queries
 from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
@@ -200,14 +199,16 @@ def fetch_run(
         report_progress=report_progress,
         fetched=_describe_origin(fetch, saved, report),
     )
-    saved.imported_sha256 = hash_file(saved.path)
+    with database.read() as session:
+        stored = runs_sql.find_run(session, key_of(find_dataset(session, dataset).pk), system)
+    saved.imported_sha256 = stored.file_sha256 if stored else None
     saved.write_state()
     return replace(report, run=replace(run, notes=(*run.notes, *_note(report))))
 
 
 def _is_same_run(stored: runs_sql.StoredRun, saved: SavedRun) -> bool:
     """Return whether the system's run in the database came from this file, also if the fetch ended right after the import."""
-    return stored.file_sha256 in (saved.imported_sha256, hash_file(saved.path) if saved.lines else None)
+    return stored.file_sha256 in (saved.imported_sha256, saved.opened_sha256)
 
 
 def check_host(url: str, allowed: Sequence[str], dataset: str) -> str:

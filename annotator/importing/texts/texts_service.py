@@ -10,10 +10,12 @@ from pathlib import Path
 
 from annotator.domain.messages import say, say_n
 from annotator.domain.people import Actor
+from annotator.formats.syntax.grade_scale import GradeScale
+from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import ColumnNames
 from annotator.importing.new_ids import NewIds, require_content
 from annotator.importing.report import ImportReport, Progress, be_silent, note_changed_texts
-from annotator.importing.sources import ReadFile, make_layout, read_document_source, read_query_source
+from annotator.importing.sources import make_layout, read_document_source, read_query_source
 from annotator.importing.texts import texts_sql
 from annotator.importing.texts.text_plan import plan_documents, plan_queries
 from annotator.importing.transaction_sql import list_given_options, open_import, record_import
@@ -41,12 +43,9 @@ def import_queries(
     (`rename_columns`). Refused: another text for a judged query.
     """
     report_progress(say("reading {path}", path=path))
-    read_file = ReadFile(path)
-    lines, notes = read_query_source(
-        path, format_name=format_name, encoding=encoding, header=header, columns=columns
-    )
+    source = InputSource(str(path), encoding=encoding, scale=GradeScale(lenient=True))
+    lines, notes = read_query_source(source, format_name=format_name, header=header, columns=columns)
     require_content(len(lines), str(path), "queries")
-    sha256 = read_file.hash_file()
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk
         report_progress(say_n("checking {n:,} query", "checking {n:,} queries", len(lines)))
@@ -61,7 +60,7 @@ def import_queries(
         )
         if report.changes_something:
             options = list_given_options(columns=dict(columns or {}))
-            record_import(transaction, report, sha256=sha256, format_name=format_name, options=options)
+            record_import(transaction, report, sha256=source.sha256, format_name=format_name, options=options)
     return report
 
 
@@ -92,12 +91,9 @@ def import_documents(
     """
     layout = make_layout(sections=sections, cut=cut, doc_id=doc_id, title=title)
     report_progress(say("reading {path}", path=path))
-    read_file = ReadFile(path)
-    source = read_document_source(
-        path, format_name=format_name, encoding=encoding, layout=layout, columns=columns
-    )
-    sha256 = read_file.hash_file()
-    lines = source.documents
+    source = InputSource(str(path), encoding=encoding)
+    content = read_document_source(source, format_name=format_name, layout=layout, columns=columns)
+    lines = content.documents
     require_content(len(lines), str(path), "documents")
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk
@@ -111,7 +107,7 @@ def import_documents(
         texts_sql.change_documents(session, plan.changed, now=now)
         mark_outdated(session, dataset_pk, plan.retexted)
         on_older_text = count_on_older_text(session, plan.retexted)
-        notes = (*source.notes, *new.describe(), *note_changed_texts(len(plan.retexted), on_older_text))
+        notes = (*content.notes, *new.describe(), *note_changed_texts(len(plan.retexted), on_older_text))
         added, changed = len(plan.added), len(plan.changed)
         report = ImportReport(
             "documents", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run
@@ -120,5 +116,5 @@ def import_documents(
             options = list_given_options(
                 sections=sections, cut=cut, doc_id=doc_id, title=title, columns=dict(columns or {})
             )
-            record_import(transaction, report, sha256=sha256, format_name=format_name, options=options)
+            record_import(transaction, report, sha256=source.sha256, format_name=format_name, options=options)
     return report

@@ -71,7 +71,7 @@ def _read_texts(path: Path, choices: ImportChoices) -> FilePreview | None:
     if path.is_dir():
         source = read_folder(path, layout=layout, encoding=choices.encoding, at_most=_TEXT_FILES_READ)
     elif path.suffix.lower() in _TEXTS and detect_kind(_read_head(path), path.name) is None:
-        source = read_single_file(path, layout=layout, encoding=choices.encoding)
+        source = read_single_file(InputSource(str(path), encoding=choices.encoding), layout=layout)
     else:
         return None
     rows = [

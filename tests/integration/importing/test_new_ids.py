@@ -1,18 +1,19 @@
 """An import names ids that nearly match, ids that a format cannot hold, and a file in which there is nothing to read."""
 
+import hashlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from annotator.domain.errors import BadInput, ConflictError
-from annotator.importing import sources
+from annotator.domain.errors import BadInput
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.importing.judgments.pairs_service import import_pairs
 from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_documents, import_queries
 from annotator.storage.database import Database
-from annotator.storage.tables.central import DocumentRow
+from annotator.storage.tables.central import DocumentRow, ImportRecordRow
 from tests.integration.importing.test_importing import Desk, Import
 
 
@@ -121,16 +122,18 @@ def test_a_file_from_which_nothing_is_read_is_refused(
         (import_run, "e.txt", "q1 Q0 d1 1 2.0 bm25\n"),
     ],
 )
-def test_a_file_that_changes_after_it_was_parsed_is_refused_and_not_recorded_with_another_hash(
-    desk: Desk, use_case: Import, name: str, text: str, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_changes_after_it_was_parsed_is_recorded_with_the_hash_of_what_was_parsed(
+    desk: Desk, use_case: Import, name: str, text: str
 ) -> None:
-    path, before = desk.folder / name, desk.dump()
+    path, stored = desk.folder / name, "other bytes"
 
-    def change_and_hash(of: Path) -> str:
-        path.write_text(text + text.splitlines()[-1].replace("1", "2") + "\n", encoding="utf-8")
-        return "0" * 64
+    def change(message: object) -> None:
+        if str(message).startswith(("checking", "storing")):  # it has been parsed
+            path.write_text(stored, encoding="utf-8")
 
-    monkeypatch.setattr(sources, "hash_content", change_and_hash)
-    with pytest.raises(ConflictError, match="was changed while it was read"):
-        desk.bring(use_case, name, text)
-    assert desk.dump() == before
+    options: dict[str, Any] = {"system": "s"} if use_case is import_run else {}
+    before = set(desk.rows(ImportRecordRow.pk, ImportRecordRow.sha256))
+    desk.bring(use_case, name, text, report_progress=change, **options)
+    assert path.read_text(encoding="utf-8") == stored
+    ((_, sha256),) = set(desk.rows(ImportRecordRow.pk, ImportRecordRow.sha256)) - before
+    assert sha256 == hashlib.sha256(text.encode()).hexdigest()

@@ -9,6 +9,7 @@ import pytest
 from annotator.dataset.coverage_service import check_file
 from annotator.formats.content_warnings import describe_wrong_counts
 from annotator.formats.registry import read_truth
+from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
 from annotator.importing.conversion.conversion_service import prepare_conversion, write_conversion
 from annotator.importing.judgments.qrel_plan import match_qrels, read_qrel_source
@@ -92,7 +93,7 @@ def test_a_conversion_says_so_before_the_count_is_written_anew(tmp_path: Path) -
 def test_an_import_of_queries_says_so(tmp_path: Path) -> None:
     source = tmp_path / "in.yaml"
     source.write_bytes(NABLARCH)
-    _, notes = read_query_source(source, format_name=None, encoding=None)
+    _, notes = read_query_source(InputSource(str(source), scale=GradeScale(lenient=True)), format_name=None)
     assert [note.partition(": ")[2] for note in notes] == ["dataset.total_queries says 50, counted: 1 query"]
 
 
@@ -103,12 +104,15 @@ def test_relevant_documents_are_not_counted_where_grades_of_another_scale_are_pa
     source = tmp_path / "in.json"
     source.write_bytes(content)
     assert any(
-        "says 2, counted: 1" in note for note in read_query_source(source, format_name=None, encoding=None)[1]
+        "says 2, counted: 1" in note
+        for note in read_query_source(
+            InputSource(str(source), scale=GradeScale(lenient=True)), format_name=None
+        )[1]
     )
     source.write_bytes(content.replace(b'"d2": 0', b'"d2": 4').replace(b'"relevance": 0', b'"relevance": 4'))
-    assert read_query_source(source, format_name=None, encoding=None)[1] == (
-        "2 judgments in the file are not imported",
-    )
+    assert read_query_source(InputSource(str(source), scale=GradeScale(lenient=True)), format_name=None)[
+        1
+    ] == ("2 judgments in the file are not imported",)
 
 
 def test_an_import_of_qrels_says_so(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import Document
+from annotator.formats.syntax.source import InputSource
 from annotator.importing.sources import FileLayout, read_folder, read_single_file
 from annotator.importing.texts import office_files
 from annotator.importing.texts.office_files import read_office_page
@@ -217,7 +218,7 @@ def test_macros_are_refused_also_under_another_name(tmp_path: Path) -> None:
     assert refuse("a.docx", archive.getvalue()) == "a.docx: expected a DOCX file without macros, found macros"
     (tmp_path / "a.docm").write_bytes(b"x")
     with pytest.raises(BadInput, match=r"a file without macros \(save it as \.docx\), found \.docm"):
-        read_single_file(tmp_path / "a.docm", layout=FileLayout(), encoding=None)
+        read_single_file(InputSource(str(tmp_path / "a.docm")), layout=FileLayout())
 
 
 def test_an_entity_of_a_word_file_opens_no_other_file(tmp_path: Path) -> None:
@@ -294,7 +295,7 @@ def test_without_the_extra_a_file_says_what_to_install_and_a_folder_goes_on(
     (tmp_path / "a.pdf").write_bytes(make_pdf("words"))
     (tmp_path / "b.md").write_text("# Title\n")
     with pytest.raises(ValidationError, match=r'pip install "annotator\[documents\]"'):
-        read_single_file(tmp_path / "a.pdf", layout=FileLayout(), encoding=None)
+        read_single_file(InputSource(str(tmp_path / "a.pdf")), layout=FileLayout())
     folder = read_folder(tmp_path, layout=FileLayout(), encoding=None)
     assert [line.document.doc_id for line in folder.documents] == ["b.md"]
     assert folder.notes == (f"1 file of .docx .pdf .xlsx skipped. {office_files.INSTALL}",)

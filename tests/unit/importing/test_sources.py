@@ -1,11 +1,14 @@
 """Queries come from any ground-truth format or from a table, and every one needs a text."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
 
-from annotator.domain.errors import BadInput, ValidationError
+from annotator.domain.errors import BadInput, ConflictError, ValidationError
 from annotator.formats.input_tables import QueryLine
+from annotator.formats.syntax.grade_scale import GradeScale
+from annotator.formats.syntax.source import InputSource
 from annotator.importing.sources import read_query_source
 
 SAMPLES = Path(__file__).parents[3] / "annotator" / "formats" / "samples"
@@ -14,7 +17,8 @@ SAMPLES = Path(__file__).parents[3] / "annotator" / "formats" / "samples"
 def read(
     path: Path, *, format_name: str | None = None, encoding: str | None = None
 ) -> tuple[list[QueryLine], tuple[str, ...]]:
-    return read_query_source(path, format_name=format_name, encoding=encoding)
+    source = InputSource(str(path), encoding=encoding, scale=GradeScale(lenient=True))
+    return read_query_source(source, format_name=format_name)
 
 
 def write(folder: Path, text: str, name: str = "queries", encoding: str = "utf-8") -> Path:
@@ -97,3 +101,17 @@ def test_an_unknown_format_and_a_missing_file_are_refused(tmp_path: Path) -> Non
         read(SAMPLES / "law.json", format_name="xml")
     with pytest.raises(ValidationError, match="cannot read"):
         read(tmp_path / "none.yaml")
+
+
+def test_a_file_that_changes_between_two_readings_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text("query_id,text\nq1,a\n", encoding="utf-8")
+    source = InputSource(str(path))
+    for _ in range(2):
+        source.read_bytes()
+        assert [text for _, text in source.read_lines()] == ["query_id,text", "q1,a"]
+    assert source.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    path.write_text("query_id,text\nq1,b\n", encoding="utf-8")
+    for read in (source.read_bytes, source.read_text, lambda: list(source.read_lines())):
+        with pytest.raises(ConflictError, match=r"q\.csv was changed while it was read"):
+            read()
