@@ -289,6 +289,7 @@ def _write_reports(result: "EvaluationResult", reports: Mapping[str, Path], lang
         "program": f"annotator {__version__}",
         "robustness": result.robustness,
         "checks": result.targets,
+        "expected_order": result.expected_order,
     }
     if "--markdown" in reports:
         write_file(reports["--markdown"], [render_markdown(result.evaluation, **made)])
@@ -448,10 +449,10 @@ def _print_evaluation(result: "EvaluationResult") -> None:
 
 
 def _print_expected_order(order: "SystemOrder") -> None:
-    typer.echo(f"Expected order by {order.measure} (the scores are for the order only)")
-    rows = [(rank, item.system, _show(item.score)) for rank, item in enumerate(order.systems, 1)]
-    print_table(("", "system", f"expected {order.measure}"), rows, empty="")
-    typer.echo("")
+    table = order.tabulate()
+    typer.echo(str(table.title))
+    print_table(tuple(map(str, table.columns)), table.rows, empty="")
+    typer.echo(f"{table.note}\n")
 
 
 def _print_scores(systems: Sequence["SystemSummary"]) -> None:

@@ -51,6 +51,8 @@ from annotator.evaluation.targets import TargetCheck, list_shown_targets
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from annotator.pooling.rounds.pool_records import SystemOrder
+
 MOST_MEASURES_DRAWN = 4  # with a forest plot each
 MOST_DIFFERENCES = 40
 MOST_COMPARED = 200
@@ -108,6 +110,7 @@ def render_html(
     program: str,
     robustness: Robustness | None = None,
     checks: Sequence[TargetCheck] = (),
+    expected_order: "SystemOrder | None" = None,
 ) -> str:
     """Return the page. `program`: name and version; `checks`: the targets that were checked, else the profile's are shown."""
     table = evaluation.table
@@ -128,6 +131,7 @@ def render_html(
             evaluation=evaluation,
             table=table,
             robustness=robustness,
+            expected_order=None if expected_order is None else expected_order.tabulate(),
             title=" ".join(filter(None, (table.truth.name.rsplit("/", 1)[-1], table.truth.version))),
             made_at=made_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M"),
             program=program,

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
+    from annotator.pooling.rounds.pool_records import SystemOrder
+
 Translate = Callable[..., str]
 """Translates a sentence or a Message, and fills in its values: `tr` of the app."""
 
@@ -115,6 +117,7 @@ def render_markdown(
     program: str,
     robustness: Robustness | None = None,
     checks: Sequence[TargetCheck] = (),
+    expected_order: "SystemOrder | None" = None,
 ) -> str:
     """Return the report. `program`: name and version; `checks`: the targets that were checked, else the profile's are shown."""
     table = evaluation.table
@@ -127,6 +130,7 @@ def render_markdown(
         evaluation=evaluation,
         table=table,
         robustness=robustness,
+        expected_order=None if expected_order is None else expected_order.tabulate(),
         made_at=made_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M"),
         program=program,
         columns=columns,

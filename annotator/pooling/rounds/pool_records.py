@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.domain.figures import show_number
+from annotator.domain.messages import Message, say
 from annotator.pooling.filters.filter_records import NO_FILTERS, PoolFilters
 from annotator.pooling.retrievers.records import RetrievalOptions, RetrieverNote
 
@@ -170,6 +172,15 @@ class ExpectedScore:
     score: float
 
 
+class OrderTable(NamedTuple):
+    """The expected order in words: each system with its score, best first."""
+
+    title: Message
+    columns: tuple[Message, Message]
+    rows: tuple[tuple[str, str], ...]
+    note: Message
+
+
 @dataclass(frozen=True, slots=True)
 class SystemOrder:
     """The expected order of the systems with everything judged, best first, and what is still open, least certain first.
@@ -182,6 +193,18 @@ class SystemOrder:
     systems: tuple[ExpectedScore, ...]
     open: tuple[OpenSystems, ...]
     compared: int  # pairs of systems in all
+
+    def tabulate(self) -> OrderTable:
+        """Return the expected order as pages, reports and commands show it."""
+        return OrderTable(
+            title=say("Expected order"),
+            columns=(say("system"), say("expected {measure}", measure=self.measure)),
+            rows=tuple((item.system, show_number(item.score, 4)) for item in self.systems),
+            note=say(
+                "Unjudged documents count with their expected grades. The scores are for the order only: judging "
+                "more can raise or lower all of them together."
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,20 +72,16 @@ def draw_system_order(order: SystemOrder) -> None:
         )
         if len(order.open) > SHOWN:
             draw_note(tr("and {n:,} more", n=len(order.open) - SHOWN))
-    with st.expander(tr("Expected order")):
+    with st.expander(tr(order.tabulate().title)):
         draw_expected_order(order)
 
 
 def draw_expected_order(order: SystemOrder) -> None:
     """Draw the systems, best first, with the scores that put them in this order."""
+    table = order.tabulate()
     draw_link_table(
-        tr("Expected order"),
-        [tr("system"), tr("expected {measure}", measure=order.measure)],
-        [[name_word(item.system), show_number(item.score, 4)] for item in order.systems],
+        tr(table.title),
+        [tr(column) for column in table.columns],
+        [[name_word(system), score] for system, score in table.rows],
     )
-    draw_note(
-        tr(
-            "Unjudged documents count with their expected grades. The scores are for the order only: judging "
-            "more can raise or lower all of them together."
-        )
-    )
+    draw_note(tr(table.note))

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,7 +123,9 @@ def test_an_adaptive_round_says_what_is_open_and_keeps_it(world: Pool) -> None:
     assert made.figures["order"] == json.loads(json.dumps(asdict(first)))
 
 
-def test_an_evaluation_shows_the_order_that_the_next_adaptive_round_would_report(world: Pool) -> None:
+def test_an_evaluation_shows_the_order_that_the_next_adaptive_round_would_report(
+    world: Pool, tmp_path: Path
+) -> None:
     ann = world.person("ann")
     world.document("short", "x")
     world.run("s3", {"Q4": ["short", DOCUMENTS[0]]})
@@ -139,7 +142,17 @@ def test_an_evaluation_shows_the_order_that_the_next_adaptive_round_would_report
     one = evaluate_dataset(world.database, OPERATOR, "d", EvaluationRequest(), systems=["s2"]).expected_order
     assert one is not None and [item.system for item in one.systems] == ["s2"]
     shown = _run(world, "evaluate", "d").stdout
-    assert "Expected order by nDCG@5 (the scores are for the order only)" in shown
+    table = report.tabulate()
+    for shown_line in (table.title, table.columns[1], *table.rows[0], table.note):
+        assert str(shown_line) in shown
+    files = {option: tmp_path / f"report{option}" for option in ("--markdown", "--html")}
+    _run(world, "evaluate", "d", *(str(word) for option in files.items() for word in option))
+    for path in files.values():
+        report_text = path.read_text(encoding="utf-8")
+        assert report_text.index(str(table.title)) < report_text.index("Scores")
+        assert all(str(shown_line) in report_text for shown_line in (table.columns[1], table.note))
+    rows = [f"| {system} | {score} |" for system, score in table.rows]
+    assert "\n".join(rows) in files["--markdown"].read_text(encoding="utf-8")
     kept = json.loads(_run(world, "evaluate", "d", "--json").stdout)["expected_order"]
     assert kept == json.loads(json.dumps(asdict(report)))
 

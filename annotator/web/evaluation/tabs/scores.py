@@ -23,7 +23,7 @@ def draw(shown: ShownEvaluation) -> None:
     if shown.result.expected_order is not None:
         from annotator.web.pooling.system_order import draw_expected_order
 
-        st.header(tr("Expected order"))
+        st.header(tr(shown.result.expected_order.tabulate().title))
         draw_expected_order(shown.result.expected_order)
     st.header(measure)
     draw_report_chart(
