@@ -117,6 +117,26 @@ def describe_complete_sample(preview: QualityPreview) -> Message:
     )
 
 
+def describe_nothing_to_draw(blind: Collection[int]) -> Message:
+    """Say why a lead finds no settled pair. It must not tell whether a pair of `blind`, which the lead may still judge, is settled."""
+    if blind:
+        return say(
+            "None of the pairs that you can draw is settled yet. You cannot draw pairs that you may still judge yourself: "
+            "that would tell you which of them are settled. Judge them first, or ask another lead to draw."
+        )
+    return say(
+        "No pair is settled yet, so there is nothing to check. Continue when judgments agree or a "
+        "lead has decided."
+    )
+
+
+def explain_nothing_to_draw(database: Database, actor: Actor, dataset: str) -> Message:
+    """Return the same for the page. For leads."""
+    with database.read() as session:
+        dataset_pk = _require_lead(session, actor, dataset)
+        return describe_nothing_to_draw(list_blind_pairs(session, dataset_pk, actor.person_id))
+
+
 def describe_all_outside(annotator: str, settled: int) -> Message:
     """Say that there are settled pairs, but none for this person to check."""
     return say_n(
@@ -398,12 +418,7 @@ def _plan(
     settled = list_settled(session, dataset_pk, blind)
     others = np.isin(settled.pair, [pair.pair_pk for pair in held], invert=True)
     if not others.any() and not held:
-        raise StateError(
-            say(
-                "No pair is settled yet, so there is nothing to check. Continue when judgments agree or a "
-                "lead has decided."
-            )
-        )
+        raise StateError(describe_nothing_to_draw(blind))
     known_pairs = list_known(session, dataset_pk, settled)(person_pk)
     free = others & find_free(settled, known_pairs, list_their_queries(session, dataset_pk, person_pk))
     outside = int(others.sum()) - int(free.sum())

@@ -13,7 +13,12 @@ from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.quality.records import DEFAULT_RATE, QualityExpert, QualityPreview, QualityStatus
-from annotator.quality.service import draw_sample, list_experts, preview_sample
+from annotator.quality.service import (
+    draw_sample,
+    explain_nothing_to_draw,
+    list_experts,
+    preview_sample,
+)
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.messages import join_names, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
@@ -129,7 +134,7 @@ def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None
     """Draw the fields, the preview and the button."""
     experts = list_experts(context.database, context.actor, dataset)
     if not any(expert.available for expert in experts):
-        _draw_no_experts(context, experts)
+        _draw_no_experts(context, dataset, experts)
         return
     if not status.round:
         st.text(
@@ -174,7 +179,7 @@ def draw_deciders(context: PageContext, expert: QualityExpert) -> None:
         )
 
 
-def _draw_no_experts(context: PageContext, experts: Sequence[QualityExpert]) -> None:
+def _draw_no_experts(context: PageContext, dataset: str, experts: Sequence[QualityExpert]) -> None:
     if any(expert.judged for expert in experts):
         st.text(
             tr(
@@ -184,12 +189,7 @@ def _draw_no_experts(context: PageContext, experts: Sequence[QualityExpert]) -> 
         )
         draw_link(context, "people")
     else:
-        st.text(
-            tr(
-                "No pair is settled yet, so there is nothing to check. Come back when more pairs have been "
-                "judged."
-            )
-        )
+        st.text(tr(explain_nothing_to_draw(context.database, context.actor, dataset)))
         draw_link(context, "overview")
 
 

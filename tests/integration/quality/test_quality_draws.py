@@ -217,6 +217,13 @@ def test_nothing_settled_is_refused(database: Database) -> None:
         world.draw()
 
 
+def test_a_lead_who_checks_all_settled_pairs_learns_why_they_cannot_be_drawn(database: Database) -> None:
+    world = QualityWorld(database)
+    draw_sample(database, OPERATOR, "d", annotator="lea", rate=1.0, now=world.now)
+    with pytest.raises(StateError, match="You cannot draw pairs that you may still judge yourself"):
+        draw_sample(database, world.lea, "d", annotator="cho", new_round=True, now=world.now)
+
+
 def test_of_two_leads_who_draw_at_once_one_draws(database: Database) -> None:
     world = QualityWorld(database)
 
