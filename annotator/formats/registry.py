@@ -8,7 +8,7 @@ import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
-from annotator.domain.errors import BadInput, ValidationError
+from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth
 from annotator.formats import (
@@ -26,7 +26,7 @@ from annotator.formats import (
 from annotator.formats.format import Feature, Format, ReservedKeys
 from annotator.formats.syntax.grade_scale import OPTION
 from annotator.formats.syntax.source import InputSource
-from annotator.formats.syntax.text import check_encoding
+from annotator.formats.syntax.text import check_encoding, describe_bytes
 from annotator.formats.writer import group_qrels, list_runs, write_file
 
 __all__ = [
@@ -87,6 +87,10 @@ def detect_format(source: InputSource) -> Format:
     )
     if len(likely) == 1:
         return likely[0]  # its reader names the fault
+    with source.open() as file:
+        binary = describe_bytes(file.read(HEAD))
+    if binary is not None:
+        raise BadInput([FormatError(source.path, None, "a text file", binary)])
     names = ", ".join(file_format.name for file_format in likely)
     raise ValidationError(
         f"{source.path}: the content does not say which format this is; name it, "

@@ -23,6 +23,7 @@ from annotator.formats.syntax.text import (
     ID_LIMIT,
     check_encoding,
     describe,
+    describe_bytes,
     is_too_long,
     note_marks,
     read_text,
@@ -142,6 +143,8 @@ def read_rows(
     """
     kind = kind or detect_kind(data, path)
     if kind not in KINDS:
+        if (binary := describe_bytes(data)) is not None:
+            raise refuse(path, None, "a text file", binary)
         kinds = ", ".join(KINDS)
         raise ValidationError(
             f"{path}: the content does not say which format this is; name it, one of: {kinds}"

@@ -23,8 +23,7 @@ from annotator.importing.uploads.import_service import was_imported
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
 from annotator.web.importing.file_upload import POLL_SECONDS, find_job, start_task
-from annotator.web.importing.message_json import read_message
-from annotator.web.importing.problem_words import show_problem_text
+from annotator.web.importing.problem_words import show_problem_text, show_text
 from annotator.web.importing.result_view import SHOWN_AT_ONCE, draw_changes, list_file_address
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.kept_fields import KeptFields
@@ -299,7 +298,7 @@ def _draw_tried(job: FileJob, request: dict[str, Any]) -> None:
 def _draw_no_answer(job: FileJob, result: Mapping[str, Any]) -> None:
     """Say why there is no answer: a wrong spec with its lines, a refusal, or what the system said."""
     if "refused" in result:
-        st.error(escape_markdown(tr(read_message(result["refused"]))), icon=":material/block:")
+        st.error(escape_markdown(show_text(result["refused"])), icon=":material/block:")
     elif "problems" in result:
         st.error(tr("This cannot be fetched. Nothing is stored."), icon=":material/block:")
         rows = [
@@ -488,7 +487,7 @@ def _draw_failed(job: FileJob, result: Mapping[str, Any]) -> None:
         icon=":material/block:",
     )
     if result["stopped"]:
-        draw_note(tr("The fetch stopped early: {why}.", why=tr(read_message(result["stopped"]))))
+        draw_note(tr("The fetch stopped early: {why}.", why=show_text(result["stopped"])))
     rows = [(query_id, show_problem_text(reason)) for query_id, reason in result["failed"][:SHOWN_AT_ONCE]]
     draw_table(tr("Queries without an answer"), (tr("query"), tr("reason")), rows)
     draw_file_link(tr("All problems as a CSV file"), list_file_address(job, "problems"))

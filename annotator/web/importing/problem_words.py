@@ -6,8 +6,10 @@ in the list stays English; names of columns, ids and values are never translated
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from annotator.domain.messages import Message, say
+from annotator.web.importing.message_json import read_message
 from annotator.web.kit.messages import tr
 
 X = "{x}"
@@ -295,8 +297,11 @@ PLACE = re.compile(r"(?P<place>\S+) to be (?P<expected>.+)", re.DOTALL)
 
 
 def show_problem_text(text: str) -> str:
-    """Return the text in the reader's language if it is one of PATTERNS or made of them; without the command that it may end with."""
-    text = COMMAND.sub("", text)
+    """Return the text for a page: in the reader's language if it is one of PATTERNS or made of them, without commands."""
+    return name_fields(_translate(COMMAND.sub("", text)))
+
+
+def _translate(text: str) -> str:
     for pattern, message in _COMPILED:
         match = pattern.fullmatch(text)
         if match is not None:
@@ -308,19 +313,19 @@ def show_problem_text(text: str) -> str:
 def _show_compound(text: str) -> str:
     """Return a text made of others in the reader's language; as it is where the parts are not among PATTERNS."""
     if match := REASON.fullmatch(text):
-        reason = show_problem_text(match["reason"])
+        reason = _translate(match["reason"])
         if reason != match["reason"]:
             return tr("{reason} ({attempts} attempts)", reason=reason, attempts=match["attempts"])
     if match := ANSWER.fullmatch(text):
-        expected = show_problem_text(match["expected"])
+        expected = _translate(match["expected"])
         if expected != match["expected"]:
             return tr(
                 "expected {expected}, found {found}",
                 expected=expected,
-                found=show_problem_text(match["found"]),
+                found=_translate(match["found"]),
             )
     if match := PLACE.fullmatch(text):
-        expected = show_problem_text(match["expected"])
+        expected = _translate(match["expected"])
         if expected != match["expected"]:
             return f"{match['place']}: {expected}"
     return text
@@ -351,18 +356,50 @@ _LIMITS = _compile(
         say("a text of at most {x} characters", x=X),
     ]
 )
+FIELDS: dict[str, Message] = {
+    "format": say("Format"),
+    "encoding": say("Encoding"),
+    "column": say("Columns"),
+    "sections": say("Division"),
+    "cut": say("Division"),
+    "doc-id": say("Ids and titles"),
+    "title": say("Ids and titles"),
+    "system": say("System"),
+    "order rank": say("Order by the ranks in the file, not by score"),
+    "order score": say("Order by the ranks in the file, not by score"),
+    "order": say("Order by the ranks in the file, not by score"),
+    "duplicates first": say("If a query lists a document twice, keep the better rank"),
+    "duplicates": say("If a query lists a document twice, keep the better rank"),
+    "skip-unknown-queries": say("Leave out queries that the dataset does not have"),
+    "id-field": say("JSON field with the id of the document"),
+    "map-grades": say("Grades of another scale"),
+    "grades-by": say("Grades for a file without grades"),
+    "rejudge": say("Have the pairs judged here; the grades are suggestions for leads"),
+    "as-judgments": say("Take the annotators' own grades in the file as their judgments"),
+    "provenance": say("How the grades were made"),
+}
+"""The field of the page for each option of the commands; longer names before shorter ones."""
+_OPTION = re.compile(rf"(?<![\w-])`?--(?P<name>{'|'.join(FIELDS)})(?![\w-])`?")
+_REMARK = re.compile(r" ?\([^()]*(?<![\w-])--[a-z][^()]*\)|; (?:\w+ )*--[a-z][^;.]*")
+"""Words in brackets, or at the end, about an option that no page has."""
 OTHER_SCALE = re.compile(
     r"Values that are not grades 0-3, and how often they occur: (?P<values>.+)\. To read them as grades: --map-grades .*",
     re.DOTALL,
 )
 
 
-def show_hint(hint: str) -> str:
-    """Return the hint for a page: it names the field where the command line names an option."""
-    match = OTHER_SCALE.fullmatch(hint)
-    if match is None:
-        return hint
-    return tr(
-        "Values that are not grades 0–3, with their counts: {values}. To read them as grades, fill in the field for grades of another scale.",
-        values=match["values"],
-    )
+def name_fields(text: str) -> str:
+    """Return a text of the commands for a page: with the names of its fields instead of options."""
+    named = _OPTION.sub(lambda match: f"“{tr(FIELDS[match['name']])}”", text)
+    return _REMARK.sub("", named)
+
+
+def show_text(value: Any) -> str:
+    """Return what another process said (see `message_json`) in the reader's language, for a page."""
+    text = tr(read_message(value))
+    if match := OTHER_SCALE.fullmatch(text):
+        return tr(
+            "Values that are not grades 0–3, with their counts: {values}. To read them as grades, fill in the field for grades of another scale.",
+            values=match["values"],
+        )
+    return name_fields(text)

@@ -9,8 +9,7 @@ import streamlit as st
 from annotator.domain.figures import show_number
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.importing.file_jobs import FileJob
-from annotator.web.importing.message_json import read_message
-from annotator.web.importing.problem_words import show_hint, show_problem_text
+from annotator.web.importing.problem_words import show_problem_text, show_text
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_table
@@ -33,7 +32,7 @@ def draw_preview(result: Mapping[str, Any]) -> None:
 def draw_refusal(job: FileJob, result: Mapping[str, Any]) -> bool:
     """Draw why the files were refused; return whether they were."""
     if "refused" in result:
-        st.error(escape_markdown(tr(read_message(result["refused"]))), icon=":material/block:")
+        st.error(escape_markdown(show_text(result["refused"])), icon=":material/block:")
         return True
     if "problems" not in result:
         return False
@@ -63,7 +62,7 @@ def draw_refusal(job: FileJob, result: Mapping[str, Any]) -> bool:
         ],
     )
     if result["hint"]:
-        draw_note(show_hint(tr(read_message(result["hint"]))))
+        draw_note(show_text(result["hint"]))
     draw_file_link(tr("All problems as a CSV file"), list_file_address(job, "problems"))
     return True
 
@@ -106,5 +105,5 @@ def draw_changes(result: Mapping[str, Any]) -> None:
         )
     notes = [*result["notes"], *(note for file in result.get("files", ()) for note in file[4])]
     for note in notes[:SHOWN_AT_ONCE]:
-        words = tr(read_message(note))
+        words = show_text(note)
         draw_note(words[:1].upper() + words[1:])

@@ -19,7 +19,7 @@ from annotator.web.importing.file_upload import (
     find_job,
     start_task,
 )
-from annotator.web.importing.message_json import read_message
+from annotator.web.importing.problem_words import show_text
 from annotator.web.importing.result_view import draw_refusal, list_file_address
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.messages import tr
@@ -143,7 +143,7 @@ def _draw_checked(result: Mapping[str, Any]) -> None:
                 (tr("requirement"), tr("met"), tr("required"), tr("measured")),
                 [
                     (
-                        tr(read_message(name)),
+                        show_text(name),
                         "–" if met is None else tr("yes") if met else tr("no"),
                         "–" if required == "None" else required,
                         measured,
@@ -179,7 +179,7 @@ def _draw_conversion(job: FileJob, request: Mapping[str, Any], checked: Mapping[
     if result["losses"]:
         st.text(tr("Not supported by the format {format}:", format=target))
         for loss in result["losses"]:
-            draw_note(tr(read_message(loss)))
+            draw_note(show_text(loss))
     if result["converted"]:
         draw_file_link(tr("Download {file}", file=result["converted"]), list_file_address(job, "converted"))
     else:

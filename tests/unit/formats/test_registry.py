@@ -1,10 +1,11 @@
 """The registry: names, and what is said when the content does not tell the format."""
 
+import gzip
 from pathlib import Path
 
 import pytest
 
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.registry import (
     FORMATS,
@@ -16,6 +17,7 @@ from annotator.formats.registry import (
     write_table,
 )
 from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tables import read_rows
 
 
 def detect(data: bytes, path: str = "x") -> str:
@@ -98,3 +100,11 @@ def test_content_that_can_be_one_format_only_tells_it(data: bytes, name: str) ->
 def test_content_that_may_be_something_else_is_asked_about(data: bytes) -> None:
     with pytest.raises(ValidationError, match="name it, one of"):
         detect(data)
+
+
+def test_a_compressed_file_of_any_name_is_named_as_that() -> None:
+    data = gzip.compress(b"q1 0 d1 2\n")
+    with pytest.raises(BadInput, match=r"x\.gz: expected a text file, found a file compressed by gzip"):
+        detect_format(InputSource("x.gz", data))
+    with pytest.raises(BadInput, match=r"x\.gz: expected a text file, found a file compressed by gzip"):
+        read_rows(data, "x.gz")
