@@ -16,7 +16,6 @@ from annotator.adjudication.discussion.discussion_service import (
     list_own_decisions,
     list_own_discussions,
     object_to_decision,
-    open_discussion,
     take_discussion_turn,
 )
 from annotator.adjudication.queue.queue_service import find_disagreements
@@ -30,12 +29,11 @@ from tests.integration.labeling_world import World
 
 @dataclass
 class Play:
-    """What happened. `looked`: how often somebody looked; `shown`, `hidden`: pairs that were and were not; `shown_too_early`:
+    """What happened. `looked`: how often somebody looked; `shown`: pairs that were; `shown_too_early`:
     (who, query) of what was shown against the rule. `undisputed`: a pair that nobody disputes."""
 
     looked: int = 0
     shown: int = 0
-    hidden: int = 0
     shown_too_early: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -101,10 +99,9 @@ class Game:
         if not waiting:
             return
         discussion = self.dice.choice(waiting)
-        opened = open_discussion(self.database, who, "d", discussion.pair, now=self.world.now)
-        self.see(who, opened.query_id)
+        self.see(who, discussion.query_id)
         take_discussion_turn(
-            self.database, who, "d", discussion.pair, decided=self.dice.choice((0, 3)), note="", seen=opened.seen,
+            self.database, who, "d", discussion.pair, decided=self.dice.choice((0, 3)), note="", seen=discussion.seen,
             now=self.world.now,
         )  # fmt: skip
 
@@ -114,10 +111,7 @@ class Game:
         for decision in own_decisions.decisions:
             self.see(who, decision.query_id)
         for talk in list_own_discussions(self.database, who, "d", now=self.world.now).discussions:
-            if talk.others:
-                self.see(who, talk.query_id)
-            else:
-                self.play.hidden += 1
+            self.see(who, talk.query_id)
         if own_decisions.decisions and self.dice.random() < 0.3:
             shown = self.dice.choice(own_decisions.decisions)
             object_to_decision(

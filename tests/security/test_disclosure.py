@@ -28,7 +28,7 @@ from annotator.adjudication.bulk.bulk_service import (
     settle_by_policy,
 )
 from annotator.adjudication.disagreement_records import DisagreementView
-from annotator.adjudication.discussion.discussion_service import list_own_decisions, open_discussion
+from annotator.adjudication.discussion.discussion_service import list_own_decisions, list_own_discussions
 from annotator.adjudication.history.history_service import (
     iterate_audit_log,
     read_audit_log,
@@ -579,5 +579,8 @@ def test_what_annotators_are_shown_of_their_own_pairs_is_noted_too(world: Looked
     own_decisions = list_own_decisions(world.database, world.ann, "d", now=world.now)
     shown = world.list_named(repr(own_decisions.decisions))
     assert shown and shown <= world.list_seen(world.ann)
-    with pytest.raises(AnnotatorError):
-        open_discussion(world.database, world.cho, "d", world.keys[world.disputed], now=world.now)
+    change_settings(world.database, OPERATOR, "d", {"discuss_from": "1"}, now=world.now)
+    assert not list_own_discussions(world.database, world.cho, "d", now=world.now).discussions
+    discussions = list_own_discussions(world.database, world.ann, "d", now=world.now).discussions
+    assert world.disputed in world.list_named(repr(discussions))
+    assert world.list_named(repr(discussions)) <= world.list_seen(world.ann)

@@ -60,11 +60,10 @@ class OwnDiscussion:
     title: str
     excerpt: str  # the first words of the document
     text_length: int  # characters of the document; 0 without its text
-    # own_work: the annotator has open work on the query; waiting: has not looked; open: has looked; said: has spoken
-    stage: Literal["own_work", "waiting", "open", "said"]
+    has_spoken: bool
     own: AnonymousJudgment
-    others: tuple[AnonymousJudgment, ...] = ()  # empty until the annotator has looked
-    seen: str = ""  # to be sent back with the turn; empty until the annotator has looked
+    others: tuple[AnonymousJudgment, ...]
+    seen: str  # to be sent back with the turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from annotator.adjudication.discussion.discussion_records import (
     DiscussionTurn,
     OwnDecision,
     OwnDecisions,
-    OwnDiscussion,
     OwnDiscussions,
     OwnNews,
 )
@@ -50,7 +49,13 @@ from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.open_pairs import make_open_pairs_request
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.logs.disclosures import add_seen, has_seen, require_not_to_judge
+from annotator.storage.logs.disclosures import (
+    add_seen,
+    has_seen,
+    list_seen,
+    note_seen,
+    require_not_to_judge,
+)
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.disagreements import derive_disagreements, list_disagreements
 from annotator.storage.pairs.document_text import read_present_text
@@ -154,34 +159,26 @@ def list_own_discussions(
 ) -> OwnDiscussions:
     """Return a page of the open discussions of pairs that the annotator judged, those that wait for the annotator first.
 
-    Others' judgments are included only if the annotator has opened the discussion and has no open work on its query.
+    Only where the annotator has no open work on the query. Which pairs are discussed tells something of others' grades, so
+    from then on the annotator's own judgments of all of them stay as they are.
     """
-    with database.read() as session:
+
+    def read(session: Session) -> tuple[OwnDiscussions, set[int]]:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
-        request = make_open_pairs_request(row, person_pk, now)
-        page = list_own_discussed_pairs(session, request, row, limit=limit, offset=offset)
-        discussions = read_own_discussions(
-            session, row, person_pk, actor.username, page.pair_pks, busy=page.busy
-        )
-    return OwnDiscussions(page.total, tuple(discussions))
+        pair_pks = list_own_discussed_pairs(session, make_open_pairs_request(row, person_pk, now), row)
+        part = pair_pks[offset : offset + limit]
+        discussions = read_own_discussions(session, row, actor.username, part)
+        new = set(pair_pks) - list_seen(session, person_pk, pair_pks)
+        return OwnDiscussions(len(pair_pks), tuple(discussions)), new
 
-
-def open_discussion(
-    database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime
-) -> OwnDiscussion:
-    """Show the annotator what the others said of a pair. From then on the annotator's own judgment stays as it is.
-
-    StateError while the annotator has open work on the pair's query.
-    """
-    with database.write() as session:
-        row, person_pk, pair_row = _enter_as_judge(session, actor, dataset, pair)
-        pair_pk = key_of(pair_row.pk)
-        if not is_discussed(session, row, pair_pk):
-            raise StateError(NOT_DISCUSSED)
-        _require_no_open_work(session, row, person_pk, pair_row, now)
-        add_seen(session, [pair_pk], person_pk, now=now)
-        (discussion,) = read_own_discussions(session, row, person_pk, actor.username, [pair_pk], busy=())
-        return discussion
+    with database.read() as session:
+        discussions, new = read(session)
+    if new:
+        with database.write() as session:
+            lock_dataset(session, key_of(_enter(session, actor, dataset, "annotator").pk))
+            discussions, new = read(session)
+            add_seen(session, new, require_person(actor), now=now)
+    return discussions
 
 
 def take_discussion_turn(
@@ -210,11 +207,11 @@ def take_discussion_turn(
             if (stored.outcome, stored.grade, stored.note) != (outcome, grade, note_text):
                 raise StateError(SAID_ALREADY)
             return DiscussionTurn(stored.outcome, stored.grade, stored.note, stored.revised, stored.said_at)
+        if not has_seen(session, pair_pk, person_pk):
+            raise StateError(NOT_LOOKED)
         if not is_discussed(session, row, pair_pk):
             raise StateError(NOT_DISCUSSED)
         _require_no_open_work(session, row, person_pk, pair_row, now)
-        if not has_seen(session, pair_pk, person_pk):
-            raise StateError(NOT_LOOKED)
         judgments = list_judgments(session, [pair_pk]).get(pair_pk, [])
         if digest_judgments(judgments) != seen:
             raise ConflictError(JUDGMENTS_CHANGED)
@@ -315,7 +312,10 @@ def object_to_decision(
 
 
 def count_news(database: Database, actor: Actor, dataset: str, *, now: datetime) -> OwnNews:
-    """Count the discussions that wait for the annotator, and the decisions that they may see and have not been shown."""
+    """Count the discussions that wait for the annotator, and the decisions that they may see and have not been shown.
+
+    The annotator's own judgments of the pairs that are counted then stay as they are (`list_own_discussions`).
+    """
     with database.read() as session:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
         request = make_open_pairs_request(row, person_pk, now)
@@ -323,7 +323,8 @@ def count_news(database: Database, actor: Actor, dataset: str, *, now: datetime)
             return OwnNews(0, 0)
         unspoken = list_unspoken(session, request, row, most=MOST_NEWS)
         unseen = list_unseen_decisions(session, request, row, most=MOST_NEWS)
-        return OwnNews(len(unspoken), len(unseen))
+    note_seen(database, unspoken, person_pk, now=now)
+    return OwnNews(len(unspoken), len(unseen))
 
 
 def _enter(session: Session, actor: Actor, dataset: str, role: str) -> DatasetRow:

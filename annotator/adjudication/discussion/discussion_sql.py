@@ -12,7 +12,7 @@ or checks for quality control.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import CursorResult, or_, select
 from sqlalchemy.orm import Session
@@ -41,7 +41,6 @@ from annotator.storage.judgments.open_pairs import (
 )
 from annotator.storage.judgments.outdated import OUTDATED_CHECKS, STILL_THEIRS
 from annotator.storage.judgments.quality_pairs import CAN_JUDGE
-from annotator.storage.logs.disclosures import list_seen
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.disagreements import list_disagreements
 from annotator.storage.sql import PreparedSql, execute_sql, fetch, prepare_sql, split_into_chunks
@@ -129,13 +128,7 @@ _BY_DISAGREEMENT = ("dispute s CROSS JOIN current_judgment c", _FAR_APART)
 _BY_JUDGMENT = ("current_judgment c CROSS JOIN dispute s", _FAR_APART)
 
 
-_HAS_LOOKED = """EXISTS (SELECT 1 FROM disclosure d
-    WHERE d.pair_pk = c.pair_pk AND d.person_pk = :annotator_pk)"""
-_COUNTED = "SELECT x.query_pk, count(*) FROM ({own}) x GROUP BY x.query_pk"
-_PAGE = """
-SELECT x.pair_pk, x.query_pk FROM ({own}) x
-ORDER BY CASE WHEN x.query_pk IN :busy THEN 2 WHEN NOT x.looked THEN 1 WHEN x.spoken THEN 3 ELSE 0 END, x.asked_at, x.pair_pk
-LIMIT :most OFFSET :offset"""
+_PAGE = "SELECT x.pair_pk, x.query_pk FROM ({own}) x ORDER BY x.spoken, x.asked_at, x.pair_pk"
 
 
 def _join_parts(parts: Sequence[tuple[str, str]], *, condition: str = "", details: bool = False) -> str:
@@ -143,7 +136,7 @@ def _join_parts(parts: Sequence[tuple[str, str]], *, condition: str = "", detail
     selects = []
     for source, clause in parts:
         asked_at = "n.asked_at" if clause is not _FAR_APART else "s.since"
-        columns = f", {asked_at} AS asked_at, {_HAS_SPOKEN} AS spoken, {_HAS_LOOKED} AS looked"
+        columns = f", {asked_at} AS asked_at, {_HAS_SPOKEN} AS spoken"
         selects.append(
             _MINE.format(columns=columns if details else "", source=source, asked=clause + condition)
         )
@@ -156,11 +149,7 @@ _PARTS: Mapping[bool | None, list[tuple[str, str]]] = {
     True: [_BY_ROW, _BY_JUDGMENT],
 }
 """By whether the annotator has judged few pairs; None: the dataset's setting asks for no discussion."""
-_OWN_BY_QUERY = {few: prepare_sql(_COUNTED.format(own=_join_parts(parts))) for few, parts in _PARTS.items()}
-_OWN_PAGE = {
-    few: prepare_sql(_PAGE.format(own=_join_parts(parts, details=True)), lists=["busy"])
-    for few, parts in _PARTS.items()
-}
+_OWN = {few: prepare_sql(_PAGE.format(own=_join_parts(parts, details=True))) for few, parts in _PARTS.items()}
 _UNSPOKEN = {
     few: prepare_sql(_join_parts(parts, condition=f" AND NOT {_HAS_SPOKEN}") + " LIMIT :most")
     for few, parts in _PARTS.items()
@@ -176,34 +165,14 @@ class PairAnnotator:
     able: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DiscussedPairs:
-    """A page of the pairs whose discussions an annotator is asked to join. `busy`: those of queries with open work."""
+def list_own_discussed_pairs(session: Session, request: OpenPairsRequest, dataset: DatasetRow) -> list[int]:
+    """Return the pairs (pair_pk) under discussion that the annotator judged, without those of queries with open work.
 
-    total: int  # on all pages
-    pair_pks: tuple[int, ...] = ()
-    busy: frozenset[int] = frozenset()
-
-
-def list_own_discussed_pairs(
-    session: Session, request: OpenPairsRequest, dataset: DatasetRow, *, limit: int, offset: int
-) -> DiscussedPairs:
-    """Return a page of the pairs under discussion that the annotator judged.
-
-    Those first on which the annotator has begun, then those that wait for them, those of queries on which they have open
-    work, and those on which they have spoken; the oldest first. One read if there is none.
+    Those first on which the annotator has not spoken; the oldest first. One read if there is none.
     """
-    by_query: dict[int, int] = dict(_execute(session, _OWN_BY_QUERY, request, dataset).all())
-    if not by_query:
-        return DiscussedPairs(0)
-    busy = list_busy_queries(session, request, dataset, by_query)
-    given = {"most": limit, "offset": offset, "busy": sorted(busy) or [0]}
-    rows = _execute(session, _OWN_PAGE, request, dataset, **given).all()
-    return DiscussedPairs(
-        sum(by_query.values()),
-        tuple(pair_pk for pair_pk, _ in rows),
-        frozenset(pair_pk for pair_pk, query_pk in rows if query_pk in busy),
-    )
+    query_pks = dict(_execute(session, _OWN, request, dataset).all())
+    busy = list_busy_queries(session, request, dataset, query_pks.values())
+    return [pair_pk for pair_pk, query_pk in query_pks.items() if query_pk not in busy]
 
 
 def list_unspoken(
@@ -383,23 +352,16 @@ def _find_wait_reason(
 
 
 def read_own_discussions(
-    session: Session,
-    dataset: DatasetRow,
-    annotator_pk: int,
-    username: str,
-    pair_pks: Sequence[int],
-    *,
-    busy: Collection[int],
+    session: Session, dataset: DatasetRow, username: str, pair_pks: Sequence[int]
 ) -> list[OwnDiscussion]:
     """Return the discussions of these pairs, in this order, as this annotator, who judged them, sees them.
 
-    `busy`: the pairs of queries on which the annotator has open work. Six reads, however many pairs there are.
+    The caller records that the annotator has seen others' judgments. Five reads, however many pairs there are.
     """
     if not pair_pks:
         return []
     pairs = _read_pairs(session, pair_pks)
     judgments, turns = list_judgments(session, pair_pks), list_turns(session, pair_pks)
-    looked = list_seen(session, annotator_pk, pair_pks)
     return [
         _show_discussion(
             pairs[pair_pk],
@@ -407,8 +369,6 @@ def read_own_discussions(
             turns.get(pair_pk, {}),
             username,
             seed=dataset.order_seed,
-            busy=pair_pk in busy,
-            has_looked=pair_pk in looked and pair_pk not in busy,
         )
         for pair_pk in pair_pks
     ]
@@ -421,8 +381,6 @@ def _show_discussion(
     username: str,
     *,
     seed: Seed,
-    busy: bool,
-    has_looked: bool,
 ) -> OwnDiscussion:
     letters = assign_letters(judgments, seed=seed, pair=pair.key)
     own_turn = turns.get(username)
@@ -431,8 +389,7 @@ def _show_discussion(
     others = [judgment for judgment in judged if judgment.annotator != username]
     (own_judgment,) = hide_names(own, letters, turns)
     # others' turns are shown to those only who have taken their own
-    visible_turns = turns if own_turn is not None else {}
-    shown = hide_names(others, letters, visible_turns) if has_looked else ()
+    shown = hide_names(others, letters, turns if own_turn is not None else {})
     return OwnDiscussion(
         pair=pair.key,
         query_id=pair.query_id,
@@ -442,21 +399,11 @@ def _show_discussion(
         title=pair.title,
         excerpt=cut_excerpt(pair.beginning, pair.media_type, title=pair.title),
         text_length=pair.text_length or 0,
-        stage=_find_stage(busy=busy, has_looked=has_looked, has_spoken=own_turn is not None),
+        has_spoken=own_turn is not None,
         own=own_judgment,
         others=tuple(sorted(shown, key=lambda judgment: (len(judgment.letter), judgment.letter))),
-        seen=digest_judgments(judgments) if has_looked else "",
+        seen=digest_judgments(judgments),
     )
-
-
-def _find_stage(
-    *, busy: bool, has_looked: bool, has_spoken: bool
-) -> Literal["own_work", "waiting", "open", "said"]:
-    if busy:
-        return "own_work"
-    if not has_looked:
-        return "waiting"
-    return "said" if has_spoken else "open"
 
 
 def digest_judgments(judgments: Iterable[IndependentJudgment]) -> str:

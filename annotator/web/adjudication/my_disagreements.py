@@ -1,7 +1,7 @@
 """Draw an annotator's discussions and the leads' decisions on their pairs, for the page My work.
 
-Nobody is named. The others' answers are fetched only when the annotator asks for them, and from then on the
-annotator's own judgment of the pair cannot change. An annotator takes one turn in a discussion and may object to a
+Nobody is named. From the moment that a discussion is listed, the annotator's own judgment of the pair cannot change. An
+annotator takes one turn in a discussion and may object to a
 decision once. A decision is shown without the lead's name and without anybody else's grade.
 """
 
@@ -20,7 +20,6 @@ from annotator.adjudication.discussion.discussion_service import (
     list_own_decisions,
     list_own_discussions,
     object_to_decision,
-    open_discussion,
     read_discussed_text,
     take_discussion_turn,
 )
@@ -83,8 +82,8 @@ def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -
     draw_note(
         tr(
             "Other annotators judged these pairs differently. Before a lead decides, you can see each "
-            "other's notes and keep or revise your judgment once. No names are shown, and agreement "
-            "figures do not change."
+            "other's notes and keep or revise your judgment once. Your earlier judgment can no longer "
+            "change. No names are shown, and agreement figures do not change."
         )
     )
     done = st.session_state.pop(DONE, None)
@@ -110,29 +109,11 @@ def _draw_discussion(
         )
     )
     _draw_judgments(discussion, names)
-    if discussion.stage == "own_work":
-        draw_note(
-            tr(
-                "Judge your remaining pairs of query {query_id} first. Then you can see the judgments of the "
-                "others.",
-                query_id=discussion.query_id,
-            )
-        )
-        return
-    if discussion.stage == "waiting":
-        draw_note(tr("After you look, you can no longer change your own judgment of this pair here."))
-        st.button(
-            tr("Show the judgments of the others"),
-            type="primary",
-            key=f"look {discussion.pair}",
-            on_click=_look,
-            args=(discussion.pair,),
-        )
-    if discussion.stage == "open":
+    if discussion.has_spoken:
+        draw_note(tr("You have replied. A lead decides."))
+    else:
         _draw_document(context, dataset, discussion)
         _draw_form(discussion, names)
-    if discussion.stage == "said":
-        draw_note(tr("You have replied. A lead decides."))
     refused = st.session_state.get(REFUSED)
     if refused and refused[0] == discussion.pair:
         st.error(escape_markdown(refused[1]), icon=":material/block:")
@@ -209,18 +190,6 @@ def _draw_form(discussion: OwnDiscussion, names: Sequence[str]) -> None:
             on_click=_take_turn,
             args=(discussion.pair, own, discussion.seen),
         )
-
-
-def _look(pair: str) -> None:
-    context = find_context()
-    if context is None or context.dataset is None:
-        return
-    try:
-        open_discussion(context.database, context.actor, context.dataset, pair, now=context.now)
-    except AnnotatorError as error:
-        st.session_state[REFUSED] = (pair, show_refusal(error))
-    else:
-        note_press()
 
 
 def _take_turn(pair: str, own: Decided, seen: str) -> None:

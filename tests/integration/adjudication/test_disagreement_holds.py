@@ -8,7 +8,7 @@ from sqlmodel import col
 
 from annotator.adjudication.discussion.discussion_service import (
     close_discussion,
-    open_discussion,
+    list_own_discussions,
     take_discussion_turn,
 )
 from annotator.adjudication.queue.queue_records import QueueFilter
@@ -158,7 +158,8 @@ def test_pairs_that_the_dataset_asks_to_discuss_by_itself_come_last_until_nobody
     assert desk.ask(desk.lea, 5) == ["近い", *DOCUMENTS]
     close_discussion(database, desk.lea, "d", desk.keys["乙"], now=NOW)
     assert desk.ask(desk.lea, 2) == ["乙", "近い"]
-    seen = open_discussion(database, desk.hanako, "d", desk.keys["丙"], now=NOW).seen
+    listed = list_own_discussions(database, desk.hanako, "d", now=NOW).discussions
+    seen = next(item.seen for item in listed if item.pair == desk.keys["丙"])
     take_discussion_turn(database, desk.hanako, "d", desk.keys["丙"], decided=0, note="", seen=seen, now=NOW)
     assert desk.ask(desk.lea, 2) == ["乙", "近い"], "the other has not spoken"
     disable_person(database, OPERATOR, "민준", now=NOW)

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import event, select, update
@@ -19,7 +20,6 @@ from annotator.adjudication.discussion.discussion_service import (
     close_discussion,
     count_news,
     list_own_discussions,
-    open_discussion,
     read_discussed_text,
     take_discussion_turn,
 )
@@ -61,12 +61,26 @@ class Talk:
         return list(list_own_discussions(self.database, actor, "d", now=LATER).discussions)
 
     def open(self, actor: Actor) -> OwnDiscussion:
-        return open_discussion(self.database, actor, "d", self.pair, now=LATER)
+        (discussion,) = (item for item in self.own(actor) if item.pair == self.pair)
+        return discussion
 
     def say(self, actor: Actor, decided: Any, seen: str, note: str = "") -> Any:
         return take_discussion_turn(
             self.database, actor, "d", self.pair, decided=decided, note=note, seen=seen, now=LATER
         )
+
+    def revise(self, actor: Actor, grade: int) -> str | None:
+        """Press another grade on the pair; return the code of the refusal."""
+        press = {
+            "id": str(uuid4()),
+            "pair": self.pair,
+            "outcome": "graded",
+            "grade": grade,
+            "pressed_at": LATER.isoformat(),
+            "seconds": 1.0,
+        }
+        done = submit_judgments(self.database, actor, "d", events=[press], have=[], want=0, now=LATER)
+        return done.refused[0].code if done.refused else None
 
     def state(self) -> PairDiscussion | None:
         with self.database.read() as session:
@@ -88,10 +102,8 @@ def test_annotators_look_at_each_others_notes_and_stand_or_revise_once(database:
     with database.read() as session:
         actions = session.scalars(select(col(AuditEventRow.action))).all()
     assert actions == ["asked to discuss"], "asking again changes nothing"
-    (waiting,) = talk.own(talk.hanako)
-    assert (waiting.stage, waiting.others, waiting.seen) == ("waiting", (), "")
-    assert (waiting.own.grade, waiting.own.note, waiting.text_length) == (0, "違う <b>", 4)
-    opened = talk.open(talk.hanako)
+    (opened,) = talk.own(talk.hanako)
+    assert (opened.own.grade, opened.own.note, opened.text_length) == (0, "違う <b>", 4)
     assert [(shown.grade, shown.note, shown.turn) for shown in opened.others] == [(3, "그대로", None)]
     assert {opened.own.letter, opened.others[0].letter} == {"A", "B"}
     turn = talk.say(talk.hanako, 2, opened.seen, "  第17条  ")
@@ -106,7 +118,7 @@ def test_annotators_look_at_each_others_notes_and_stand_or_revise_once(database:
     assert seen.others[0].turn is None, "the other's turn would weigh on one's own"
     assert not talk.say(talk.minjun, 3, seen.seen).revised
     (discussion,) = talk.own(talk.minjun)
-    assert discussion.stage == "said" and discussion.others[0].turn == turn
+    assert discussion.has_spoken and discussion.others[0].turn == turn
     state = talk.state()
     assert state is not None and (state.state, state.waiting) == ("answered", {})
     assert {name: (own_turn.grade, own_turn.revised) for name, own_turn in state.turns.items()} == {
@@ -117,15 +129,13 @@ def test_annotators_look_at_each_others_notes_and_stand_or_revise_once(database:
 def test_nobody_is_shown_it_before_their_own_open_work_on_the_query_is_done(database: Database) -> None:
     talk = Talk(database, open_pair=True)
     talk.ask()
-    (waiting,) = talk.own(talk.hanako)
-    assert waiting.stage == "own_work" and count_news(database, talk.hanako, "d", now=LATER).discussions == 0
-    with pytest.raises(StateError, match="Judge your remaining pairs of query Q1 first"):
-        talk.open(talk.hanako)
+    assert talk.own(talk.hanako) == []
+    assert count_news(database, talk.hanako, "d", now=LATER).discussions == 0
     state = talk.state()
     assert state is not None and state.waiting == {"花子": "own_work", "민준": "own_work"}
     assert explain_wait("A", "Q1", state.waiting["花子"]) == "waiting until A has finished query Q1"
     talk.world.judge(talk.hanako, "Q1", "未判定", 1)
-    assert talk.open(talk.hanako).stage == "open"
+    assert talk.open(talk.hanako).others
     state = talk.state()
     assert state is not None and state.waiting == {"花子": "answer", "민준": "own_work"}
     assert count_news(database, talk.hanako, "d", now=LATER).discussions == 1
@@ -135,14 +145,8 @@ def test_whoever_has_looked_no_longer_judges_the_pair(database: Database) -> Non
     talk = Talk(database)
     talk.ask()
     talk.open(talk.hanako)
-    press = {
-        "id": "00000000-0000-4000-8000-0000000000ff", "pair": talk.pair, "outcome": "graded", "grade": 3, "note": "",
-        "pressed_at": LATER.isoformat(), "seconds": 1.0,
-    }  # fmt: skip
-    given: Any = {"events": [press], "have": [], "want": 0, "now": LATER}
-    done = submit_judgments(database, talk.hanako, "d", **given)
-    assert [refusal.code for refusal in done.refused] == ["disclosed"]
-    assert submit_judgments(database, talk.minjun, "d", **given).refused == (), "who has not looked still may"
+    assert talk.revise(talk.hanako, 3) == "disclosed"
+    assert talk.revise(talk.minjun, 3) is None, "who has not looked still may"
     with database.read() as session:
         grades = session.scalars(
             select(col(CurrentJudgmentRow.grade)).order_by(CurrentJudgmentRow.annotator_pk)
@@ -150,17 +154,22 @@ def test_whoever_has_looked_no_longer_judges_the_pair(database: Database) -> Non
         assert list(grades) == [0, 3]
 
 
-def test_what_one_has_begun_stands_first_and_what_one_has_said_last(database: Database) -> None:
-    talk = Talk(database, discuss_from="1")
-    pairs = [talk.pair, *(talk.world.pair("Q1", doc_id) for doc_id in ("乙", "丙"))]
-    for doc_id in ("乙", "丙"):
-        talk.world.judge(talk.hanako, "Q1", doc_id, 0)
-        talk.world.judge(talk.minjun, "Q1", doc_id, 3)
-    talk.say(talk.hanako, 0, talk.open(talk.hanako).seen)
-    talk.pair = pairs[2]
-    talk.open(talk.hanako)
-    stages = [(discussion.pair, discussion.stage) for discussion in talk.own(talk.hanako)]
-    assert stages == [(pairs[2], "open"), (pairs[1], "waiting"), (pairs[0], "said")]
+@pytest.mark.parametrize("way", ["list", "count"])
+def test_an_answer_stays_as_it_is_once_its_discussion_is_shown(database: Database, way: str) -> None:
+    """Otherwise one changes it until the discussion is gone, and has the grade of the other."""
+    talk = Talk(database, open_pair=True, discuss_from="1")
+
+    def look() -> int:
+        if way == "list":
+            return list_own_discussions(database, talk.hanako, "d", limit=1, offset=1, now=LATER).total
+        return count_news(database, talk.hanako, "d", now=LATER).discussions
+
+    assert (look(), talk.revise(talk.hanako, 1)) == (0, None), "with open work on the query nothing is shown"
+    talk.world.judge(talk.hanako, "Q1", "未判定", 1)
+    assert look() == 1
+    assert [talk.revise(talk.hanako, grade) for grade in (2, 3)] == ["disclosed", "disclosed"]
+    assert look() == 1
+    assert talk.revise(talk.minjun, 2) is None, "who was shown nothing still may"
 
 
 def test_a_turn_on_judgments_that_have_changed_since_is_refused(database: Database) -> None:
@@ -205,9 +214,8 @@ def test_a_pair_that_left_the_pool_is_not_discussed(database: Database) -> None:
     talk.ask()
     with database.write() as session:
         session.execute(update(PairRow).where(col(PairRow.key) == talk.pair).values(retired_at=LATER))
-    for act in (talk.ask, lambda: talk.open(talk.hanako)):
-        with pytest.raises(NotFound):
-            act()
+    with pytest.raises(NotFound):
+        talk.ask()
 
 
 def test_words_that_cannot_be_stored_and_a_turn_before_looking_are_refused(database: Database) -> None:
@@ -219,7 +227,7 @@ def test_words_that_cannot_be_stored_and_a_turn_before_looking_are_refused(datab
     for note, decided in (("x" * 10_001, 0), ("", 4), ("", True)):
         with pytest.raises(ValidationError):
             talk.say(talk.hanako, decided, seen, note)
-    assert talk.state() is not None and talk.own(talk.hanako)[0].stage == "open"
+    assert talk.state() is not None and not talk.own(talk.hanako)[0].has_spoken
 
 
 def test_somebody_who_did_not_judge_the_pair_sees_and_says_nothing(database: Database) -> None:
@@ -229,9 +237,8 @@ def test_somebody_who_did_not_judge_the_pair_sees_and_says_nothing(database: Dat
     talk.world.judge(late, "Q1", "遠い", None, outcome="later")
     for stranger in (talk.world.person("other"), late, talk.lead):
         assert talk.own(stranger) == []
-        for act in (talk.open, lambda item: talk.say(item, 1, "")):
-            with pytest.raises(NotAllowed, match="You have not judged this pair"):
-                act(stranger)
+        with pytest.raises(NotAllowed, match="You have not judged this pair"):
+            talk.say(stranger, 1, "")
         with pytest.raises(NotAllowed):
             read_discussed_text(database, stranger, "d", talk.pair)
     assert read_discussed_text(database, talk.hanako, "d", talk.pair) == "본문 🔎"
@@ -284,8 +291,6 @@ def test_a_dataset_asks_by_itself_from_its_distance_on_until_a_lead_closes_or_de
     assert [discussion.pair for discussion in talk.own(talk.hanako)] == [near]
     state = talk.state()
     assert state is not None and state.state == "closed"
-    with pytest.raises(StateError, match="a lead has decided it or closed the discussion"):
-        talk.open(talk.hanako)
     talk.ask()
     assert len(talk.own(talk.hanako)) == 2
     talk.world.add_decision(talk.lead, "Q1", "近い", 2)
@@ -363,6 +368,7 @@ def test_a_page_of_discussions_takes_as_many_reads_for_five_as_for_one(database:
         talk.world.pair("Q1", f"更に/{number}", title="題", text="# 題\n最初の文。" + "続き" * 300)
         talk.world.judge(talk.hanako, "Q1", f"更に/{number}", 0)
         talk.world.judge(talk.minjun, "Q1", f"更に/{number}", 3)
+    assert len(talk.own(talk.hanako)) == 7, "recorded as seen from now on"
     statements: list[str] = []
     event.listen(
         database.engine, "before_cursor_execute", lambda *arguments: statements.append(str(arguments[2]))

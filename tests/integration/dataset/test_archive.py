@@ -18,7 +18,6 @@ from annotator.adjudication.discussion.discussion_service import (
     ask_to_discuss,
     close_discussion,
     object_to_decision,
-    open_discussion,
     take_discussion_turn,
 )
 from annotator.adjudication.queue.queue_records import QueueFilter
@@ -92,7 +91,6 @@ WRITES: Mapping[str, Act] = {
     ),
     "discuss": lambda db, lead, pair, folder: ask_to_discuss(db, lead, "d", pair, now=NOW),
     "close discussion": lambda db, lead, pair, folder: close_discussion(db, lead, "d", pair, now=NOW),
-    "open discussion": lambda db, lead, pair, folder: open_discussion(db, lead, "d", pair, now=NOW),
     "turn": lambda db, lead, pair, folder: take_discussion_turn(
         db, lead, "d", pair, decided=1, note="so", seen="", now=NOW
     ),
