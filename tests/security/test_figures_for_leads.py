@@ -22,7 +22,12 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 from typer.testing import CliRunner
 
-from annotator.adjudication.bulk.bulk_service import adjudicate_file, list_pairs_to_settle, preview_policy
+from annotator.adjudication.bulk.bulk_service import (
+    adjudicate_file,
+    export_queue,
+    list_pairs_to_settle,
+    preview_policy,
+)
 from annotator.adjudication.discussion.discussion_service import ask_to_discuss
 from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_service import (
@@ -318,14 +323,23 @@ def list_every_selection(world: Figures, actor: Actor) -> object:
     ]
 
 
-def list_every_filter(world: Figures, actor: Actor) -> object:
-    filters = [
+FILTERS = [
+    *(
         QueueFilter(shown="all", category=f"category Q{number}", grades=grades)
         for number in range(QUERIES)
         for grades in (None, (0, 1), (1, 2), (2, 3), (0, 3))
-    ]
-    filters += [QueueFilter(distance=distance) for distance in (1, 2, 3)]
-    return [list_queue(world.database, actor, "d", chosen, now=world.now) for chosen in filters]
+    ),
+    *(QueueFilter(distance=distance) for distance in (1, 2, 3)),
+]
+
+
+def list_every_filter(world: Figures, actor: Actor) -> object:
+    return [list_queue(world.database, actor, "d", chosen, now=world.now) for chosen in FILTERS]
+
+
+def export_every_filter(world: Figures, actor: Actor) -> object:
+    """That a pair is in no file tells its grades as well, without the pair being recorded."""
+    return [list(export_queue(world.database, actor, "d", chosen, now=world.now)) for chosen in FILTERS]
 
 
 def show_every_pair(world: Figures, actor: Actor) -> object:
@@ -469,6 +483,7 @@ WAYS: Mapping[str, Way] = {
     ),
     "experts": lambda w, a: list_experts(w.database, a, "d"),
     "queue": list_every_filter,
+    "file for a meeting": export_every_filter,
     "disagreements": lambda w, a: find_disagreements(w.database, a, "d", now=w.now),
     "cases": lambda w, a: hand_out_disagreements(w.database, a, "d", want=50, tab="t", now=w.now),
     "summary of the queue": lambda w, a: summarize_queue(w.database, a, "d"),

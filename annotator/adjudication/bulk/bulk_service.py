@@ -5,7 +5,7 @@ single decision is refused for: a pair that the lead judged, one that is no disa
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -209,7 +209,8 @@ def export_queue(
 ) -> Iterator[bytes]:
     """Return a part of the queue as CSV for a meeting; `adjudicate_file` reads it back. It names nobody. For leads.
 
-    Whoever exports it has seen others' judgments of its pairs, and no longer judges them. The audit log keeps the export.
+    Pairs that the lead may still judge are left out: that a filter does not list a pair would tell its grades too. Whoever
+    exports the file has seen others' judgments of its pairs, and no longer judges them. The audit log keeps the export.
     `base_url`: of the app, for the links. `report_progress`: called while impacts are computed, with how much is done, of how much.
     """
     check_sort(sort)
@@ -218,7 +219,7 @@ def export_queue(
     bring_up_to_date(database, dataset, report_progress=report_progress)
     with database.read() as session:
         row = find_dataset(session, dataset)
-        reader = replace(make_reader(session, key_of(row.pk), actor.person_id, now), blind=frozenset())
+        reader = make_reader(session, key_of(row.pk), actor.person_id, now)
         rows = list_rows(session, reader, wanted, sort)
         pair_pks = [queue_row.pair_pk for queue_row in rows]
         lines = describe_rows(
