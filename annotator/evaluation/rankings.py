@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-GradeState = Literal["graded", "unsettled", "waiting", "hidden", "not pooled"]
+GradeState = Literal["graded", "unsettled", "waiting", "not pooled"]
 
 
 @dataclass(frozen=True, slots=True)
 class RankedResult:
     """A document in a system's list, with its grade in the truth.
 
-    `state`: `graded`; `unsettled`, judged but without a settled grade; `waiting`, in the pool and not judged; `hidden`, the
-    lead has still to judge it, so nothing is told; `not pooled`, nobody is asked to judge it.
+    `state`: `graded`; `unsettled`, judged but without a settled grade; `waiting`, in the pool and not judged; `not pooled`,
+    nobody is asked to judge it.
     """
 
     rank: int  # from 1
@@ -36,7 +36,10 @@ class QueryRankings:
     depth: int
     missed: tuple[RankedResult, ...]
     not_pooled: tuple[str, ...]  # doc_ids in the lists that are not in the pool, each once
-    hidden: int  # pairs of this query that the lead has still to judge
+    hidden: int  # judged ones among `to_judge`
+    to_judge: int = (
+        0  # all pairs of it that the lead may still judge; above 0, everything from `systems` on is empty
+    )
 
 
 @dataclass(frozen=True, slots=True)

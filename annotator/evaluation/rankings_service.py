@@ -1,6 +1,7 @@
 """Show what the scores rest on: the ranked lists of one query with their grades, their documents, and what a release moved.
 
-For leads. The grades of pairs that the lead has still to judge are hidden; what is shown is recorded before it is returned.
+For leads. The lists of a query with a pair that the lead may still judge are hidden: they tell the ranks that systems gave
+it. What is shown is recorded before it is returned.
 The grades of a release are public: they are shown and recorded, as on the page Releases.
 """
 
@@ -59,12 +60,14 @@ def show_query_rankings(
     systems: Collection[str] = (),
     order: Order = "score",
     depth: int = DEPTH,
+    reveal: bool = False,
     now: datetime,
 ) -> QueryRankings:
     """Return the first results of the systems (all, or these) for one query, with their grades of today or of a release.
 
-    What is shown is recorded: the lead may not judge these pairs any more. Raises NotFound for a query or version that does
-    not exist.
+    What is shown is recorded: the lead may not judge these pairs any more. As long as the lead may still judge a pair of the
+    query, there are no lists, unless the lead asks (`reveal`) and so judges none of its pairs. Raises NotFound for a query or
+    version that does not exist.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -87,15 +90,22 @@ def show_query_rankings(
             if of_query == query_pk
         ]
         states = {state.doc_id: state for state in list_pair_states(session, dataset_pk, pair_pks)}
-        hidden = list_to_judge(session, actor.person_id, [state.pair_pk for state in states.values()])
+        present_titles = {result.doc_id: result.title for results in listed.values() for result in results}
+        ranked = [states[doc_id].pair_pk for doc_id in present_titles if doc_id in states]
+        hidden = list_to_judge(session, actor.person_id, ranked)  # whatever the depth and the chosen systems
         published = None
         if version is not None:
             truth, _ = read_truth(session, dataset_pk, row.name, version)
             published = truth.grades.get(query_id, {})
-        present_titles = {result.doc_id: result.title for results in listed.values() for result in results}
+        if hidden and not reveal:
+            judged = sum(state.pair_pk in hidden and _is_judged(state) for state in states.values())
+            return QueryRankings(
+                query_id, query.text, query.narrative, {}, depth, (), (), hidden=judged, to_judge=len(hidden)
+            )
+    note_seen(database, hidden, actor.person_id, now=now)
     lists = {
         system: tuple(
-            _describe_result(rank, result, states.get(result.doc_id), hidden, published)
+            _describe_result(rank, result, states.get(result.doc_id), published)
             for rank, result in enumerate(results[:depth], start=1)
         )
         for system, results in listed.items()
@@ -108,9 +118,9 @@ def show_query_rankings(
         narrative=query.narrative,
         systems=lists,
         depth=depth,
-        missed=tuple(_list_missed(states, hidden, published, shown, present_titles))[:MOST_MISSED],
+        missed=tuple(_list_missed(states, published, shown, present_titles))[:MOST_MISSED],
         not_pooled=tuple(doc_id for doc_id in dict.fromkeys(_list_doc_ids(lists)) if doc_id not in states),
-        hidden=sum(state.pair_pk in hidden and _is_judged(state) for state in states.values()),
+        hidden=0,
     )
     graded = {
         result.doc_id
@@ -139,7 +149,6 @@ def _describe_result(
     rank: int,
     result: ListedResult,
     state: PairState | None,
-    hidden: Collection[int],
     published: Mapping[str, int] | None,
 ) -> RankedResult:
     described = RankedResult(rank, result.doc_id, result.title, None, "not pooled")
@@ -149,8 +158,6 @@ def _describe_result(
         return described
     if published is not None or not _is_judged(state):
         return replace(described, state="waiting" if not _is_judged(state) else "unsettled")
-    if state.pair_pk in hidden:
-        return replace(described, state="hidden")
     grade = state.settlement.grade
     settled: GradeState = "unsettled" if grade is None else "graded"
     return replace(described, grade=grade, state=settled)
@@ -158,7 +165,6 @@ def _describe_result(
 
 def _list_missed(
     states: Mapping[str, PairState],
-    hidden: Collection[int],
     published: Mapping[str, int] | None,
     shown: Collection[str],
     titles: Mapping[str, str],
@@ -170,7 +176,7 @@ def _list_missed(
         grades = {
             doc_id: state.settlement.grade
             for doc_id, state in states.items()
-            if state.settlement.grade is not None and state.pair_pk not in hidden
+            if state.settlement.grade is not None
         }
     missed = [
         RankedResult(0, doc_id, titles.get(doc_id, ""), grade, "graded")

@@ -21,7 +21,7 @@ from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.evaluation.pooled import draw_pooled
 from annotator.web.evaluation.tabs.abilities import have_judged
 from annotator.web.evaluation.tabs.queries import list_query_address
-from annotator.web.kit.controls import apply_url_choice
+from annotator.web.kit.controls import apply_url_choice, note_press
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import show_as
@@ -30,6 +30,7 @@ from annotator.web.rendering.documents import LONGEST, render_document
 
 DEPTHS = ("5", "10", "20", "50")
 DEFAULT_DEPTH = "10"
+REVEAL = "reveal_lists"
 
 
 def draw_query(
@@ -58,6 +59,7 @@ def draw_query(
             systems=choice.systems,
             order=find_profile(choice.profile).order,
             depth=depth,
+            reveal=st.session_state.pop(REVEAL, None) == query_id,
             now=context.now,
         )
     except NotFound:
@@ -71,9 +73,34 @@ def draw_query(
     doc_id = st.query_params.get("document")
     if doc_id is not None:
         _draw_document(context, dataset, doc_id, list_query_address(dataset, choice, query_id, **further))
+    if rankings.to_judge:
+        _draw_hidden(rankings)
+        return
     _draw_lists(rankings, lambda doc_id: _list_document_address(dataset, choice, query_id, doc_id, further))
     _draw_to_judge(dataset, rankings)
     _draw_missed(rankings, lambda doc_id: _list_document_address(dataset, choice, query_id, doc_id, further))
+
+
+def _draw_hidden(rankings: QueryRankings) -> None:
+    """Say that there are pairs still to judge, and offer the lists to whoever gives these pairs up."""
+    draw_note(
+        tr_n(
+            "You may still judge {n:,} pair of this query, so the lists with the systems' ranks are hidden.",
+            "You may still judge {n:,} pairs of this query, so the lists with the systems' ranks are hidden.",
+            rankings.to_judge,
+        )
+    )
+    st.button(
+        tr("Show them and judge these pairs no more"),
+        on_click=_reveal,
+        args=(rankings.query_id,),
+        key="reveal-lists",
+    )
+
+
+def _reveal(query_id: str) -> None:
+    st.session_state[REVEAL] = query_id
+    note_press()
 
 
 def _list_document_address(
@@ -172,7 +199,6 @@ def _write_grade(result: RankedResult) -> str:
             f"{result.grade}</span>"
         )
     words = {
-        "hidden": tr("judge it first"),
         "waiting": tr("waiting for judgment"),
         "unsettled": tr("no settled grade"),
     }.get(result.state, tr("unjudged"))

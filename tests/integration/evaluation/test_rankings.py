@@ -42,31 +42,33 @@ def test_the_grades_that_are_shown_are_recorded_as_seen(world: EvaluatedWorld) -
     assert world.list_seen(world.lead) - before == {("Q2", "a"), ("Q2", "c")}
 
 
-def test_a_grade_that_the_lead_has_still_to_judge_is_hidden_and_its_query_named(
-    world: EvaluatedWorld,
+@pytest.mark.parametrize("version", [None, "1.0.0"])
+def test_the_ranks_of_a_pair_that_the_lead_may_still_judge_are_shown_only_on_request(
+    world: EvaluatedWorld, version: str | None
 ) -> None:
     world.ask_for_more()
     other = world.person("other", "lead")
-    rankings = show_query_rankings(world.database, other, "d", "Q2", now=NOW)
-    assert {result.state for results in rankings.systems.values() for result in results} == {
-        "hidden",
-        "not pooled",
-    }
-    assert all(result.grade is None for results in rankings.systems.values() for result in results)
-    assert rankings.missed == () and rankings.hidden == 2
+    for depth, systems in ((10, ()), (1, ("bm25",)), (1, ("dense",))):  # no filter tells a rank either
+        rankings = show_query_rankings(
+            world.database, other, "d", "Q2", version=version, depth=depth, systems=systems, now=NOW
+        )
+        assert (rankings.systems, rankings.missed, rankings.not_pooled) == ({}, (), ())
+        assert (rankings.hidden, rankings.to_judge) == (2, 2)
     assert not world.list_seen(other)
+    rankings = show_query_rankings(world.database, other, "d", "Q2", version=version, reveal=True, now=NOW)
+    grades = [(result.doc_id, result.grade) for result in rankings.systems["dense"]]
+    assert grades == [("a", 0), ("c", 2 if version is None else 1)]
+    assert world.list_seen(other) == {("Q2", "a"), ("Q2", "c")}
+    assert show_query_rankings(world.database, other, "d", "Q2", version=version, now=NOW) == rankings
+
+
+def test_a_query_with_a_grade_that_the_lead_has_still_to_judge_is_not_scored(world: EvaluatedWorld) -> None:
+    world.ask_for_more()
+    other = world.person("other", "lead")
     with pytest.raises(
         InsufficientData, match="every query with a grade has a pair that you may still judge"
     ):
         evaluate_dataset(world.database, other, "d", EvaluationRequest())
-
-
-def test_published_grades_are_shown_and_recorded_also_of_pairs_still_to_judge(world: EvaluatedWorld) -> None:
-    world.ask_for_more()
-    other = world.person("other", "lead")
-    rankings = show_query_rankings(world.database, other, "d", "Q2", version="1.0.0", now=NOW)
-    assert [(result.doc_id, result.grade) for result in rankings.systems["dense"]] == [("a", 0), ("c", 1)]
-    assert world.list_seen(other) == {("Q2", "a"), ("Q2", "c")}
 
 
 def test_unjudged_results_join_the_pool_with_the_runs_that_list_them(world: EvaluatedWorld) -> None:
@@ -78,7 +80,8 @@ def test_unjudged_results_join_the_pool_with_the_runs_that_list_them(world: Eval
     assert [(by.system, by.rank) for by in pairs["Q3", "x"].provenance] == [("dense", 3)]
     again = pool_results(world.database, world.lead, "d", wanted, now=NOW)
     assert (again.new, again.already_there) == (0, 3)
-    rankings = show_query_rankings(world.database, world.lead, "d", "Q1", now=NOW)
+    assert show_query_rankings(world.database, world.lead, "d", "Q1", now=NOW).to_judge == 1
+    rankings = show_query_rankings(world.database, world.lead, "d", "Q1", reveal=True, now=NOW)
     assert rankings.systems["bm25"][2].state == "waiting" and rankings.not_pooled == ("z",)
 
 

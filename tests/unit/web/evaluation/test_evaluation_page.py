@@ -24,7 +24,7 @@ from annotator.web.evaluation.tables import QUERIES, TABLES
 from annotator.web.evaluation.tabs.abilities import COUNT
 from tests.integration.evaluated_world import EvaluatedWorld
 from tests.integration.judged_world import NOW, JudgedWorld
-from tests.unit.web.lead_pages import alternatives, headings, html_rows, links, open_page, words
+from tests.unit.web.lead_pages import alternatives, headings, html_rows, links, open_page, run, words
 
 
 @pytest.fixture
@@ -173,10 +173,21 @@ def test_scores_of_a_query_that_the_lead_has_still_to_judge_are_not_shown(world:
     app = open_page(world, "evaluation", other, query="Q2")
     assert "You still have to judge 2 pairs of this query" in words(app)
     assert "nDCG@10: bm25" not in words(app) and 'aria-label="grade' not in words(app)
+    assert "ranks are hidden" in words(app) and not world.list_seen(other)
     app = open_page(world, "evaluation", other, tab="Query by query")
     assert "every query with a grade has a pair that you may still judge" in words(app)
     with pytest.raises(InsufficientData):
         write_figures(world.database, other, "d", EvaluationChoice(), QUERIES, None)
+
+
+def test_a_lead_who_gives_the_pairs_of_a_query_up_sees_its_ranked_lists(world: EvaluatedWorld) -> None:
+    world.ask_for_more()
+    other = world.person("other", "lead")
+    app = open_page(world, "evaluation", other, query="Q2")
+    next(button for button in app.button if button.label == "Show them and judge these pairs no more").click()
+    run(app)
+    assert 'aria-label="grade 2"' in words(app) and "are hidden" not in words(app)
+    assert world.list_seen(other) == {("Q2", "a"), ("Q2", "c")}
 
 
 def test_two_releases_name_what_moved_and_by_which_grade(world: EvaluatedWorld) -> None:
