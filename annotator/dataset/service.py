@@ -28,6 +28,7 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.logs.disclosures import add_seen, list_blind_pairs
 from annotator.storage.lookup import describe_rubric_row, find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -195,7 +196,8 @@ def change_settings(
 ) -> Dataset:
     """Set each KEY to the VALUE as typed. ValidationError for an unknown key or value; then nothing changes.
     Where the overlap, its rules or the seed change, what each pair lacks is counted anew in the same transaction. Every
-    change is noted in the audit log.
+    change is noted in the audit log. Pairs that a lead could still judge and that lack nothing because of the change are
+    recorded as seen by this lead.
 
     `requirements`: those of a file that the caller has read, which a typed value never names. `seen`: values by key, as typed,
     that the person saw before changing them; ConflictError if somebody else has changed one of them since.
@@ -230,6 +232,7 @@ def apply_settings(
     session.refresh(row)
     before = _record(row)
     _require_unchanged(write_settings(before, read_search_hosts(session, dataset_pk)), seen)
+    could_judge = list_blind_pairs(session, dataset_pk, actor.person_id)
     _set_values(row, values)
     session.add(row)
     session.flush()
@@ -238,6 +241,9 @@ def apply_settings(
     _check_rates(before, after)
     if _read_overlap_settings(before) != _read_overlap_settings(after):
         derive_work(session, dataset_pk)
+        if actor.person_id is not None:  # figures include the pairs that lack nothing from now on
+            complete = could_judge - list_blind_pairs(session, dataset_pk, actor.person_id)
+            add_seen(session, complete, actor.person_id, now=now)
     _note_changed(session, dataset_pk, actor, before, after, now)
     if SEARCH_HOSTS in values:
         allow_search_hosts(session, dataset_pk, actor, values[SEARCH_HOSTS], now=now)

@@ -48,6 +48,7 @@ from annotator.agreement.service import (
     list_selected_pairs,
 )
 from annotator.cli.main import app as commands
+from annotator.dataset.service import change_settings
 from annotator.domain.errors import AnnotatorError, BadInput, GateNotMet, NotAllowed
 from annotator.domain.people import OPERATOR, Actor, SignedIn
 from annotator.evaluation.evaluate import EvaluationOptions
@@ -95,7 +96,7 @@ from annotator.releases.published_service import browse_qrels, compare_releases,
 from annotator.releases.service import preview_release, publish_release
 from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import derive_work
-from annotator.storage.logs.disclosures import list_blind_pairs, note_seen
+from annotator.storage.logs.disclosures import list_blind_pairs, list_to_judge, note_seen
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pair_states import iterate_pair_states
@@ -736,12 +737,30 @@ def test_a_lead_who_asks_for_the_origin_of_a_pair_no_longer_judges_it(worlds: Pa
     hidden = show_pair(one.database, one.lea, "d", key, now=one.now)
     assert (hidden.pair.hidden, hidden.pair.status, hidden.pair.provenance) == (True, "", ())
     assert (hidden.stratum, hidden.inclusion) == (None, None)
-    (listed,) = list_pair_page(one.database, one.lea, "d", PairFilter(text=one.name(one.open[0]))).pairs
+    name = one.name(one.open[0])
+    (listed,) = list_pair_page(one.database, one.lea, "d", PairFilter(text=name)).pairs
+    for reader, total in ((one.lea, 0), (one.boss, 1), (OPERATOR, 1)):
+        page = list_pair_page(one.database, reader, "d", PairFilter(system="bm25", text=name))
+        assert (page.total, len(page.pairs)) == (total, total), "the filter would tell the system"
     assert (listed.hidden, listed.status, listed.provenance) == (True, "", ())
     shown = show_pair(one.database, one.lea, "d", key, reveal=True, now=one.now)
     assert shown.pair.provenance and shown.pair.status
     assert one.open[0] in one.list_seen(one.lea)
+    assert list_pair_page(one.database, one.lea, "d", PairFilter(system="bm25", text=name)).total == 1
     assert count_blind(one, one.lea) == len(one.open)
+
+
+def test_a_lead_who_lowers_the_overlap_gives_up_the_pairs_that_lack_nothing_then(worlds: Pair) -> None:
+    """Otherwise one lead lowers it, reads the figures of all pairs, raises it again and judges the pairs."""
+    one, _ = worlds
+    describe_effects(one.database, one.lea, "d", {"overlap": "2"}, now=one.now)
+    assert not set(one.open) & one.list_seen(one.lea)
+    for overlap in ("2", "3"):
+        change_settings(one.database, one.lea, "d", {"overlap": overlap}, now=one.now)
+        assert set(one.open) - {one.answered} <= one.list_seen(one.lea)
+    with one.database.read() as session:
+        left = list_to_judge(session, one.lea.person_id, one.open)
+    assert left == {one.answered}
 
 
 def test_publishing_checks_all_pairs_and_records_those_that_the_lead_could_still_judge(

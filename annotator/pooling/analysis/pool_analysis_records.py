@@ -173,10 +173,11 @@ def hide_origin(pair: PooledPair) -> PooledPair:
 
 @dataclass(frozen=True, slots=True)
 class PairPage:
-    """A part of a list of pairs, and how long the whole list is."""
+    """A part of a list of pairs, and how long the whole list is. `hides`: a filter by system left out pairs still to judge."""
 
     pairs: tuple[PooledPair, ...]
     total: int
+    hides: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ from annotator.pooling.rounds.rounds_sql import list_rounds
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import (
     FigureStamp,
+    has_pairs_to_judge,
     list_blind_pairs,
     list_to_judge,
     note_seen,
@@ -140,7 +141,8 @@ def list_pair_page(
 ) -> PairPage:
     """Return a part of the chosen pairs, by query position and doc_id. For leads.
 
-    Of a pair that the lead may still judge, neither systems nor status are returned. Raises ValidationError for a status that does not exist.
+    Of a pair that the lead may still judge, neither systems nor status are returned, and no filter by system finds it. Raises
+    ValidationError for a status that does not exist.
     """
     if chosen.status is not None and chosen.status not in PAIR_STATUSES:
         raise ValidationError(f"status: expected one of {', '.join(PAIR_STATUSES)}, found {chosen.status!r}")
@@ -154,7 +156,8 @@ def list_pair_page(
             hide_origin(pair) if pk in hidden else pair
             for pk, pair in zip(pair_pks, _read_pairs(session, dataset_pk, pair_pks), strict=True)
         ]
-    return PairPage(tuple(pairs), total)
+        hides = chosen.system is not None and has_pairs_to_judge(session, dataset_pk, actor.person_id)
+    return PairPage(tuple(pairs), total, hides)
 
 
 def show_pair(

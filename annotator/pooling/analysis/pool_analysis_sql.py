@@ -22,7 +22,7 @@ from annotator.pooling.analysis.pool_analysis_records import (
     RoundShare,
 )
 from annotator.storage.judgments.current_judgments import LATEST
-from annotator.storage.logs.disclosures import BLIND_PAIRS
+from annotator.storage.logs.disclosures import BLIND_PAIRS, PAIRS_TO_JUDGE
 from annotator.storage.sql import PreparedSql, execute_sql, fetch, fetch_tuples, prepare_sql
 
 
@@ -269,7 +269,8 @@ def list_in_stead(
     return [LeftOutCandidate(*row) for row in fetch(session, _IN_STEAD, _LeftOutCandidateRow, values)]
 
 
-_SYSTEM = "AND EXISTS (SELECT 1 FROM provenance v WHERE v.pair_pk = s.pair_pk AND v.system = :system)"
+_SYSTEM = f"""AND EXISTS (SELECT 1 FROM provenance v WHERE v.pair_pk = s.pair_pk AND v.system = :system)
+  AND s.pair_pk NOT IN ({PAIRS_TO_JUDGE})"""
 _ALONE = "AND NOT EXISTS (SELECT 1 FROM provenance v WHERE v.pair_pk = s.pair_pk AND v.system <> :system)"
 _ROUND = """AND EXISTS (SELECT 1 FROM round_pair r JOIN pool_round o ON o.pk = r.round_pk
   WHERE r.pair_pk = s.pair_pk AND o.number = :number)"""

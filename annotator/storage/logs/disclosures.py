@@ -80,6 +80,8 @@ SELECT p.pk, p.query_pk FROM pair p
 WHERE p.pk IN ({_OWN}) AND {_UNSEEN} AND ({_DRAWN.format(answer="NULL")} OR {_CHANGEABLE})"""
 BLIND_PAIRS = f"SELECT b.pk FROM ({_BLIND}) b"
 """The pairs of `list_blind_pairs` as a subquery with the values dataset_pk and person_pk (None: the operator)."""
+PAIRS_TO_JUDGE = BLIND_PAIRS.replace(" AND o.judged > 0", "")
+"""These and the pairs that nobody has judged: all that the person may still judge, by the rule of `list_to_judge`."""
 _LIST_BLIND = prepare_sql(_BLIND)
 _BLIND_STAMP = prepare_sql(f"""
 SELECT {LATEST}, (SELECT coalesce(max(pk), 0) FROM adjudication), (SELECT coalesce(max(pk), 0) FROM pair),

@@ -47,6 +47,8 @@ def draw(shown: ShownPool) -> None:
             pairs=contents.pairs,
         )
     )
+    if page.hides:
+        draw_note(tr("Pairs that you may still judge are not listed by system."))
     if not page.pairs:
         st.text(tr("No pairs match."))
         return
