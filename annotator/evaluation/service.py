@@ -24,6 +24,7 @@ from annotator.evaluation.evaluation_sql import (
     list_pairs_of_other_queries,
     list_query_ids_of_pairs,
     list_versions,
+    list_waiting_pairs,
     read_document_fields,
     read_evaluation_stamp,
     read_imported_run,
@@ -53,6 +54,7 @@ from annotator.pooling.rounds.rounds_service import estimate_order_now
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import (
     FigureStamp,
+    find_published,
     find_released,
     list_blind_pairs,
     list_withheld,
@@ -167,11 +169,31 @@ def evaluate_dataset(
         result = _evaluate(
             truth, _drop_blind_runs(runs, truth), profile, request, source={"dataset": dataset}, pairs=pairs
         )
+        if actor.person_id is not None:
+            result = _hide_ranks(session, dataset_pk, result)
         if version is not None:
             return result
         blind_pairs = list_blind_pairs(session, dataset_pk, actor.person_id)
         evaluated = {system.system for system in result.evaluation.systems}
         return _add_expected_order(result, estimate_order_now(session, dataset_pk, evaluated, blind_pairs))
+
+
+def _hide_ranks(session: Session, dataset_pk: int, result: EvaluationResult) -> EvaluationResult:
+    """Return the result without the ranks of unjudged documents that wait for judgments: the reader may be handed them."""
+    analysis = result.evaluation.dataset
+    if analysis.holes is None or not analysis.holes.holes:
+        return result
+    names = {(hole.query_id, hole.doc_id) for hole in analysis.holes.holes}
+    pks_by_name = find_published(session, dataset_pk, names)
+    waiting = list_waiting_pairs(session, {pk for pks in pks_by_name.values() for pk in pks})
+    holes = tuple(
+        replace(hole, ranks={})
+        if waiting.intersection(pks_by_name.get((hole.query_id, hole.doc_id), ()))
+        else hole
+        for hole in analysis.holes.holes
+    )
+    shown = replace(analysis, holes=replace(analysis.holes, holes=holes))
+    return replace(result, evaluation=replace(result.evaluation, dataset=shown))
 
 
 def _add_expected_order(result: EvaluationResult, order: "SystemOrder | None") -> EvaluationResult:

@@ -61,7 +61,9 @@ class Hole:
 
     query_id: str
     doc_id: str
-    ranks: Mapping[str, int]  # by system, from 1
+    ranks: Mapping[
+        str, int
+    ]  # by system, from 1; empty where they are hidden from a reader who may judge the document
     influence: float
 
 

@@ -206,7 +206,7 @@ def list_hole_rows(result: EvaluationResult, _measure: str) -> list[Row]:
         {
             tr("query"): hole.query_id,
             tr("document"): hole.doc_id,
-            tr("ranks"): join_names(f"{system} {rank}" for system, rank in hole.ranks.items()),
+            tr("ranks"): join_names(f"{system} {rank}" for system, rank in hole.ranks.items()) or "–",
             tr("influence"): hole.influence,
         }
         for hole in need.holes[:MOST_HOLES]

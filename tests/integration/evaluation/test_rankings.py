@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import InsufficientData, NotAllowed, NotFound, ValidationError
+from annotator.domain.people import OPERATOR
 from annotator.evaluation.rankings_service import (
     compare_on_releases,
     read_ranked_document,
@@ -60,6 +61,19 @@ def test_the_ranks_of_a_pair_that_the_lead_may_still_judge_are_shown_only_on_req
     assert grades == [("a", 0), ("c", 2 if version is None else 1)]
     assert world.list_seen(other) == {("Q2", "a"), ("Q2", "c")}
     assert show_query_rankings(world.database, other, "d", "Q2", version=version, now=NOW) == rankings
+
+
+def test_the_ranks_of_unjudged_documents_are_hidden_while_they_wait_for_judgments(
+    world: EvaluatedWorld,
+) -> None:
+    pool_results(world.database, world.lead, "d", [("Q1", "x")], now=NOW)
+    for reader, ranks in ((world.lead, {}), (OPERATOR, {"bm25": 3})):
+        result = evaluate_dataset(world.database, reader, "d", EvaluationRequest())
+        need = result.evaluation.dataset.holes
+        assert need is not None
+        holes = {(hole.query_id, hole.doc_id): hole.ranks for hole in need.holes}
+        assert holes["Q1", "x"] == ranks, "it is in the pool"
+        assert holes["Q1", "z"] == {"dense": 3}, "nobody is asked to judge it"
 
 
 def test_a_query_with_a_grade_that_the_lead_has_still_to_judge_is_not_scored(world: EvaluatedWorld) -> None:
