@@ -18,7 +18,6 @@ from annotator.evaluation.records import Order, RankedRun
 from annotator.evaluation.scores.ranking import ResultColumns, note_ties, order_columns
 from annotator.storage.judgments.current_judgments import LATEST
 from annotator.storage.logs.disclosures import is_listed
-from annotator.storage.lookup import key_of
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pair_states import iterate_pair_states, list_queries
@@ -262,14 +261,6 @@ def read_present_truth(session: Session, dataset_pk: int) -> tuple[GroundTruth, 
             given = {names[pk]: value for pk, value in state.grades.items()}
             pairs.append(PairGrades(state.query_id, state.doc_id, grade, given))
     return GroundTruth(queries=tuple(list_queries(session, dataset_pk).values()), qrels=tuple(qrels)), pairs
-
-
-def list_waiting_pairs(session: Session, pair_pks: Collection[int]) -> set[int]:
-    """Return those of the pairs that lack judgments."""
-    chosen = is_listed(session, col(PairRow.pk), pair_pks)
-    return {
-        key_of(pk) for pk in session.scalars(select(col(PairRow.pk)).where(chosen, col(PairRow.lacking) > 0))
-    }
 
 
 def list_query_ids_of_pairs(session: Session, pair_pks: Collection[int]) -> frozenset[str]:

@@ -24,7 +24,6 @@ from annotator.evaluation.evaluation_sql import (
     list_pairs_of_other_queries,
     list_query_ids_of_pairs,
     list_versions,
-    list_waiting_pairs,
     read_document_fields,
     read_evaluation_stamp,
     read_imported_run,
@@ -56,7 +55,9 @@ from annotator.storage.logs.disclosures import (
     FigureStamp,
     find_published,
     find_released,
+    has_pairs_to_judge,
     list_blind_pairs,
+    list_to_judge,
     list_withheld,
     note_seen,
     stamp_figures,
@@ -169,8 +170,7 @@ def evaluate_dataset(
         result = _evaluate(
             truth, _drop_blind_runs(runs, truth), profile, request, source={"dataset": dataset}, pairs=pairs
         )
-        if actor.person_id is not None:
-            result = _hide_ranks(session, dataset_pk, result)
+        result = _hide_ranks(session, dataset_pk, actor, result)
         if version is not None:
             return result
         blind_pairs = list_blind_pairs(session, dataset_pk, actor.person_id)
@@ -178,18 +178,19 @@ def evaluate_dataset(
         return _add_expected_order(result, estimate_order_now(session, dataset_pk, evaluated, blind_pairs))
 
 
-def _hide_ranks(session: Session, dataset_pk: int, result: EvaluationResult) -> EvaluationResult:
-    """Return the result without the ranks of unjudged documents that wait for judgments: the reader may be handed them."""
+def _hide_ranks(
+    session: Session, dataset_pk: int, actor: Actor, result: EvaluationResult
+) -> EvaluationResult:
+    """Return the result without the ranks of unjudged documents that the reader may still judge."""
     analysis = result.evaluation.dataset
-    if analysis.holes is None or not analysis.holes.holes:
+    if analysis.holes is None or not has_pairs_to_judge(session, dataset_pk, actor.person_id):
         return result
     names = {(hole.query_id, hole.doc_id) for hole in analysis.holes.holes}
     pks_by_name = find_published(session, dataset_pk, names)
-    waiting = list_waiting_pairs(session, {pk for pks in pks_by_name.values() for pk in pks})
+    hidden = list_to_judge(session, actor.person_id, {pk for pks in pks_by_name.values() for pk in pks})
+    hidden_names = {name for name, pks in pks_by_name.items() if hidden.intersection(pks)}
     holes = tuple(
-        replace(hole, ranks={})
-        if waiting.intersection(pks_by_name.get((hole.query_id, hole.doc_id), ()))
-        else hole
+        replace(hole, ranks={}) if (hole.query_id, hole.doc_id) in hidden_names else hole
         for hole in analysis.holes.holes
     )
     shown = replace(analysis, holes=replace(analysis.holes, holes=holes))
@@ -389,7 +390,9 @@ def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
         changes = read_evaluation_stamp(session, dataset_pk)
-        return stamp_figures(session, dataset_pk, actor.person_id, changes)
+        stamp = stamp_figures(session, dataset_pk, actor.person_id, changes)
+        may_judge = has_pairs_to_judge(session, dataset_pk, actor.person_id)
+        return stamp._replace(reader=actor.person_id) if may_judge else stamp
 
 
 def _evaluate(

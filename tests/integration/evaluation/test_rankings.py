@@ -63,7 +63,7 @@ def test_the_ranks_of_a_pair_that_the_lead_may_still_judge_are_shown_only_on_req
     assert show_query_rankings(world.database, other, "d", "Q2", version=version, now=NOW) == rankings
 
 
-def test_the_ranks_of_unjudged_documents_are_hidden_while_they_wait_for_judgments(
+def test_the_ranks_of_unjudged_documents_that_the_lead_may_judge_are_hidden(
     world: EvaluatedWorld,
 ) -> None:
     pool_results(world.database, world.lead, "d", [("Q1", "x")], now=NOW)
