@@ -71,7 +71,7 @@ from annotator.domain.settling import Decided
 from annotator.domain.shuffling import Seed
 from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.logs.audit_log import AuditEvent, add_events, note_named
 from annotator.storage.logs.disclosures import add_seen, find_pair_pks, note_seen, require_not_to_judge
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.tables.central import DatasetRow
@@ -122,6 +122,7 @@ def hand_out_disagreements(
         batch = DisagreementBatch(views, count_left(session, reader, wanted))
         neighbour_pks = _list_graded_neighbours(session, views)
     note_seen(database, neighbour_pks, actor.person_id, now=now)
+    note_named(database, reader.dataset_pk, actor.person_id, wanted.annotators, pairs=len(chosen), now=now)
     return batch
 
 

@@ -91,7 +91,7 @@ from annotator.labeling.calibration_service import list_results
 from annotator.labeling.records import AnnotatorResult
 from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database
-from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.logs.audit_log import note_named
 from annotator.storage.logs.disclosures import (
     FigureStamp,
     find_pair_pks,
@@ -483,12 +483,7 @@ def _note_shown(
     if reader.person_pk is None or not shown:
         return
     note_seen(database, shown, reader.person_pk, now=now)
-    if chosen.named:
-        details = {"annotators": list(chosen.named), "pairs": len(shown)}
-        with database.write() as session:
-            add_events(
-                session, [AuditEvent("looked up names", dataset_pk, reader.person_pk, now, after=details)]
-            )
+    note_named(database, dataset_pk, reader.person_pk, chosen.named, pairs=len(shown), now=now)
 
 
 def _find_judged(

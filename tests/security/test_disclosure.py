@@ -7,7 +7,7 @@ from what it gives back: the pairs whose documents it names. docs/security.md li
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -454,6 +454,32 @@ def test_pairs_behind_a_figure_name_annotators_by_letters_unless_they_were_asked
         if event.action == "looked up names"
     ]
     assert (looked.username, looked.after) == ("lea", {"annotators": ["ann"], "pairs": named.total})
+
+
+BY_ANN = QueueFilter(annotators=("ann",), shown="all")
+QUEUES: dict[str, Callable[[Looked], object]] = {
+    "list": lambda w: list_queue(w.database, w.boss, "d", BY_ANN, now=w.now).items,
+    "disagreements": lambda w: find_disagreements(w.database, w.boss, "d", wanted=BY_ANN, now=w.now),
+    "cases": lambda w: (
+        hand_out_disagreements(
+            w.database, w.boss, "d", replace(BY_ANN, shown="open"), want=9, now=w.now
+        ).disagreements
+    ),
+}
+
+
+@pytest.mark.parametrize("way", QUEUES)
+def test_a_queue_filtered_by_annotator_tells_who_judged_and_that_is_in_the_audit_log(
+    world: Looked, way: str
+) -> None:
+    shown = QUEUES[way](world)
+    assert isinstance(shown, Sequence) and shown
+    (looked,) = [
+        event
+        for event in read_audit_log(world.database, world.boss, "d", now=world.now).events
+        if event.action == "looked up names"
+    ]
+    assert (looked.username, looked.after) == ("boss", {"annotators": ["ann"], "pairs": len(shown)})
 
 
 class Browser:

@@ -42,6 +42,7 @@ from annotator.domain.people import Actor
 from annotator.domain.settling import UNGRADED, QueueReason
 from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
+from annotator.storage.logs.audit_log import note_named
 from annotator.storage.logs.disclosures import list_blind_pairs, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 
@@ -64,8 +65,9 @@ def list_queue(
 
     Needs the role lead. ValidationError for an unknown sort order.
 
-    Pairs that the lead may still judge are left out and not counted; a pair that is shown they no longer judge. The impact of up
-    to `FEW` queries is brought up to date first; `due` says how many are left.
+    Pairs that the lead may still judge are left out and not counted; a pair that is shown they no longer judge. A filter by
+    annotator shows who judged a pair, so the audit log keeps it. The impact of up to `FEW` queries is brought up to date first;
+    `due` says how many are left.
     """
     check_sort(sort)
     _bring_up_to_date(database, actor, dataset, few=FEW)
@@ -76,6 +78,7 @@ def list_queue(
         counts = count_waiting(session, reader.dataset_pk, reader.blind)
         total, due = count_rows(session, reader, wanted), count_due(session, reader.dataset_pk)
     note_seen(database, shown_pks, actor.person_id, now=now)
+    note_named(database, reader.dataset_pk, actor.person_id, wanted.annotators, pairs=len(shown_pks), now=now)
     open_counts = {QueueReason(waiting): n for (is_open, waiting), n in counts.items() if is_open}
     return QueuePage(
         items=items,
@@ -139,6 +142,7 @@ def find_disagreements(
         reader = _enter(session, actor, dataset, now)
         items, shown_pks = _describe(session, reader, list_rows(session, reader, wanted, sort))
     note_seen(database, shown_pks, actor.person_id, now=now)
+    note_named(database, reader.dataset_pk, actor.person_id, wanted.annotators, pairs=len(shown_pks), now=now)
     return list(items)
 
 

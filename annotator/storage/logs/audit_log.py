@@ -5,7 +5,7 @@ What changes a dataset or shows who judged what is noted in the audit log of the
 `before` and `after` hold plain JSON: the values before and since. Refuses nothing; services check who may read it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from sqlalchemy.orm import Session
 
 from annotator.domain.audit import AuditAction
+from annotator.storage.database import Database
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.sql import add_rows
 
@@ -97,6 +98,22 @@ def add_events(session: Session, events: list[AuditEvent]) -> None:
     if rows:
         add_rows(session, AuditEventRow, rows)
     _note_audited(session, events)
+
+
+def note_named(
+    database: Database,
+    dataset_pk: int,
+    person_pk: int | None,
+    annotators: Collection[str],
+    *,
+    pairs: int,
+    now: datetime,
+) -> None:
+    """Note, in a transaction of its own, that a lead is shown so many pairs of annotators whom the lead named (usernames)."""
+    if person_pk is not None and annotators and pairs:
+        after = {"annotators": list(annotators), "pairs": pairs}
+        with database.write() as session:
+            add_events(session, [AuditEvent("looked up names", dataset_pk, person_pk, now, after=after)])
 
 
 def _note_audited(session: Session, events: list[AuditEvent]) -> None:
