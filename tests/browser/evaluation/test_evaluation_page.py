@@ -39,6 +39,8 @@ def test_a_lead_goes_from_the_scores_to_a_query_and_has_its_unjudged_documents_j
     expect(lists.get_by_text("unjudged")).to_have_count(2)
     page.get_by_role("button", name="Request judgments").click()
     expect(page.get_by_text("2 pairs were added to the pool.")).to_be_visible()
+    expect(lists).to_have_count(0)
+    page.get_by_role("button", name="Show them and judge these pairs no more").click()
     expect(lists.get_by_text("waiting for judgment")).to_have_count(2)
     pooled = {(pair.query_id, pair.doc_id) for pair in list_pairs(world.database, OPERATOR, "d")}
     assert {("Q1", "x"), ("Q1", "z")} <= pooled
