@@ -33,6 +33,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.domain.people import OPERATOR, Actor
+from annotator.evaluation.rankings_service import show_query_rankings
 from annotator.labeling.calibration_service import list_checks
 from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import submit_judgments
@@ -323,6 +324,8 @@ def check_quality(address: str) -> None:
         for place, (key, grade) in enumerate(drawn[: len(drawn) * 4 // 5])
     ]
     submit_judgments(database, mei, "demo", events=seen, have=[], want=1, now=now)
+    for query_id in ("D01", "D03"):  # whose ranked lists are in the pictures
+        show_query_rankings(database, sora, "demo", query_id, reveal=True, now=now)
     database.dispose()
 
 
