@@ -160,6 +160,8 @@ def run() -> None:
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+        if stream.isatty():
+            terminal.show_controls(stream, is_log=stream is sys.stderr)
     stdout = sys.stdout
     gc.set_threshold(*START_THRESHOLD)
     try:

@@ -7,12 +7,13 @@ list empty.
 """
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperCommand
@@ -44,6 +45,10 @@ DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Check everything,
 AsOption = Annotated[str | None, typer.Option("--as", metavar="LEAD", help="Act as this person.")]
 
 chosen: dict[str, str | None] = {"database": None}
+
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROLS_IN_LOG = re.compile(r"(?!\r|\x1b\[[0-9;]*m)[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def open_database(url: str | None) -> "Database":
@@ -180,6 +185,15 @@ def _width(text: str) -> int:
     import unicodedata
 
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def show_controls(stream: TextIO, *, is_log: bool) -> None:
+    """Let a stream to a terminal show the control characters of ids and texts, which a terminal would obey: ESC as \\x1b.
+
+    `is_log`: colours and the return of the cursor for progress are the program's own.
+    """
+    controls, write = _CONTROLS_IN_LOG if is_log else _CONTROLS, stream.write
+    stream.write = lambda text: write(controls.sub(lambda found: f"\\x{ord(found[0]):02x}", text))  # type: ignore[method-assign]
 
 
 def fail(message: str, code: int) -> None:
