@@ -27,7 +27,7 @@ from annotator.domain.ground_truth import MEDIA_TYPES, Origin
 from annotator.domain.judgments import CHECK_PURPOSES, CURRENT_PURPOSES
 from annotator.domain.overlap import check_rules
 from annotator.domain.settling import PAIR_STATUSES
-from annotator.domain.texts import check_version, holds_no_text
+from annotator.domain.texts import MAX_TEXT, check_version, holds_no_text
 from annotator.formats.syntax.text import is_too_long
 from annotator.storage.logs.audit_log import ACTIONS
 from annotator.storage.tables.columns import UtcDateTime
@@ -338,6 +338,7 @@ def _is_uuid(value: str) -> bool:
 _COLUMN_CHECKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
     ("dataset", "name"): check_dataset_name,
     ("person", "username"): _is_id,
+    ("person", "name"): lambda value: len(value) <= MAX_TEXT,
     ("query", "query_id"): _is_id,
     ("document", "doc_id"): _is_id,
     ("document", "media_type"): _one_of(*MEDIA_TYPES),

@@ -70,6 +70,8 @@ MOST_RATIO = 200
 SMALL = 10_000_000  # bytes: a file up to this size may be larger than that
 ROLES = "membership"
 _AT_ONCE = 1_000
+_BYTES_AT_ONCE = 8_000_000
+"""Rows are stored as soon as so many wait, or so many bytes of them: a zip can hold a thousand rows of 64 MB each."""
 _REFUSED_BY_DATABASE = (IntegrityError, DataError, StatementError)
 
 
@@ -302,7 +304,7 @@ class _Restorer:
         note_all_due(self.session, dataset_pk)
 
     def _restore_people(self, file: _File) -> None:
-        rows = list(self._read_rows(file))
+        rows = [(number, row) for number, row, _ in self._read_rows(file)]
         there = dict(self.session.execute(select(col(PersonRow.username), col(PersonRow.pk))).all())
         folded = {fold(username): pk for username, pk in reversed(there.items())}
         known = {
@@ -310,10 +312,11 @@ class _Restorer:
         }
         new = [username for username, pk in known.items() if pk is None]
         look_alikes = find_look_alikes(self.session, new) if new else {}
+        taken: set[int | None] = set()
         for line_number, row in rows:
             username = row["username"]
             pk = known[username]
-            if pk in self.people.values():
+            if pk in taken:
                 raise _refuse(self.path, line_number, "username to be there once", username, file.name)
             if pk is None:
                 if fault := find_username_fault(username):
@@ -330,10 +333,12 @@ class _Restorer:
                 pk = known[username] = key_of(person.pk)
                 self.new_people += 1
             self.people[row["pk"]] = pk
+            taken.add(pk)
 
     def _restore_rows(self, file: _File) -> None:
         waiting: list[tuple[int, dict[str, Any]]] = []
-        for line_number, row in self._read_rows(file):
+        waiting_bytes = 0
+        for line_number, row, length in self._read_rows(file):
             try:
                 new_row = self._renumber(file.table, row)
             except RowFault as fault:
@@ -343,9 +348,10 @@ class _Restorer:
                     continue
                 self.roles.append((new_row["person_pk"], new_row["role"]))
             waiting.append((line_number, new_row))
-            if len(waiting) == _AT_ONCE:
+            waiting_bytes += length
+            if len(waiting) == _AT_ONCE or waiting_bytes > _BYTES_AT_ONCE:
                 self._insert(file, waiting)
-                waiting = []
+                waiting, waiting_bytes = [], 0
         self._insert(file, waiting)
 
     def _insert(self, file: _File, rows: list[tuple[int, dict[str, Any]]]) -> None:
@@ -367,15 +373,15 @@ class _Restorer:
                 self._insert(file, part)
             raise  # pragma: no cover  (rows that are refused only together)
 
-    def _read_rows(self, file: _File) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield the rows with their line numbers. They were checked already."""
+    def _read_rows(self, file: _File) -> Iterator[tuple[int, dict[str, Any], int]]:
+        """Yield the rows with their line numbers and bytes. They were checked already."""
         times, _ = _describe(file.table)
         for number, line in enumerate(_read_lines(self.archive, self.path, file.name), start=1):
             row = decode_row(line)
             for name in times:
                 if row[name] is not None:
                     row[name] = read_time(row[name])
-            yield number, row
+            yield number, row, len(line)
 
     def _renumber(self, table: Table, row: dict[str, Any]) -> dict[str, Any]:
         """Give the row its new numbers. Raises RowFault for a number of a row that is not in the file."""

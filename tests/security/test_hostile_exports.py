@@ -15,6 +15,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import pytest
 from sqlalchemy import JSON, Boolean, Float, Integer, Table, text
 
+from annotator.dataset import restore_service
 from annotator.dataset.export_sql import LISTED, find_reference, list_columns, list_tables
 from annotator.dataset.exported_rows_service import CLOCKS_DIFFER, RowFault, check_row, decode_row
 from annotator.dataset.restore_service import SMALL, restore_dataset
@@ -389,3 +390,28 @@ def test_a_new_username_that_looks_like_somebody_here_is_refused_and_names_are_c
         people = session.execute(text("SELECT username, name FROM person")).all()
     assert [username for username, _ in people if username.casefold() == "élodie"] == ["Élodie"]
     assert not any("\u202e" in name or len(name) > 200 for _, name in people)
+
+
+def test_long_rows_are_stored_before_many_of_them_wait(
+    exported: bytes, victim: JudgedWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once: list[int] = []
+    insert = restore_service._Restorer._insert
+
+    def count(restorer: Any, file: Any, rows: list[Any]) -> None:
+        at_once.append(len(rows))
+        insert(restorer, file, rows)
+
+    monkeypatch.setattr(restore_service, "_BYTES_AT_ONCE", 1)
+    monkeypatch.setattr(restore_service._Restorer, "_insert", count)
+    restore(victim, write_file(tmp_path / "b.zip", exported, lambda rows: None))
+    assert max(at_once) == 1
+
+
+def test_a_name_of_a_person_without_end_is_refused(
+    exported: bytes, victim: JudgedWorld, tmp_path: Path
+) -> None:
+    path = write_file(
+        tmp_path / "b.zip", exported, lambda rows: rows["person.jsonl"][0].update(name="x" * 10_001)
+    )
+    require_refused(victim, path, "person.jsonl", "name")
