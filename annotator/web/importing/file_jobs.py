@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
@@ -52,6 +53,8 @@ MOST_MEMORY_MB: Mapping[str, int] = {"try_endpoint": 750}
 """Tasks that need less memory than an import: one answer has at most 16 MB."""
 WRITING = ("import", "remap", "checks")
 MOST_BYTES = 4_000_000_000  # of all uploaded files on disk
+MOST_BYTES_OF_A_PERSON = 1_500_000_000  # the largest upload and a half; older files go for newer ones
+MOST_JOBS_OF_A_PERSON = 8
 POLL_SECONDS = 0.2
 log = structlog.stdlib.get_logger("annotator.web")
 
@@ -185,7 +188,7 @@ class FileJobs:
         folder = _make_folder()
         try:
             stage_files(uploads, folder.path / "files")
-            self._check_room(folder.path, earlier)
+            self._make_room(person_id, folder.path, earlier)
         except BaseException:
             folder.held.close()
             raise
@@ -211,11 +214,21 @@ class FileJobs:
             self._jobs[person_id, dataset, purpose] = job
         return job
 
-    def _check_room(self, folder: Path, earlier: FileJob | None) -> None:
-        """Raise ValidationError if all uploaded files together would be more than MOST_BYTES; `earlier` is replaced."""
+    def _make_room(self, person_id: int | None, folder: Path, earlier: FileJob | None) -> None:
+        """Discard the person's older files beyond MOST_BYTES_OF_A_PERSON; `earlier` is replaced anyway.
+
+        Raises ValidationError if all uploaded files together would still be more than MOST_BYTES.
+        """
         with self._lock:
-            others = [job.folder for job in self._jobs.values() if job is not earlier]
-        if sum(map(_measure, (folder, *others))) > MOST_BYTES:
+            sizes = {job: _measure(job.folder) for job in self._jobs.values() if job is not earlier}
+        own = sorted((job for job in sizes if job.person_id == person_id), key=lambda job: job.last_seen)
+        new = _measure(folder)
+        left = new + sum(sizes[job] for job in own)
+        for job in own:
+            if left > MOST_BYTES_OF_A_PERSON and not job.is_busy:
+                left -= sizes.pop(job)
+                self.discard(job)
+        if left > MOST_BYTES_OF_A_PERSON or new + sum(sizes.values()) > MOST_BYTES:
             raise ValidationError(
                 say("There are too many uploaded files on the server at the moment. Try again later.")
             )
@@ -277,15 +290,20 @@ class FileJobs:
             self.discard(job)
 
     def free_idle(self, *, now: float) -> None:
-        """Discard files that nobody has looked at for IDLE_SECONDS, and the oldest beyond MOST_JOBS. Busy ones stay."""
+        """Discard files that nobody has looked at for IDLE_SECONDS, and the oldest beyond a limit. Busy ones stay.
+
+        The limits: MOST_JOBS_OF_A_PERSON for each person, so that nobody ends others' work, and MOST_JOBS for all.
+        """
         with self._lock:
-            idle = sorted(
-                (job for job in self._jobs.values() if not job.is_busy), key=lambda job: job.last_seen
-            )
-        surplus = len(self._jobs) - MOST_JOBS + 1
-        for index, job in enumerate(idle):
-            if index < surplus or now - job.last_seen > IDLE_SECONDS:
+            by_age = sorted(self._jobs.values(), key=lambda job: job.last_seen)
+        of_person = Counter(job.person_id for job in by_age)
+        left = len(by_age)
+        for job in by_age:
+            is_surplus = left >= MOST_JOBS or of_person[job.person_id] > MOST_JOBS_OF_A_PERSON
+            if not job.is_busy and (is_surplus or now - job.last_seen > IDLE_SECONDS):
                 self.discard(job)
+                of_person[job.person_id] -= 1
+                left -= 1
 
     def _run(self, job: FileJob, request: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
         try:

@@ -11,7 +11,7 @@ import asyncio
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +36,9 @@ MOST_FILES_OF_A_SESSION = 10
 MOST_IMPORT_MB = 100  # a file of an import, and all files that come with it
 MOST_IMPORT_FILES = 3_000
 MOST_IMPORT_BYTES = MOST_IMPORT_MB * 1024 * 1024 + FORM_BYTES * MOST_IMPORT_FILES
+MOST_BYTES_OF_A_PERSON = (
+    MOST_IMPORT_BYTES + MOST_BYTES_OF_A_SESSION
+)  # in all browser tabs, also what has not come yet
 MOST_BYTES_OF_ALL = 400 * 1024 * 1024
 KEPT_SECONDS = 90  # after the connection broke; Streamlit itself keeps a session for 120
 SWEEP_SECONDS = 15
@@ -142,8 +145,10 @@ class Uploads:
             most_files = MOST_IMPORT_FILES if imports else MOST_FILES_OF_A_SESSION
             if there + fields.coming + length > most_bytes or count >= most_files:
                 raise UploadRefused(413, "this page has too many uploaded files already")
-            coming = sum(session.coming for session in self._sessions.values())
-            if sum(size for size, _ in held.values()) + coming + length > MOST_BYTES_OF_ALL:
+            own = [key for key, other in self._sessions.items() if other.person_id == person_id]
+            if self._count_bytes(own, held) + length > MOST_BYTES_OF_A_PERSON:
+                raise UploadRefused(413, "your other pages have too many uploaded files already")
+            if self._count_bytes({*held, *self._sessions}, held) + length > MOST_BYTES_OF_ALL:
                 raise UploadRefused(503, "there are too many uploaded files on the server at the moment")
             fields.coming += length
         try:
@@ -154,6 +159,11 @@ class Uploads:
                 left = self._sessions.get(session_id) is not fields or not fields.asks
             if left:  # the page has gone on while the file came
                 files.remove_session_files(session_id)
+
+    def _count_bytes(self, session_ids: Iterable[str], held: Mapping[str, tuple[int, int]]) -> int:
+        """Return the bytes of the files of these sessions, those that still come included."""
+        coming = {key: session.coming for key, session in self._sessions.items()}
+        return sum(held.get(key, (0, 0))[0] + coming.get(key, 0) for key in session_ids)
 
     def free_ended(self, runtime: Runtime, *, now: float) -> list[str]:
         """Close the sessions that have been away for KEPT_SECONDS, with their files. The ids of those."""

@@ -144,6 +144,18 @@ def test_all_sessions_together_have_a_limit(
     assert refusal(taken, files, session="t", data=b"12345")[0] == 503
 
 
+def test_the_sessions_of_one_person_leave_room_for_others(
+    files: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "MOST_BYTES_OF_A_PERSON", 10)
+    taken = ask(session="t", taken=ask())
+    taken.ask("other", 2, now=0.0)
+    with taken.receive("s", 1, 8, files):
+        assert refusal(taken, files, session="t", data=b"123")[0] == 413
+        with taken.receive("other", 2, 8, files):
+            pass
+
+
 def test_a_file_that_another_has_replaced_is_freed_and_one_that_has_just_come_is_not(
     files: MemoryUploadedFileManager,
 ) -> None:

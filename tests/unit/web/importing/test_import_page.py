@@ -429,6 +429,29 @@ def test_the_uploaded_files_of_all_people_together_have_a_limit(
     jobs.discard_all()
 
 
+def test_the_uploaded_files_of_one_person_leave_room_for_others(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = FileJobs()
+    person = find(database, "lea").person_id
+
+    def stage_for(purpose: str) -> FileJob:
+        return jobs.stage(person, "lea", "d", purpose, [("q.csv", io.BytesIO(QUERIES.encode()))])
+
+    monkeypatch.setattr(file_jobs, "MOST_BYTES_OF_A_PERSON", 2 * len(QUERIES.encode()))
+    others, oldest, older, newest = stage(jobs, database, "leo"), *map(stage_for, ("a", "b", "c"))
+    assert [job.folder.is_dir() for job in (others, oldest, older, newest)] == [True, False, True, True]
+    monkeypatch.setattr(file_jobs, "MOST_JOBS_OF_A_PERSON", 1)
+    jobs.free_idle(now=newest.last_seen)
+    assert [job.folder.is_dir() for job in (others, older, newest)] == [True, False, True]
+    newest.state = "running"
+    monkeypatch.setattr(file_jobs, "MOST_BYTES_OF_A_PERSON", len(QUERIES.encode()))
+    with pytest.raises(ValidationError, match="too many uploaded files"):
+        stage_for("a")
+    newest.state = "idle"
+    jobs.discard_all()
+
+
 def test_files_that_nobody_looks_at_are_deleted(database: Database) -> None:
     jobs = FileJobs()
     job = stage(jobs, database, "lea")
