@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 MAX_FOUND = 120
 MAX_SHOWN = 200
+MOST_PROBLEMS = 100_000
+"""Bad places of a file that are kept. Each needs some hundred bytes, and a bad line can have two."""
 
 
 class AnnotatorError(Exception):
@@ -99,8 +101,8 @@ class FormatError(AnnotatorError):
 class BadInput(AnnotatorError):
     """Everything that is wrong with the input, every bad line of it. Nothing was changed.
 
-    `problems` holds all of them; the message shows the first 200 and says how many more there are. `hint`: a sentence on what
-    would help, shown last.
+    `problems` holds all of them, up to MOST_PROBLEMS of a file; the message shows the first 200 and says how many more there are.
+    `hint`: a sentence on what would help, shown last.
     """
 
     def __init__(self, problems: Sequence[FormatError], *, hint: str = "") -> None:
@@ -117,7 +119,7 @@ class BadInput(AnnotatorError):
 
 
 class Problems:
-    """Collects the bad places of one file, and raises them all at once.
+    """Collects the bad places of one file, up to MOST_PROBLEMS, and raises them all at once.
 
     >>> problems = Problems("q.csv")
     >>> problems.add(2, "a grade 0-3", "4")
@@ -129,13 +131,19 @@ class Problems:
     def __init__(self, path: str) -> None:
         self.path = path
         self.errors: list[FormatError] = []
+        self.noted = 0  # how often one was added, also those that are not kept
 
     def __bool__(self) -> bool:
         return bool(self.errors)
 
     def add(self, line: int | None, expected: str, found: str, *, path: str | None = None) -> None:
         """Note one bad place; `path` when it lies in another file than the collector's own."""
-        self.errors.append(FormatError(path or self.path, line, expected, found))
+        self.noted += 1
+        if len(self.errors) < MOST_PROBLEMS:
+            self.errors.append(FormatError(path or self.path, line, expected, found))
+        elif len(self.errors) == MOST_PROBLEMS:
+            limit = f"at most {MOST_PROBLEMS:,} bad places"
+            self.errors.append(FormatError(self.path, None, limit, "more, which are not listed"))
 
     def raise_if_any(self, *, hint: str = "") -> None:
         """Raise BadInput with everything noted so far, by line if it is all in one file; do nothing when all was well."""

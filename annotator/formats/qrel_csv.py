@@ -7,6 +7,7 @@ refuses: a column twice, a row with another number of cells, broken quoting.
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
@@ -161,8 +162,9 @@ def _read_header(cells: Sequence[str], line: int, problems: Problems) -> tuple[s
     """Return the columns as they are written. Noted: one twice, an empty one, one that is missing, an annotator."""
     names = [cell.strip() for cell in cells]
     columns = [name_column(cell) for cell in cells]
+    counts = Counter(columns)
     for name in dict.fromkeys(
-        name for name, column in zip(names, columns, strict=True) if columns.count(column) > 1
+        name for name, column in zip(names, columns, strict=True) if counts[column] > 1
     ):
         problems.add(line, "each column once", f"{describe(name)} again")
     if "" in names:

@@ -123,13 +123,13 @@ def _complain(
     query_id: str, doc_id: str, grade: str, line: int, problems: Problems, scale: GradeScale
 ) -> bool:
     """Note what is wrong with a line. Returns whether nothing is: its grade is one that the scale passes over."""
-    before = len(problems.errors)
+    before = problems.noted
     for name, item_id in (("query_id", query_id), ("doc_id", doc_id)):
         if is_too_long(item_id):
             problems.add(line, f"{name} of {ID_LIMIT}", f"{len(item_id):,} characters")
     if grade not in _GRADES and grade not in scale.mapping and not scale.accepts(grade):
         problems.add(line, "a grade 0, 1, 2 or 3", describe(grade))
-    return len(problems.errors) == before
+    return problems.noted == before
 
 
 FORMAT = Format(

@@ -47,7 +47,7 @@ def read_check_lines(data: bytes, path: str, problems: Problems) -> list[CheckLi
 
 
 def _read_row(row: TableLine, problems: Problems) -> CheckLine | None:
-    noted = len(problems.errors)
+    noted = problems.noted
     pair, kind = take_pair(row, problems), row.cells.get("kind", "").strip()
     if kind not in KINDS:
         problems.add(row.line, f"a kind {' or '.join(KINDS)}", repr(row.cells.get("kind", "")))
@@ -55,7 +55,7 @@ def _read_row(row: TableLine, problems: Problems) -> CheckLine | None:
     fault = find_fault(explanation, empty=_choose_empty_fault(kind))
     if fault is not None:
         problems.add(row.line, f"an explanation of {fault.expected}", fault.found)
-    if pair is None or grade is None or len(problems.errors) > noted:
+    if pair is None or grade is None or problems.noted > noted:
         return None
     return CheckLine(row.line, *pair, kind, grade, explanation.strip())
 

@@ -201,7 +201,7 @@ def _is_exported(data: bytes, path: str) -> bool:
 
 
 def _read_decision_row(row: TableLine, problems: Problems, *, exported: bool) -> DecisionLine | None:
-    problems_before = len(problems.errors)
+    problems_before = problems.noted
     if exported:
         row.cells.update(
             (name, unmark(row.cells[name])) for name in DECISION_COLUMNS[:2] if name in row.cells
@@ -221,7 +221,7 @@ def _read_decision_row(row: TableLine, problems: Problems, *, exported: bool) ->
     pair, seen = read_seen(row.cells.get("seen", "")) if exported else (None, None)
     if exported and not left_open and not seen:
         problems.add(row.line, "`seen` as it was exported", repr(row.cells.get("seen", "")))
-    if names is None or len(problems.errors) > problems_before:
+    if names is None or problems.noted > problems_before:
         return None
     cause = reason if reason in CAUSES else None
     return DecisionLine(row.line, *names, decided, rationale, None if cause else reason, cause, pair, seen)

@@ -51,9 +51,12 @@ def load_json(data: bytes, path: str) -> Tree:
     def locate(locations: Iterable[Location]) -> dict[Location, int]:
         lines: dict[Location, int] = {}
         wanted = every_prefix(locations)
+        line, counted = 1, 0
         for location, offset, _ in _scan(text):
             if location in wanted:
-                lines.setdefault(location, text.count("\n", 0, offset) + 1)
+                line += text.count("\n", counted, offset)
+                counted = offset
+                lines.setdefault(location, line)
         return lines
 
     return Tree(path, value, locate, faults)

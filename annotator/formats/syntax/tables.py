@@ -207,11 +207,11 @@ def open_table(
     """
     problems = Problems(path)
     table = read_rows(data, path, kind=kind, columns=columns, problems=problems)
-    bad_lines = len(problems.errors)
+    bad_lines = problems.noted
     if names:
         table = rename_columns(table, names, problems)
     check_columns(table, required, problems)
-    if table.kind != "jsonl" or len(problems.errors) > bad_lines:
+    if table.kind != "jsonl" or problems.noted > bad_lines:
         problems.raise_if_any()
     return table, problems
 

@@ -62,11 +62,11 @@ class TreeProblems:
         if not self.errors and not self.tree.faults:
             return
         lines = self.tree.locate([location for location, _, _ in self.errors])
-        errors = [
-            FormatError(self.tree.path, line_of(lines, location), expected, found)
-            for location, expected, found in self.errors
-        ]
-        raise BadInput(sorted([*self.tree.faults, *errors], key=lambda error: error.line or 0))
+        problems = Problems(self.tree.path)
+        problems.errors += self.tree.faults
+        for location, expected, found in self.errors:
+            problems.add(line_of(lines, location), expected, found)
+        problems.raise_if_any()
 
     # What every reader asks of a value ------------------------------------------------------------
 

@@ -10,8 +10,10 @@ that does not exist leads to its article. What else leads nowhere is returned to
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
 from annotator.importing.texts.law_articles import read_number
 
 SIBLING, DECREE, RULE, REFERENCE = "sibling", "decree", "rule", "reference"
@@ -35,9 +37,12 @@ _ARTICLE_NUMBER = re.compile(rf"[제第]({_NUMBER})([조条條])({_BRANCH})")
 _NAMED_LAW = re.compile(r"「([^「」]+)」(?:[(（][^()（）]*[)）])?[ 　]*$")
 _DECREE_NAMES = ("시행령", "施行令")
 _RULE_NAMES = ("시행규칙", "施行規則")
+MOST_FOUND = 1_000_000
+"""Relations and references together. A hundred thousand articles that refer to five others each have half as many."""
 _BEFORE = 80
 """Characters before a reference in which the law is named that it refers to."""
 _Number = tuple[int, ...]
+_Found = TypeVar("_Found")
 
 
 class UnknownReference(NamedTuple):
@@ -98,8 +103,29 @@ class _Citation(NamedTuple):
     words: str = ""
 
 
+class _Count:
+    """Counts what is found. A few ranges, or parts of one article, can stand for more than fits into memory."""
+
+    def __init__(self) -> None:
+        self.found = 0
+
+    def add(self, item: _Found) -> _Found:
+        """Return the item. ValidationError if it is one too many."""
+        self.found += 1
+        if self.found > MOST_FOUND:
+            raise ValidationError(
+                say(
+                    "The texts of the laws have more than {most:,} relations and references. Use a file of relations.",
+                    most=MOST_FOUND,
+                )
+            )
+        return item
+
+
 def find_relations(documents: Sequence[LawDocument]) -> FoundRelations:
     """Return the relations between the documents, each once, in the documents' order, and what leads nowhere.
+
+    ValidationError if there are more than MOST_FOUND of both.
 
     `sibling`: parts of one article, from the earlier to the later. `decree`, `rule`: from an article to the decree's or the
     rule's text that refers to it. `reference`: from a text to what it refers to. Supplementary provisions have none.
@@ -108,19 +134,20 @@ def find_relations(documents: Sequence[LawDocument]) -> FoundRelations:
         document for document in documents if document.article and document.article not in SUPPLEMENTS
     ]
     laws = _index(documents)
-    relations: dict[LawRelation, None] = dict.fromkeys(_list_siblings(documents))
+    count = _Count()
+    relations: dict[LawRelation, None] = dict.fromkeys(map(count.add, _list_siblings(documents)))
     unknown: dict[UnknownReference, None] = {}
     other_laws = 0
     ranks = {document.doc_id: _rank(document.law) for document in documents}
     for document in documents:
-        for citation in _list_citations(document, laws):
+        for citation in map(count.add, _list_citations(document, laws)):
             if citation.law is None:
                 other_laws += 1
                 continue
             targets = _list_targets(citation, laws)
             if not targets:
                 unknown[UnknownReference(document.doc_id, citation.words)] = None
-            for target in targets:
+            for target in map(count.add, targets):
                 if target == document.doc_id:
                     continue
                 relation = {1: DECREE, 2: RULE}.get(ranks[document.doc_id])
@@ -257,7 +284,8 @@ def _find_law(before: str, document: LawDocument, laws: _Laws) -> str | None:
     family = laws.families[_find_family(document.law)]
     named = _NAMED_LAW.search(before)
     if named is not None:
-        return next((law for law in laws.articles if law == named[1].strip()), None)
+        name = named[1].strip()
+        return name if name in laws.articles else None
     words = before.rstrip(" ")
     if words.endswith(
         (

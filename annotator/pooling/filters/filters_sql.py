@@ -21,6 +21,7 @@ from annotator.pooling.filters.near_duplicates import SimilarTexts
 from annotator.pooling.filters.title_patterns import match_titles
 from annotator.pooling.rounds.round_records import LeftOut
 from annotator.storage.lookup import key_of
+from annotator.storage.pairs import document_text
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
 from annotator.storage.sql import split_into_chunks
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow
@@ -144,8 +145,9 @@ def _read_documents(
 def _read_texts(
     session: Session, document_pks: Collection[int], progress: ReportShare | None
 ) -> Iterator[tuple[int, str]]:
-    """Yield the present texts of these documents, and report how many were read."""
-    statement = select(col(DocumentRow.pk), col(DocumentTextRow.text)).join(DocumentTextRow, TEXT_IS_PRESENT)
+    """Yield the present texts of these documents, and report how many were read. Of a very long one the beginning."""
+    text = func.substr(col(DocumentTextRow.text), 1, document_text.RANKED_CHARACTERS)
+    statement = select(col(DocumentRow.pk), text).join(DocumentTextRow, TEXT_IS_PRESENT)
     done = 0
     for chunk in split_into_chunks(sorted(document_pks), CHUNK):
         for pk, text in session.execute(statement.where(col(DocumentRow.pk).in_(chunk))):

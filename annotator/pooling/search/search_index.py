@@ -79,10 +79,14 @@ def hash_grams(text: str) -> Codes:
 
 
 def choose_most_characters(lengths: Sequence[int], *, room: int) -> int | None:
-    """Return how much of each text can be searched when `room` characters fit into memory; None: all of every text."""
-    total = sum(lengths)
-    if total <= room:
-        return None
+    """Return how much of each text can be searched when `room` characters fit into memory; None: all of every text.
+
+    At most LONGEST_TEXT: building the index needs some 150 bytes for each character of its longest text.
+    """
+    most = LONGEST_TEXT if any(length > LONGEST_TEXT for length in lengths) else None
+    lengths = [min(length, LONGEST_TEXT) for length in lengths]
+    if sum(lengths) <= room:
+        return most
     left, cut = room, 0
     ordered = sorted(lengths)
     for number, length in enumerate(ordered):
@@ -190,6 +194,7 @@ def _best(segment: Segment, scores: NDArray[np.float32], limit: int) -> list[tup
 
 
 ROOM = 60_000_000
+LONGEST_TEXT = 1_000_000
 LOOK_AGAIN = timedelta(seconds=20)
 MOST_KEPT = 4
 

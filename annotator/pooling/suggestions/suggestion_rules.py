@@ -6,7 +6,8 @@ a document to itself, unknown documents, and a circle of a relation that says wh
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from annotator.domain.errors import Problems, ValidationError
@@ -26,6 +27,7 @@ from annotator.pooling.suggestions.suggestion_records import (
 
 TEMPLATES = Path(__file__).parent / "rules"
 KEYS = ("relation", "follow", "grade", "name")
+MOST_SUGGESTIONS = 1_000_000
 SHOWN = 5
 """Documents of a circle that an error names."""
 
@@ -193,16 +195,16 @@ def find_suggestions(
     """Return what the rules suggest for each query, in the order of queries, rules and documents.
 
     `settled`: the doc_ids settled at grade 3, by query_id. A document is never suggested because of itself. A document that
-    several rules suggest comes once for each.
+    several rules suggest comes once for each. ValidationError if there are more than MOST_SUGGESTIONS.
     """
     lines = tuple(lines)
-    neighbours = [_list_neighbours(lines, rule) for rule in rules]
-    suggestions = []
+    ways = [_make_way(lines, rule) for rule in rules]
+    suggestions: list[RelationSuggestion] = []
     for query_id, starts in settled.items():
-        for rule, reached in zip(rules, neighbours, strict=True):
+        for rule, follow in zip(rules, ways, strict=True):
             from_doc_ids: dict[str, dict[str, None]] = {}
             for start in starts:
-                for end in reached.get(start, ()):
+                for end in follow(start):
                     from_doc_ids.setdefault(end, {})[start] = None
             suggestions += [
                 RelationSuggestion(
@@ -210,27 +212,37 @@ def find_suggestions(
                 )
                 for doc_id, starting in sorted(from_doc_ids.items())
             ]
+            if len(suggestions) > MOST_SUGGESTIONS:
+                raise ValidationError(
+                    say(
+                        "The relations lead to more than {most:,} suggestions. Follow fewer of them.",
+                        most=MOST_SUGGESTIONS,
+                    )
+                )
     return suggestions
 
 
-def _list_neighbours(lines: Iterable[RelationLine], rule: SuggestionRule) -> dict[str, dict[str, None]]:
-    """Return the documents that a rule leads to, by the document it starts from."""
-    reached: dict[str, dict[str, None]] = {}
-    groups: dict[str, dict[str, None]] = {}
+def _make_way(lines: Iterable[RelationLine], rule: SuggestionRule) -> Callable[[str], Iterable[str]]:
+    """Return a function that gives the documents to which a rule leads from one."""
+    forward: dict[str, dict[str, None]] = {}
+    backward: dict[str, dict[str, None]] = {}
     for line in lines:
-        if line.relation != rule.relation:
-            continue
-        if rule.follow in ("forward", "both"):
-            reached.setdefault(line.start, {})[line.end] = None
-        if rule.follow in ("backward", "both"):
-            reached.setdefault(line.end, {})[line.start] = None
-        if rule.follow == "siblings":
-            groups.setdefault(line.end, {})[line.start] = None
-    for members in groups.values():
-        for member in members:
-            others = (other for other in members if other != member)
-            reached.setdefault(member, {}).update(dict.fromkeys(others))
-    return reached
+        if line.relation == rule.relation:
+            forward.setdefault(line.start, {})[line.end] = None
+            backward.setdefault(line.end, {})[line.start] = None
+
+    def list_siblings(start: str) -> Iterator[str]:
+        """Yield what leads to the same; nothing is kept, since a million documents can lead to one."""
+        for end in forward.get(start, ()):
+            yield from (other for other in backward[end] if other != start)
+
+    ways: Mapping[Follow, Callable[[str], Iterable[str]]] = {
+        "forward": lambda start: forward.get(start, ()),
+        "backward": lambda start: backward.get(start, ()),
+        "both": lambda start: chain(forward.get(start, ()), backward.get(start, ())),
+        "siblings": list_siblings,
+    }
+    return ways[rule.follow]
 
 
 def count_unused(lines: Iterable[RelationLine], rules: Iterable[SuggestionRule]) -> dict[str, int]:

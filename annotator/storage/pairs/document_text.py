@@ -42,6 +42,8 @@ def find_beginning(session: Session, pair_pk: int, *, most: int) -> DocumentBegi
 
 
 SHOWN_CHARACTERS = 200_000
+RANKED_CHARACTERS = 1_000_000
+"""So much of a text is ranked and compared: as NFKC, a character can become eighteen, and each run of five needs 24 bytes."""
 
 
 def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:

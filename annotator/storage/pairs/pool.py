@@ -17,6 +17,7 @@ from sqlmodel import col
 
 from annotator.storage.judgments.missing_judgments import count_queries, want
 from annotator.storage.lookup import key_of
+from annotator.storage.pairs import document_text
 from annotator.storage.sql import add_tuples, fetch_plain, split_into_chunks, write_json, write_time
 from annotator.storage.tables.central import (
     DocumentRow,
@@ -367,10 +368,16 @@ def count_documents(session: Session, dataset_pk: int) -> int:
 
 
 def read_documents(session: Session, dataset_pk: int) -> Iterator[RetrievalDocument]:
-    """Yield every document with its present text, a few hundred at a time, but documents that were replaced."""
+    """Yield every document with its present text, a few hundred at a time, but documents that were replaced.
+
+    Of a text longer than RANKED_CHARACTERS the beginning.
+    """
     statement = (
         select(
-            col(DocumentRow.pk), col(DocumentRow.doc_id), col(DocumentRow.title), col(DocumentTextRow.text)
+            col(DocumentRow.pk),
+            col(DocumentRow.doc_id),
+            col(DocumentRow.title),
+            func.substr(col(DocumentTextRow.text), 1, document_text.RANKED_CHARACTERS),
         )
         .outerjoin(
             DocumentTextRow,

@@ -29,6 +29,8 @@ PATTERNS: tuple[Message, ...] = (
     say("given once in a query"),
     say("each key once"),
     say("each column once"),
+    say("at most {n} bad places", n="{n}"),
+    say("more, which are not listed"),
     say("each document of a query once"),
     say("each document of a query once (first on line {x})", x=X),
     say("each query_id once (first on line {x})", x=X),

@@ -8,6 +8,8 @@ from annotator.domain.errors import ValidationError
 from annotator.pooling.filters.filters import read_filters
 from annotator.pooling.filters.filters_sql import check_filter_fields, find_left_out
 from annotator.storage.database import Database
+from annotator.storage.pairs import document_text
+from annotator.storage.pairs.pool import read_documents
 from annotator.storage.tables.central import DocumentRow, PairRow, ProvenanceRow, QueryRow
 from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import JudgedWorld
@@ -74,6 +76,18 @@ def test_each_rule_leaves_out_its_documents(world: FilteredWorld) -> None:
         "copy": ("near-duplicate:0.9", "law"),
     }
     assert world.left_out() == {}
+
+
+def test_of_a_very_long_text_only_the_beginning_is_compared_and_ranked(
+    world: FilteredWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(document_text, "RANKED_CHARACTERS", len(LAW))
+    world.candidate("law", LAW)
+    world.candidate("longer", LAW + KOREAN)
+    assert world.left_out(near_duplicates="0.9") == {"longer": ("near-duplicate:0.9", "law")}
+    with world.database.read() as session:
+        searched = [document.searched for document in read_documents(session, world.dataset_pk)]
+    assert searched == [f"\n{LAW}", f"\n{LAW}"]
 
 
 def test_a_pair_of_the_pool_stands_for_its_near_duplicates_though_no_run_names_it(

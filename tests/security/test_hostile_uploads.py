@@ -1,0 +1,142 @@
+"""No file that a lead uploads takes the memory or the time of the server: what the server itself does with it is bounded."""
+
+import io
+import struct
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from annotator.dataset.coverage_service import check_file
+from annotator.domain import errors
+from annotator.domain.errors import BadInput, Problems, ValidationError
+from annotator.formats.relations import RelationLine, read_relation_table
+from annotator.formats.syntax.source import InputSource
+from annotator.importing.relations import law_relations
+from annotator.importing.relations.law_relations import LawDocument, find_relations
+from annotator.importing.uploads.staging import StagingLimits, stage_files
+from annotator.pooling.search import search_index
+from annotator.pooling.search.search_index import make_searchable
+from annotator.pooling.suggestions.suggestion_records import SuggestionRule
+from annotator.pooling.suggestions.suggestion_rules import find_suggestions
+
+
+def test_only_so_many_bad_places_of_a_file_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "MOST_PROBLEMS", 3)
+    table = InputSource("r.csv", b"from,to,relation\n" + b"x\n" * 50)
+    with pytest.raises(BadInput) as caught:
+        read_relation_table(table)
+    assert str(caught.value).splitlines() == [
+        "r.csv: expected at most 3 bad places, found more, which are not listed",
+        *(f"r.csv:{line}: expected 3 cells, found 1" for line in (2, 3, 4)),
+    ]
+    report = check_file(InputSource("t.json", b'{"queries": [1, 1, 1, 1, 1]}'), format_name="law")
+    assert [problem.line for problem in report.problems] == [None, 1, 1, 1]
+
+
+def test_problems_of_further_files_are_not_kept_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(errors, "MOST_PROBLEMS", 2)
+    problems = Problems("a.csv")
+    for number in range(5):
+        problems.add(number + 1, "a", "b", path=f"{number}.csv")
+    assert [error.path for error in problems.errors] == ["0.csv", "1.csv", "a.csv"]
+
+
+def test_the_lines_of_many_problems_are_found_in_one_pass() -> None:
+    text = b'{"queries": [\n' + b"1,\n" * 30_000 + b"1]}" + b" " * 20_000_000
+    began = time.process_time()
+    report = check_file(InputSource("t.json", text), format_name="law")
+    assert report.problems[-1].line == 30_002
+    assert time.process_time() - began < 30
+
+
+def test_a_header_of_many_columns_is_read_in_time_that_grows_with_it() -> None:
+    began = time.process_time()
+    assert not check_file(InputSource("t.csv", b"1," * 60_000 + b"\n"), format_name="csv").valid
+    assert time.process_time() - began < 10
+
+
+def make_article(number: int, article: str, text: str = "") -> LawDocument:
+    return LawDocument(f"d{number}", "law", "", article, "", text)
+
+
+def test_parts_of_one_article_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(law_relations, "MOST_FOUND", 1_000)
+    assert len(find_relations([make_article(number, "제1조") for number in range(40)]).relations) == 780
+    with pytest.raises(ValidationError, match="more than 1,000 relations and references"):
+        find_relations([make_article(number, "제1조") for number in range(60)])
+
+
+def test_ranges_of_articles_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(law_relations, "MOST_FOUND", 1_000)
+    articles = [make_article(number, f"제{number}조") for number in range(2, 200)]
+    text = "제2조부터 제199조까지. "
+    assert find_relations([make_article(1, "제1조", text), *articles]).relations
+    with pytest.raises(ValidationError, match="more than 1,000 relations and references"):
+        find_relations([make_article(1, "제1조", text * 10), *articles])
+
+
+def test_siblings_of_many_documents_are_looked_up_when_they_are_needed() -> None:
+    lines = [RelationLine(number, f"d{number}", "group", "part of") for number in range(1, 20_001)]
+    rule = SuggestionRule("part of", "part of", "siblings", 1)
+    began = time.process_time()
+    suggestions = find_suggestions({"Q": ["d7"]}, lines, [rule])
+    assert len(suggestions) == 19_999
+    assert time.process_time() - began < 10
+
+
+class LongTexts:
+    """A source of texts of these lengths."""
+
+    def __init__(self, *lengths: int) -> None:
+        self.lengths = lengths
+
+    def read_stamp(self) -> int:
+        return 0
+
+    def list_lengths(self) -> tuple[int, ...]:
+        return self.lengths
+
+    def read_texts(self, most_characters: int | None) -> list[tuple[int, str]]:
+        return [(number, ("x" * length)[:most_characters]) for number, length in enumerate(self.lengths)]
+
+
+def test_of_a_very_long_text_only_the_beginning_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_index, "LONGEST_TEXT", 100)
+    found = make_searchable(LongTexts(30, 5_000), room=1_000_000, report_progress=lambda _: None)
+    assert found.most_characters == 100
+    assert (
+        make_searchable(LongTexts(30, 99), room=1_000, report_progress=lambda _: None).most_characters is None
+    )
+
+
+def make_directory(entries: int) -> bytes:
+    """Make a zip archive that is only a directory of so many folders."""
+    entry = (
+        struct.pack("<4s6H3L5H2L", b"PK\x01\x02", 20, 20, 0, 0, 0, 0x21, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0) + b"a/"
+    )
+    directory = entry * entries
+    long = struct.pack("<4sQHHLLQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, entries, entries, len(directory), 0)
+    place = struct.pack("<4sLQL", b"PK\x06\x07", 0, len(directory), 1)
+    end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    return directory + long + place + end
+
+
+def test_the_directory_of_an_archive_is_counted_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = make_directory(100_000)
+    assert len(zipfile.ZipFile(io.BytesIO(data)).infolist()) == 100_000
+    monkeypatch.setattr(zipfile, "ZipFile", lambda *_: pytest.fail("reads the whole directory"))
+    with pytest.raises(ValidationError, match="More than 20,000 files"):
+        stage_files([("a.zip", io.BytesIO(data))], tmp_path)
+
+
+def test_folders_of_an_archive_count_as_a_few_files(tmp_path: Path) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for number in range(5):
+            archive.mkdir(f"f{number}")
+            archive.writestr(f"f{number}/a.md", "text")
+    assert stage_files([("a.zip", file)], tmp_path, limits=StagingLimits(files=5)) == 5
