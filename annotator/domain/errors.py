@@ -136,6 +136,11 @@ class Problems:
     def __bool__(self) -> bool:
         return bool(self.errors)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether no further bad place is kept, so that a reader can stop."""
+        return self.noted > MOST_PROBLEMS
+
     def add(self, line: int | None, expected: str, found: str, *, path: str | None = None) -> None:
         """Note one bad place; `path` when it lies in another file than the collector's own."""
         self.noted += 1

@@ -307,6 +307,8 @@ def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: 
             start, line = reader.line_num, start + 1
             if not cells:
                 continue
+            if problems.is_full:
+                break
             if not columns:
                 columns = _read_header(cells, line, problems)
             elif line in marks:
@@ -338,6 +340,8 @@ def _jsonl_rows(lines: Iterable[str], problems: Problems) -> Iterator[TableLine]
     for line, ended in enumerate(lines, 1):
         if ended.isspace():
             continue
+        if problems.is_full:
+            break
         content = ended.removesuffix("\n")
         try:
             value = parse_json(content)

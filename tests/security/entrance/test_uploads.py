@@ -83,8 +83,8 @@ def test_a_page_that_asks_for_a_file_takes_it_within_limits_and_frees_it(
         status: int = page.evaluate(PUT, [f"/_stcore/upload_file/{session}/{name}", token, size])
         return status
 
-    assert [put(name, 15 * MB) for name in "abc"] == [204, 204, 413], "two at most, by their bytes"
-    assert put("d", 21 * MB) == 413
+    assert [put(name, 4 * MB) for name in "abc"] == [204, 204, 413], "two at most, by their bytes"
+    assert put("d", 6 * MB) == 413
     page.get_by_role("link", name="Help").click()
     expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
     expect(page.locator(".stApp[data-test-script-state=notRunning]")).to_be_attached()
