@@ -1,1 +1,1 @@
-"""Define the domain: frozen records and rules. Uses the standard library only, and nothing else of this program."""
+"""Define the frozen records and rules of several slices. Imports only the standard library."""

@@ -1,8 +1,8 @@
-"""The audit log's closed list of actions, where an act came from, and the hashes that chain its entries.
+"""Define the audit log's actions, the origin of an act, and the hashes that chain the entries.
 
-An entry's hash covers the entry and the hash of the entry before. What names a person (username, address) is covered by a
-salted commitment only: the value and its salt are kept beside the entry and can be removed without breaking the chain. The
-encoding is documented in docs/security.md, so that others can recompute it.
+An entry's hash covers the entry and the hash of the previous entry. Personal values (username, address) enter
+it only as a salted commitment. The value and its salt are stored outside the chain, so removing them does not
+break it. docs/security.md describes the encoding, so that others can recompute it.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 FIRST_PREVIOUS = "0" * 64
-"""What the first entry has in place of the hash of the entry before."""
+"""The first entry's value for the hash of the previous entry."""
 ENCODING = 1
 """The version of the encoding; every entry's hash covers it."""
 LONGEST_TEXT = 200
@@ -23,7 +23,7 @@ LONGEST_DETAILS = 4_000
 
 
 class AuditAction(StrEnum):
-    """What an entry can say. Values are stored for ever: add some, never change one."""
+    """The actions that an entry can record. Values are stored for ever: add some, never change one."""
 
     signed_in = "signed_in"
     sign_in_failed = "sign_in_failed"
@@ -80,16 +80,16 @@ class AuditAction(StrEnum):
 
 
 ActorKind = Literal["person", "operator", "program", "unknown"]
-"""Who acted: a person, the operator of the command line, the program by itself, or somebody who is not signed in."""
+"""Who acted: a person, the operator of the command line, the program itself, or a person who is not signed in."""
 PersonalField = Literal["actor", "subject", "address"]
 PERSONAL_FIELDS: tuple[PersonalField, ...] = ("actor", "subject", "address")
-"""What an entry keeps beside the chain: who acted, on whom, and the address of their browser."""
+"""The values outside the chain: the actor, the person concerned, and the address of the actor's browser."""
 Source = Literal["web", "cli", "program"]
 
 
 @dataclass(frozen=True, slots=True)
 class AuditOrigin:
-    """Where an act comes from: the web with the number of its request and the browser's address, or the command line."""
+    """The origin of an act. The web adds the id of its request and the browser's address."""
 
     source: Source
     request_id: str | None = None
@@ -102,14 +102,14 @@ audit_origin: ContextVar[AuditOrigin] = ContextVar("audit_origin", default=OF_PR
 
 
 def encode_canonically(value: Any) -> str:
-    """Return JSON with sorted keys, without white space between tokens, and with all characters as they are."""
+    """Return JSON with sorted keys, without white space between tokens, and without escaped non-ASCII characters."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def encode_details(details: Mapping[str, Any]) -> str:
-    """Return what an entry says further, as canonical JSON of at most LONGEST_DETAILS characters.
+    """Return an entry's details as canonical JSON of at most LONGEST_DETAILS characters.
 
-    Long texts are cut. If it is too long all the same, only its keys and its SHA-256 are kept.
+    Long texts are cut. If the JSON is still too long, only its keys and its SHA-256 are kept.
     """
     encoded = encode_canonically(_clean(details))
     if len(encoded) <= LONGEST_DETAILS:
@@ -118,10 +118,10 @@ def encode_details(details: Mapping[str, Any]) -> str:
     return encode_canonically({"keys": keys, "sha256": hashlib.sha256(encoded.encode()).hexdigest()})
 
 
-def clean_text(text: str, *, longest: int = LONGEST_TEXT) -> str:
-    """Return a text that both databases can hold, cut to `longest` characters."""
+def clean_text(text: str) -> str:
+    """Return a text that both databases can store, cut to LONGEST_TEXT characters."""
     kept = text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
-    return kept if len(kept) <= longest else kept[: longest - 1] + "…"
+    return kept if len(kept) <= LONGEST_TEXT else kept[: LONGEST_TEXT - 1] + "…"
 
 
 def _clean(value: Any) -> Any:
@@ -135,13 +135,13 @@ def _clean(value: Any) -> Any:
 
 
 def commit_to(field: PersonalField, person_pk: int | None, value: str, salt: str) -> str:
-    """Return the commitment to a personal value, in hexadecimal: without the salt, nobody can try out values."""
+    """Return the commitment to a personal value, in hexadecimal. The salt prevents guessing the value."""
     return hashlib.sha256(encode_canonically([salt, field, person_pk, value]).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class ChainedEntry:
-    """Everything of an entry that its hash covers. `commitments`: by field; None where the entry has no such value."""
+    """The parts of an entry that its hash covers. `commitments`: by field; None if the entry has no such value."""
 
     sequence: int
     at: datetime

@@ -1,8 +1,7 @@
-"""Limit how far a clock may be off, and keep expiry times sane.
+"""Bound the effect of a server clock that jumps into the future and back.
 
-The server's clock may jump into the future and back. Whatever lasts for a while (a session, a lease, a hold, a known
-browser, a failed sign-in) counts only from CLOCK_SLACK before it was made until its normal end. So nothing outlives its
-lifetime by more than CLOCK_SLACK.
+A session, a lease, a hold, a known browser or a failed sign-in counts only from CLOCK_SLACK before its start
+until its normal end. So it outlives its lifetime by at most CLOCK_SLACK.
 """
 
 from datetime import datetime, timedelta
@@ -11,5 +10,8 @@ CLOCK_SLACK = timedelta(minutes=5)
 
 
 def find_latest_end(now: datetime, lifetime: timedelta) -> datetime:
-    """Return the latest end that something of this lifetime can have now; what ends later was made by a clock ahead."""
+    """Return the latest plausible end for something of this lifetime.
+
+    A later end was set by a clock that was ahead.
+    """
     return now + lifetime + CLOCK_SLACK

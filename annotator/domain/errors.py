@@ -1,7 +1,8 @@
 """Define the exceptions, and the collector with which a reader reports every bad line before it fails.
 
-Errors are caught once, at the edge: the command line prints them on stderr with an exit code, a page shows them, an
-HTTP route answers with a status. Bad input is never asserted, warned about or turned into NaN.
+Errors are caught once, at the edge: the command line prints them on stderr with an exit code, a page shows
+them, an HTTP route answers with a status. Bad input always raises: it is never asserted, warned about or
+turned into NaN.
 """
 
 from collections.abc import Sequence
@@ -13,19 +14,19 @@ MOST_PROBLEMS = 100_000
 
 
 class AnnotatorError(Exception):
-    """Anything this program refuses, with a message that a user can act on."""
+    """A refusal, with a message that a user can act on."""
 
 
 class ValidationError(AnnotatorError):
-    """A value is outside what is allowed (a setting, an option, a form field)."""
+    """A setting, an option or a form field has a value that is not allowed."""
 
 
 class StateError(AnnotatorError):
-    """The request is fine, but not in the state that the dataset is in."""
+    """The request is valid, but the present state of the dataset does not allow it."""
 
 
 class DatasetArchived(StateError):
-    """The dataset of that name is archived, so nothing in it may be judged or changed."""
+    """The dataset is archived: it allows no judgments and no changes."""
 
     def __init__(self, message: str, *, dataset: str) -> None:
         super().__init__(message)
@@ -33,7 +34,7 @@ class DatasetArchived(StateError):
 
 
 class ConflictError(AnnotatorError):
-    """Somebody else got there first, or the same name means something else already."""
+    """Somebody else changed the same thing first, or the name is already used for something else."""
 
 
 class NotAllowed(AnnotatorError):
@@ -41,15 +42,15 @@ class NotAllowed(AnnotatorError):
 
 
 class NotFound(AnnotatorError):
-    """There is nothing of that name."""
+    """The named thing does not exist."""
 
 
 class DatasetNotOpen(NotAllowed, NotFound):
-    """There is no dataset of that name, or the person has no role on it. Nobody learns which, so both kinds say the same."""
+    """The dataset does not exist, or the person has no role on it. The message does not reveal which."""
 
 
 class TooManyRequests(AnnotatorError):
-    """One person sends more than people do; a request after `seconds` will be answered."""
+    """One person sends more requests than people do. The next one is answered after `seconds`."""
 
     def __init__(self, message: str, *, seconds: float = 1.0) -> None:
         super().__init__(message)
@@ -63,8 +64,8 @@ class InsufficientData(AnnotatorError):
 class DatabaseUnavailable(AnnotatorError):
     """The database cannot work now: locked by another program, full, read-only, damaged or not reachable.
 
-    The message is for everybody. `database` (the address without its secrets) and `detail` (what the driver says) are for
-    whoever runs the program: the command line and the log.
+    The message is for everybody. `database` (the address without its secrets) and `detail` (the driver's
+    message) are for the operator: the command line and the log.
     """
 
     def __init__(self, why: str, *, database: str, detail: str) -> None:
@@ -81,10 +82,10 @@ class GateNotMet(StateError):
 
 
 class FormatError(AnnotatorError):
-    """One bad place in a file: where, what was expected, what was found.
+    """One bad place in a file, with the expected and the found content.
 
-    `line` is 1-based; None where the whole file is meant. `path` is the file as the user named it. White space that
-    was found is shown quoted and escaped.
+    `line` is 1-based; None means the whole file. `path` is the file as the user named it. If `found` is only
+    white space, it is shown quoted and escaped.
     """
 
     def __init__(self, path: str, line: int | None, expected: str, found: str) -> None:
@@ -99,10 +100,10 @@ class FormatError(AnnotatorError):
 
 
 class BadInput(AnnotatorError):
-    """Everything that is wrong with the input, every bad line of it. Nothing was changed.
+    """All problems of the input. Nothing was changed.
 
-    `problems` holds all of them, up to MOST_PROBLEMS of a file; the message shows the first 200 and says how many more there are.
-    `hint`: a sentence on what would help, shown last.
+    `problems` holds at most MOST_PROBLEMS of a file; the message shows the first MAX_SHOWN and counts the rest.
+    `hint`: a sentence with advice, shown last.
     """
 
     def __init__(self, problems: Sequence[FormatError], *, hint: str = "") -> None:
@@ -119,7 +120,7 @@ class BadInput(AnnotatorError):
 
 
 class Problems:
-    """Collects the bad places of one file, up to MOST_PROBLEMS, and raises them all at once.
+    """Collect the bad places of one file, up to MOST_PROBLEMS, and raise them all at once.
 
     >>> problems = Problems("q.csv")
     >>> problems.add(2, "a grade 0-3", "4")
@@ -142,7 +143,7 @@ class Problems:
         return self.noted > MOST_PROBLEMS
 
     def add(self, line: int | None, expected: str, found: str, *, path: str | None = None) -> None:
-        """Note one bad place; `path` when it lies in another file than the collector's own."""
+        """Note one bad place; `path`: its file, if it is not the collector's own."""
         self.noted += 1
         if len(self.errors) < MOST_PROBLEMS:
             self.errors.append(FormatError(path or self.path, line, expected, found))
@@ -151,7 +152,7 @@ class Problems:
             self.errors.append(FormatError(self.path, None, limit, "more, which are not listed"))
 
     def raise_if_any(self, *, hint: str = "") -> None:
-        """Raise BadInput with everything noted so far, by line if it is all in one file; do nothing when all was well."""
+        """Raise BadInput with the noted problems, if there are any; by line if all are in one file."""
         if len({error.path for error in self.errors}) == 1:
             raise BadInput(sorted(self.errors, key=lambda error: error.line or 0), hint=hint)
         if self.errors:

@@ -1,3 +1,3 @@
-"""Name the evaluators that a dataset can be for; `evaluation/profiles/` has what each of them computes."""
+"""Name the evaluators of datasets. `evaluation/profiles/` has their measures."""
 
 PROFILE_NAMES: tuple[str, ...] = ("trec", "nablarch", "law", "survey", "code", "document")

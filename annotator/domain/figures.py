@@ -1,10 +1,10 @@
-"""How numbers are shown to people: the only home of these rules, for screens, pages, reports and releases.
+"""Show numbers to people: the rules for screens, pages, reports and releases.
 
-- Thousands are separated by a comma, in every language: 6,227. Names such as versions and seeds are no counts: 6227.
-- No figure has a power of ten below 1e15, and none is a negative zero.
-- A share below 1 is never shown as 100 %, and one above 0 never as 0 %: it gets as many digits as that needs.
+- A comma separates thousands in every language: 6,227. Versions, seeds and other names are no counts: 6227.
+- A figure below 1e15 has no power of ten, and zero has no sign.
+- A share below 1 is never shown as 100 %, and one above 0 never as 0 %: it gets the digits that this needs.
 - A p-value is never 0: p < .001.
-- What is undefined, infinite or not a number is a dash.
+- An undefined or infinite figure is a dash.
 """
 
 import math
@@ -13,11 +13,11 @@ from string import Formatter
 from typing import Any
 
 NOTHING = "–"
-MOST_DIGITS = 15  # from 1e15 on a figure is written with a power of ten
+MOST_DIGITS = 15  # figures from 1e15 on have a power of ten
 MOST_DECIMALS = 6
 MOST_OF_A_SHARE = 4  # digits of a share that is close to 0, to 1 or to a limit
 NAMES = frozenset(("number", "revision", "round", "seed", "version"))
-"""Placeholders that hold a name, not an amount: a version 2026 is not written 2,026."""
+"""Placeholders for a name, not an amount: version 2026 is not written 2,026."""
 
 
 def show_number(number: float | None, digits: int = 0, *, signed: bool = False) -> str:
@@ -31,17 +31,17 @@ def show_number(number: float | None, digits: int = 0, *, signed: bool = False) 
 
 
 def show_decimals(figure: float | None, digits: int = 2, *, signed: bool = False) -> str:
-    """Return a figure with at most so many decimals, without zeros at its end: 6.5, 12, 0.07."""
+    """Return a figure with at most `digits` decimals, without zeros at its end: 6.5, 12, 0.07."""
     shown = show_number(figure, digits, signed=signed)
     return shown.rstrip("0").rstrip(".") if "." in shown and "e" not in shown else shown
 
 
 def show_figure(figure: float | None, significant: int = 3) -> str:
-    """Return a figure with at most so many significant digits after the point: 0.0202, 0.747, 12.3, 2,270."""
+    """Return a figure with decimals up to `significant` significant digits: 0.0202, 12.3, 2,270."""
     if not figure or not math.isfinite(figure):
         return show_number(figure)
-    before = math.floor(math.log10(abs(figure)))
-    return show_decimals(figure, min(MOST_DECIMALS, max(0, significant - 1 - before)))
+    exponent = math.floor(math.log10(abs(figure)))
+    return show_decimals(figure, min(MOST_DECIMALS, max(0, significant - 1 - exponent)))
 
 
 def show_percent(
@@ -54,8 +54,8 @@ def show_percent(
 ) -> str:
     """Return a share in per cent: "68.0 %".
 
-    `at_most`: the share is an upper bound, so it is rounded up. `limit`: another share. If both would look the same, more
-    digits are shown.
+    `at_most`: the share is an upper bound, so it is rounded up. `limit`: a share to compare with; if both
+    would look the same, more digits are shown.
     """
     if share is None or not math.isfinite(share):
         return NOTHING
@@ -80,7 +80,7 @@ def _compare(a: float, b: float) -> int:
 
 
 def show_p(p: float | None, *, named: bool = True) -> str:
-    """Return a p-value as papers print it: "p = .004", "p < .001"; not `named`, as in a column: ".004", "< .001"."""
+    """Return a p-value as papers print it: "p = .004", "p < .001"; if not `named`, without "p = "."""
     if p is None or math.isnan(p):
         return "p undefined" if named else "undefined"
     if p < 0.0005:
@@ -90,7 +90,7 @@ def show_p(p: float | None, *, named: bool = True) -> str:
 
 
 def show_beside(measured: float, target: float) -> tuple[str, str]:
-    """Return both figures with two digits, or with as many as it takes to tell them apart (six at most)."""
+    """Return both figures with two digits, or with more (at most six) if they would look the same."""
     for digits in range(2, 7):
         shown = show_number(measured, digits), show_number(target, digits)
         if shown[0] != shown[1] or measured == target:
@@ -106,7 +106,10 @@ def show_interval(interval: tuple[float, float] | None, digits: int = 3, between
 
 
 def fill(template: str, values: Mapping[str, Any], *, percent: str = " %") -> str:
-    """Return the template with its values, numbers by the rules of this module. `percent`: the sign after a share."""
+    """Fill the values into the template, with numbers as this module shows them.
+
+    `percent`: the sign after a share.
+    """
     if "%}" in template or any(
         type(value) is float or (type(value) is int and value >= 1000) for value in values.values()
     ):

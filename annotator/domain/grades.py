@@ -1,7 +1,7 @@
-"""Define the 0-3 scale of graded relevance, its default definitions, and what an annotator may answer.
+"""Define the 0-3 scale of graded relevance, its default definitions, and the possible answers.
 
-The numbers are fixed everywhere; their names and definitions belong to a dataset's rubric.
-Source of the scale: the law-search methodology and the Nablarch design (docs/evaluators.md).
+The numbers are the same in every dataset; their names and definitions are in the dataset's rubric. Source of
+the scale: the law-search methodology and the Nablarch design (docs/evaluators.md).
 """
 
 from collections.abc import Collection, Mapping
@@ -26,7 +26,7 @@ def check_grade(grade: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class GradeDefinition:
-    """The definition of one grade: a short name, one or two sentences, and examples either way."""
+    """The definition of one grade: a short name, one or two sentences, and examples for and against."""
 
     grade: int
     name: str
@@ -39,8 +39,8 @@ class GradeDefinition:
 class Rubric:
     """The definitions that annotators judge by: four grade definitions and a guideline in Markdown.
 
-    `language`: of these texts, "" if nobody said. They are the authoritative ones: files and releases show them.
-    `translations`: the same in other languages, each with its own `language` and without translations of its own.
+    `language`: of these texts; "" if unknown. These texts are authoritative: files and releases show them.
+    `translations`: the texts in other languages, each with its `language` and without translations.
     """
 
     grades: tuple[GradeDefinition, ...]
@@ -57,20 +57,20 @@ class Rubric:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Return the languages it is given in, the authoritative one first; none if nobody said."""
+        """Return the languages of the rubric, the authoritative one first; none if unknown."""
         return (self.language, *(texts.language for texts in self.translations)) if self.language else ()
 
     @property
     def texts_by_language(self) -> "dict[str, Rubric]":
-        """Return the texts in each language without translations, the authoritative ones first."""
+        """Return {language: the rubric in it, without translations}, the authoritative one first."""
         return {texts.language: texts for texts in (replace(self, translations=()), *self.translations)}
 
 
 @dataclass(frozen=True, slots=True)
 class RubricReading:
-    """A rubric as somebody reads it.
+    """A rubric as its reader sees it.
 
-    `missing`: what there is not in the reader's language, so that the authoritative text is shown instead.
+    `missing`: the part that is not translated into the reader's language and shown in the authoritative one.
     """
 
     rubric: Rubric  # in one language
@@ -79,16 +79,16 @@ class RubricReading:
 
 
 def choose_languages(rubric: Rubric, own: str, others: Collection[str]) -> Rubric:
-    """Return the rubric with another authoritative language, and of its other languages only these."""
+    """Return the rubric with the authoritative language `own` and only the translations `others`."""
     by_language = rubric.texts_by_language
     translations = tuple(texts for tag, texts in by_language.items() if tag in others and tag != own)
     return replace(by_language[own], translations=translations)
 
 
 def read_in_language(rubric: Rubric, language: str) -> RubricReading:
-    """Return the rubric in this language; what is not translated is shown in the authoritative language.
+    """Return the rubric in this language. Untranslated parts are in the authoritative language.
 
-    Nothing is missing if nobody said in which language the rubric is.
+    If the language of the rubric is unknown, nothing counts as missing.
     """
     by_language = rubric.texts_by_language
     own = by_language[rubric.language]
@@ -115,7 +115,7 @@ def list_local_names(rubric: Rubric) -> list[str]:
 
 
 def check_languages(rubric: Rubric) -> None:
-    """Raise ValidationError unless each language is known and there once, and the authoritative one is named."""
+    """Raise ValidationError for an unknown or repeated language, or translations without an own language."""
     tags = [texts.language for texts in rubric.translations]
     for tag in [*([rubric.language] if rubric.language else []), *tags]:
         if tag not in LANGUAGES:

@@ -1,7 +1,7 @@
-"""Query, Document, Qrel, GroundTruth and Run: the frozen records that every format and slice uses.
+"""Records of queries, documents, qrels and runs, which every format and slice uses.
 
-Ids are kept exactly as given: no trimming, no Unicode normalization. `metadata` keeps every column or key that this
-program has no name for, in file order, so that it can be written back.
+Ids are kept exactly as given: no trimming, no Unicode normalization. `metadata` keeps all other columns or
+keys of a file, in file order, so that they can be written back.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 Metadata = Mapping[str, Any]
-NOTHING: Metadata = {}  # shared by the million qrels that have no metadata; nobody writes to it
+NOTHING: Metadata = {}  # shared by all qrels without metadata: never write to it
 Origin = Literal["unanimous", "adjudicated", "single", "imported"]
 
 QUERY_FIELDS: tuple[str, ...] = (
@@ -25,7 +25,7 @@ MEDIA_TYPES: tuple[str, ...] = ("text/plain", "text/markdown", "text/x-rst", "te
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The text searched for. `query_id` is the outside world's id and is what every export carries."""
+    """A search query. `query_id` is the team's own id; every export has it."""
 
     query_id: str
     text: str
@@ -51,11 +51,11 @@ class Document:
 
 
 class Qrel(NamedTuple):
-    """The settled grade (0-3) of a pair. Absence of a qrel is unjudged, never grade 0. A tuple, because files have millions.
+    """The settled grade (0-3) of a pair. A pair without a qrel is unjudged, never grade 0.
 
     Only a conversion from `ranked` by position has grades above 3; storage and graded formats refuse them.
-
-    `annotator_grades` are the independent judgments behind it, by pseudonym, in pseudonym order.
+    `annotator_grades`: the independent judgments as (pseudonym, grade), in pseudonym order. A tuple, because
+    files have millions of qrels.
     """
 
     query_id: str
@@ -70,14 +70,14 @@ class Qrel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WrongCount:
-    """A count that a file states about itself and that is wrong."""
+    """A wrong count that a file states about itself."""
 
     path: str
     line: int | None
-    place: str  # where it is in the file, such as `queries[3].total_relevant`
-    stated: str  # as the file has it
+    place: str  # in the file, such as `queries[3].total_relevant`
+    stated: str  # as written in the file
     counted: int
-    what: str  # what is counted, in words
+    what: str  # the counted things, in words
 
     def __str__(self) -> str:
         where = self.path if self.line is None else f"{self.path}:{self.line}"
@@ -88,10 +88,10 @@ class WrongCount:
 class GroundTruth:
     """A set of queries with their qrels: the content of a ground-truth file or a release.
 
-    `queries` and `qrels` keep file order. `metadata`: what the file says about itself. `documents`: documents in the file
-    (BEIR's corpus); most formats have none. `wrong_counts`: wrong counts that the file states; a written file states right
-    ones. `further_judgments`: annotators' judgments that no qrel holds: *cannot rate*, and judgments on documents that the
-    file does not settle. No format writes them.
+    `queries` and `qrels` keep file order. `metadata`: the file's statements about itself. `documents`:
+    documents in the file (BEIR's corpus); most formats have none. `wrong_counts`: counts that the file states
+    wrongly; a written file states the right ones. `further_judgments`: judgments without a qrel (*cannot
+    rate*, or documents that the file does not settle). No format writes them.
     """
 
     queries: tuple[Query, ...]
@@ -104,7 +104,10 @@ class GroundTruth:
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """One result of a run. `rank` is the file's own (TREC files start at 0 or 1); None if the file has only scores."""
+    """One result of a run.
+
+    `rank`: as in the file (TREC files start at 0 or 1); None if the file has only scores.
+    """
 
     query_id: str
     doc_id: str
@@ -117,7 +120,8 @@ class RunEntry:
 class Run:
     """One system's ranked results.
 
-    `query_signals`: by query_id, what the file says about a query as a whole (`latency_ms` and every further field).
+    `query_signals`: the file's values for a query as a whole, by query_id (`latency_ms` and every further
+    field).
     """
 
     system: str
@@ -127,10 +131,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class JudgmentLine:
-    """One line of a judgments file: somebody's judgment made elsewhere (see `import judgments`).
+    """One line of a judgments file: a judgment made elsewhere (see `import judgments`).
 
-    `grade` is None exactly when `outcome` is "unrateable". `judged_at` is an ISO 8601 time with a zone,
-    or None; `seconds` is active time. `line`: its line in the file; None if unknown.
+    `grade` is None exactly if `outcome` is "unrateable". `judged_at`: an ISO 8601 time with a zone, or None.
+    `seconds`: active time. `line`: in the file; None if unknown.
     """
 
     line: int | None

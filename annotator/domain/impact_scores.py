@@ -1,18 +1,18 @@
-"""Records of systems' scores on a query and of a pair's impact on them, shared by the storage and the rules."""
+"""Records of systems' scores on a query, and of a pair's impact on them."""
 
 from typing import NamedTuple
 
 from annotator.domain.settling import Decided
 
 Scores = dict[str, list[float | None]]
-"""Of a query, by system: nDCG, recall and reciprocal rank; None where it has nothing relevant."""
+"""The scores on one query by system: nDCG, recall and reciprocal rank; None without a relevant document."""
 
 
 class KnownPair(NamedTuple):
-    """A pair that somebody judged or decided, or that is a disagreement.
+    """A judged or decided pair, or a disagreement.
 
-    `grades`, ascending, and `unrateable`: the independent judgments; `errors`: of quality control, on which nobody has
-    decided, `answered`: on which a lead has.
+    `grades` (ascending) and `unrateable`: its independent judgments. `errors`: grades from quality control on
+    which no lead has decided. `answered`: those on which a lead has decided.
     """
 
     pair_pk: int
@@ -27,10 +27,10 @@ class KnownPair(NamedTuple):
 
 
 class GradeImpact(NamedTuple):
-    """The impact of choosing a pair's grade: the change of the system that it moves most, on the pair's query.
+    """The impact of choosing a pair's grade: the largest change of one system's scores on the pair's query.
 
-    `impact`: of its nDCG; `recall`; `mrr`: of its reciprocal rank; `flips`: how many pairs of systems can change places.
-    All but `impact` are None where no run has the query.
+    `impact`: the change of nDCG; `recall`: of recall; `mrr`: of reciprocal rank. `flips`: the pairs of
+    systems that can change places. All but `impact` are None if no run has the query.
     """
 
     pair_pk: int
@@ -41,7 +41,7 @@ class GradeImpact(NamedTuple):
 
 
 class ScoreTotals(NamedTuple):
-    """The sums of the scores of so many queries, by system: nDCG, recall and reciprocal rank."""
+    """The sums of the scores over `queries` queries, by system: nDCG, recall and reciprocal rank."""
 
     queries: int
     scores: dict[str, list[float]]

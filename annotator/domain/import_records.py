@@ -1,7 +1,7 @@
-"""Records of every import that stored something: which file, when, by whom, how it was read, and what it held.
+"""Records of imports: which file, when, by whom, how it was read, and what it contained.
 
-Judgments, earlier grades and runs point to the import they came with, so that a datasheet can say of each figure
-whether it was made in this program or came from outside.
+Judgments, earlier grades and runs point to their import, so a datasheet can say whether a figure was made in
+this program or elsewhere.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,13 +14,13 @@ ImportKind = Literal["queries", "documents", "run", "pairs", "judgments", "qrels
 
 @dataclass(frozen=True, slots=True)
 class ImportRecord:
-    """One import. Never changed afterwards.
+    """One import that stored something. It never changes.
 
-    `path`: as the user named it. `sha256`: of the file's bytes; None for a folder. `format`: the format's name, None
-    where a table was recognised by its content. `system`: of a run only. `imported_by`: the primary key of the person,
-    None for the command line. `options`: how the file was read (for example `map_grades`). `figures`: counts
-    (`read`, `added`, `changed`, `unchanged`, and what was left out). `declared`: what the importer says about how the
-    content came about, None when nothing was declared.
+    `path`: as the user named it. `sha256`: of the file's bytes; None for a folder. `format`: the format's
+    name; None if a table was recognised by its content. `system`: only for a run. `imported_by`: the person's
+    primary key; None for the command line. `options`: how the file was read, such as `map_grades`. `figures`:
+    the numbers of records `read`, `added`, `changed`, `unchanged` and left out. `declared`: the importer's
+    statements about the origin of the content, or None.
     """
 
     kind: ImportKind
@@ -36,13 +36,12 @@ class ImportRecord:
     pk: int | None = None
 
 
-AFTERWARDS = (
-    "declared_afterwards"  # option of a record that holds nothing but what is declared of an earlier import
-)
+AFTERWARDS = "declared_afterwards"
+"""The option of a record that only declares the origin of an earlier import."""
 
 
 def find_declared(record: ImportRecord, records: Iterable[ImportRecord]) -> Mapping[str, Any] | None:
-    """Return what is declared of an import: with it, or the latest later declaration for the same file.
+    """Return the declared origin of an import: its own, or the latest later declaration for the same file.
 
     `records`: all imports of the dataset, in their order.
     """
@@ -62,9 +61,10 @@ DECLARED = {
     "guideline": "By which guideline",
     "licence": "Licence",
     "note": "Note",
-}  # what an importer may declare, and what it is called in a datasheet
+}
+"""The fields that an importer may declare, with their names in a datasheet."""
 
 TAKEN_OVER = "near_duplicate"
-"""The kind of source of a grade that is another document's, accepted by a lead for one that says the same."""
+"""The kind of source of a grade that a lead accepted from a near-duplicate document."""
 
-BEFORE_RECORDS = 0  # stands for the key of an import that was made before imports were recorded
+BEFORE_RECORDS = 0  # the key for imports that were made before imports were recorded

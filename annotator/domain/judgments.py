@@ -1,4 +1,4 @@
-"""Records of judging: what a browser sends, what an annotator is shown, and how much is done."""
+"""Records of judging: events from the browser, the pair on the screen, and the progress."""
 
 import uuid
 from collections.abc import Mapping
@@ -12,20 +12,19 @@ from annotator.domain.messages import Message, say_n
 REASONS: tuple[str, ...] = ("unreadable", "wrong_language", "document_missing", "query_unclear", "other")
 
 COUNTED_PURPOSE = "independent"
-"""The purpose of the judgments that count: for agreement, for how a pair is settled, and for qrels. They were given without
-knowing what others said."""
+"""The purpose of the judgments that count for agreement, settled grades and qrels. Their annotators knew no other grade."""
 FURTHER_PURPOSE = "conditional"
-"""One judgment more, asked for because the counted ones differ. It depends on them and does not count."""
+"""One judgment more, requested because the counted ones differ. It depends on them and does not count."""
 CURRENT_PURPOSES = (COUNTED_PURPOSE, FURTHER_PURPOSE)
-"""Ordinary work: an annotator has at most one current judgment on a pair for these."""
+"""Ordinary work. An annotator has at most one current judgment of a pair for these purposes."""
 CHECK_PURPOSES = ("training", "gold", "repeat", "quality")
 """Judgments that check annotators or settled grades. They are never current."""
 
 
 def read_event_id(value: object) -> str:
-    """Return the id that a browser gave to what it sends: a UUID that it drew at random (version 4).
+    """Return the id that a browser gave an event: a random UUID (version 4).
 
-    Raises ValidationError for any other UUID: somebody may have computed it.
+    Raises ValidationError for any other UUID, because it may have been computed.
     """
     try:
         event_id = uuid.UUID(str(value))
@@ -47,10 +46,10 @@ class JudgmentEvent:
     note: str | None
     pressed_at: datetime  # by the browser's clock, in UTC
     seconds: float | None  # active time on the pair
-    document_sha256: str | None = None  # of the text on the screen; None: not said
-    guideline_version: int | None = None  # on the screen; None: not said
+    document_sha256: str | None = None  # of the text on the screen; None: not sent
+    guideline_version: int | None = None  # on the screen; None: not sent
     reason: str | None = None
-    browser: str | None = None  # in which it was pressed; None: not said
+    browser: str | None = None  # in which it was pressed; None: not sent
     number: int | None = None  # of the press among those of `browser`
 
 
@@ -59,13 +58,13 @@ class RefusedEvent:
     """An event that is not stored."""
 
     event_id: str
-    why: str  # in words for the annotator
+    why: str  # a sentence for the annotator
     code: str = "bad_event"  # bad_event, known_id, not_in_pool, settled, disclosed or not_yours
 
 
 @dataclass(frozen=True, slots=True)
 class OwnAnswer:
-    """The annotator's own earlier answer on a pair. Nobody else's is ever shown this way."""
+    """The annotator's own earlier answer to a pair. Never another person's answer."""
 
     outcome: str
     grade: int | None
@@ -75,15 +74,15 @@ class OwnAnswer:
 
 @dataclass(frozen=True, slots=True)
 class OutdatedReason:
-    """Why an own answer is to be confirmed or changed."""
+    """Why an annotator must confirm or change an own answer."""
 
-    version: int | None  # of the guideline, if grades mean something else since
+    version: int | None  # of the guideline at the answer, if the meaning of grades has changed since
     text_changed: bool  # the document had another text then
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingFeedback:
-    """The feedback after an answer in training: the right grade, and why."""
+    """The feedback after an answer in training: the right grade and the reason."""
 
     event_id: str
     pair: str
@@ -122,12 +121,12 @@ class PairView:
     metadata: Mapping[str, str] = field(default_factory=dict)  # columns that the lead shows
     training: bool = False  # the right grade is shown after the answer
     answer: OwnAnswer | None = None  # the annotator's own
-    outdated: OutdatedReason | None = None  # why it is asked for again
+    outdated: OutdatedReason | None = None  # why the annotator must answer it again
     position: tuple[int, int] | None = None  # its number for this annotator, and the documents of its query
 
 
 class PresentJudgment(NamedTuple):
-    """A current judgment of a pair, as it is kept."""
+    """A stored current judgment of a pair."""
 
     annotator_pk: int
     outcome: str
@@ -140,24 +139,24 @@ class PresentJudgment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnsweredPair:
-    """What is stored of a pair when somebody answers it, beyond what decides whether they may."""
+    """The stored facts of a pair that decide the effects of an answer."""
 
     present_text: str | None  # SHA-256 of the document's text
-    texts: frozenset[str]  # of every text that the document has or had
-    judgments: tuple[PresentJudgment, ...]  # current ones, of everybody
-    known: bool  # the annotator has a judgment of it, whatever for
-    plain: bool  # nothing but its judgments decides about it
+    texts: frozenset[str]  # SHA-256 of every text that the document has or had
+    judgments: tuple[PresentJudgment, ...]  # current ones, of all annotators
+    known: bool  # the annotator has a judgment of it, for any purpose
+    plain: bool  # only its judgments decide its state
     in_queue: bool  # it is a disagreement
 
 
 @dataclass(frozen=True, slots=True)
 class OpenPair:
-    """A pair that an annotator can be handed now."""
+    """A pair that can be handed to an annotator now."""
 
     pair_pk: int
     key: str
     query_pk: int
-    begun: bool  # somebody has judged it, other than to propose it
+    begun: bool  # somebody has judged it; the judgment of a proposal does not count
     put_off: bool  # this annotator said "later" before
     handed: bool = False  # it was handed to this annotator before
     repeat: bool = False  # `key` is that of a repeat
@@ -181,7 +180,9 @@ class DatasetActivity:
     """Who judges in a dataset."""
 
     people: tuple[AnnotatorProgress, ...]
-    recent: Mapping[str, int]  # judgments since some day, by username; without imported and simulated ones
+    recent: Mapping[
+        str, int
+    ]  # judgments since the requested time, by username; without imported and simulated ones
     has_work: bool  # a pair still lacks a judgment
 
 
@@ -194,7 +195,7 @@ class QueryProgress:
     category: str | None
     pairs: int
     complete: int  # pairs that lack no judgment
-    begun: int  # pairs that are judged and still lack some
+    begun: int  # judged pairs that still lack a judgment
 
 
 def describe_blind_pairs(pairs: int) -> Message:

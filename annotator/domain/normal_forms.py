@@ -1,6 +1,6 @@
-"""Find names and ids that people may take for the same one: one normal form of a text, and one comparison of ids.
+"""Find names and ids that people may take for the same one.
 
-Only comparisons use the normal form. Names and ids are stored as they are given.
+Only comparisons use the normal form. Names and ids are stored unchanged.
 """
 
 import re
@@ -13,7 +13,7 @@ NO_FORM = {"Cf", "Co", "Cn", "Cs", "Cc", "Zl", "Zp"}
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Default_Ignorable_Code_Point (DerivedCoreProperties.txt) outside these categories, and the blank braille pattern."""
+"""The Default_Ignorable_Code_Point (DerivedCoreProperties.txt) outside these categories, and the blank braille pattern."""
 _LEADING_ZEROS = re.compile("(?<![0-9.])0+(?=[0-9])")
 _SCIENTIFIC = re.compile(r"([0-9])(?:\.([0-9]+))?e\+?([0-9]{1,3})")
 _ROUNDED = (6, 15, 17)
@@ -26,12 +26,11 @@ def is_invisible(character: str) -> bool:
 
 
 def remove_invisible(text: str) -> str:
-    """Return the text without its invisible characters."""
     return "".join(character for character in text if not is_invisible(character))
 
 
 def clean(text: str) -> str:
-    """Return the text in NFC, without invisible characters, its white space trimmed and collapsed."""
+    """Return the text in NFC, with single spaces and without invisible characters."""
     return unicodedata.normalize("NFC", " ".join(remove_invisible(" ".join(text.split())).split()))
 
 
@@ -44,10 +43,11 @@ def fold(text: str) -> str:
 
 
 def match_names(names: Iterable[str], existing: Iterable[str]) -> dict[str, str]:
-    """Return the person's name for each name: an existing one of the same normal form, or else the first of the new ones.
+    """Return {name: the name of the person that it means}.
 
-    A name that exists in NFC is kept. Without an existing one, the first spelling is the person's name, cleaned. If two
-    existing people share the normal form, neither is chosen.
+    A name that exists in NFC means that person. Otherwise it means the one existing person with the same
+    normal form; if two share it, neither. Otherwise the first new spelling of the normal form, cleaned, is
+    the person's name.
     """
     taken = set(existing)
     counts = Counter(map(fold, taken))
@@ -60,9 +60,10 @@ def match_names(names: Iterable[str], existing: Iterable[str]) -> dict[str, str]
 
 
 def find_near_ids(new_ids: Iterable[str], existing_ids: Iterable[str]) -> dict[str, str]:
-    """Return, for each new id that nearly equals an existing id, the existing one.
+    """Return {new id: an existing id that it nearly equals}.
 
-    They differ in white space, case, width, NFC and NFD, invisible characters, leading zeros, or by a spreadsheet's rounding.
+    They differ in white space, case, width, NFC and NFD, invisible characters, leading zeros, or a
+    spreadsheet's rounding.
     """
     written: dict[str, list[str]] = {}
     rounded: dict[str, list[str]] = {}
@@ -86,14 +87,14 @@ def find_near_ids(new_ids: Iterable[str], existing_ids: Iterable[str]) -> dict[s
 
 
 def show_id(item_id: str) -> str:
-    """Return an id in quotes, with everything escaped that another id may hide from the eye."""
+    """Return an id in quotes, with invisible and look-alike characters escaped, cut to 80 characters."""
     plain = unicodedata.is_normalized("NFKC", item_id) and item_id.isprintable()
     shown = repr(item_id) if plain else ascii(item_id)
     return shown if len(shown) <= 80 else shown[:79] + "…"
 
 
 def _list_forms(item_id: str) -> Iterator[str]:
-    """Yield the normal form of an id; of a number in scientific notation also its digits and exponent."""
+    """Yield the normal form of an id, and the digits and exponent of a number in scientific notation."""
     form = _LEADING_ZEROS.sub("", fold(item_id).replace(" ", ""))
     number, dot, zeros = form.partition(".")
     yield number if dot and number.isdigit() and not zeros.strip("0") else form

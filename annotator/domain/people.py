@@ -1,9 +1,9 @@
-"""Roles, the signed-in person, and the actor on whose behalf a service works.
+"""Records of people: roles, invitations, the signed-in person, and the actor of a use case.
 
-A role belongs to a person on one dataset or on all. Each role includes the ones before it: an annotator labels (TREC:
-assessor); a lead imports, pools, watches agreement, adjudicates and publishes; an admin also manages people and
-settings. The operator of the command line acts without an account. Secrets are kept out of `repr`, so that records can
-appear in logs and tracebacks.
+A person has a role on one dataset or on all. Each role includes the ones before it: an annotator labels
+(TREC: assessor); a lead imports, pools, watches agreement, adjudicates and publishes; an admin also manages
+people and settings. The operator of the command line acts without an account. `repr` shows no secrets, so
+records may appear in logs and tracebacks.
 """
 
 import math
@@ -21,23 +21,23 @@ ROLE_NAMES = {"annotator": say("annotator"), "lead": say("lead"), "admin": say("
 
 
 def includes(role: str, needed: str) -> bool:
-    """Return whether `role` may do what `needed` may. Both are one of ROLES."""
+    """Return whether `role` has all rights of `needed`. Both are in ROLES."""
     return ROLES.index(role) >= ROLES.index(needed)
 
 
 def name_annotator(number: int) -> str:
-    """Return the pseudonym by which releases call an annotator."""
+    """Return an annotator's pseudonym in releases."""
     return f"annotator_{number}"
 
 
 def name_lead(number: int) -> str:
-    """Return the pseudonym by which releases call a lead."""
+    """Return a lead's pseudonym in releases."""
     return f"lead_{number}"
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """On whose behalf a service works."""
+    """The person or operator for whom a service works."""
 
     person_id: int | None  # None only for the operator, who owns the database file
     username: str
@@ -51,17 +51,17 @@ OPERATOR = Actor(person_id=None, username="operator")
 
 
 DEVICE_LIFETIME = timedelta(days=180)
-"""How long after the latest sign-in in it a browser stays known."""
+"""A browser stays known for this time after its latest sign-in."""
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A person's role on a dataset, and which of its queries the person judges."""
+    """A person's role on a dataset, and the queries that the person judges."""
 
     dataset: str | None  # its name; None: every dataset
     role: str
     categories: tuple[str, ...] | None = None  # of the queries to judge; None: all
-    languages: tuple[str, ...] | None = None  # likewise
+    languages: tuple[str, ...] | None = None  # of the queries to judge; None: all
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +71,12 @@ class Person:
     username: str
     name: str
     memberships: tuple[Membership, ...]
-    can_sign_in: bool  # False also for somebody known only from an imported file
+    can_sign_in: bool  # also False for a person known only from an imported file
     must_change_password: bool
     disabled: bool
     simulated: bool
     created_at: datetime
-    second_factor: bool = False  # whether signing in with a password takes a code too
+    second_factor: bool = False  # whether signing in with a password also needs a code
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class PersonChange:
     """A person after a change."""
 
     person: Person
-    one_time_password: str | None = field(default=None, repr=False)  # if one was made: shown now, never again
+    one_time_password: str | None = field(default=None, repr=False)  # a new one: shown now, never again
 
 
 InvitationState = Literal["open", "used", "expired", "revoked"]
@@ -97,12 +97,12 @@ class Invitation:
     number: int
     role: str
     dataset: str | None  # its name; None: every dataset
-    note: str  # for whom it is, as its author wrote it
+    note: str  # the author's words on whom it is for
     state: InvitationState
     author: str | None  # username; None: the operator
     created_at: datetime
     expires_at: datetime
-    user: str | None = None  # username of who used it
+    user: str | None = None  # the username that used it
     used_at: datetime | None = None
     revoker: str | None = None  # None also for the operator
     revoked_at: datetime | None = None
@@ -127,26 +127,26 @@ class PasswordLink:
 
 @dataclass(frozen=True, slots=True)
 class LinkOffer:
-    """What a one-time link offers to whoever opens it."""
+    """The offer of a one-time link: a role, or a new password."""
 
     role: str | None  # None: a new password
     dataset: str | None = None  # its name; None: every dataset
     title: str | None = None  # of the dataset
-    author: str | None = None  # the name of who made it; None: the operator
-    username: str | None = None  # whose password is to be chosen
+    author: str | None = None  # the author's name; None: the operator
+    username: str | None = None  # of the person who gets a new password
 
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A person who is signed in, with the roles held at this moment."""
+    """A signed-in person with the present roles."""
 
     actor: Actor
     name: str
     memberships: tuple[Membership, ...]
     must_change_password: bool
     expires_at: datetime
-    language: str | None = None  # the one they chose; None: the browser's
-    by_provider: bool = False  # by an OpenID Connect provider, not by a password
+    language: str | None = None  # the chosen one; None: the browser's
+    by_provider: bool = False  # signed in by an OpenID Connect provider, not by a password
 
     def role_on(self, dataset: str | None) -> str | None:
         """Return the strongest role on the dataset of that name; for None, the role on every dataset."""
@@ -155,7 +155,7 @@ class SignedIn:
 
 
 def describe_unknown_dataset(name: str) -> Message:
-    """Say that somebody has no such dataset: the same words whether it does not exist, or they have no role on it."""
+    """Say that the person has no such dataset. The sentence does not reveal whether the dataset exists."""
     return say("there is no dataset named {name!r}, or you have no role on it", name=name)
 
 
@@ -169,7 +169,7 @@ class LoginSession:
 
 
 class WrongSignIn(NotAllowed):
-    """The username or the password is wrong; the message never says which."""
+    """The username or the password is wrong. The message never says which."""
 
     def __init__(self) -> None:
         super().__init__(say("the username or the password is wrong"))
@@ -180,27 +180,27 @@ LocalAccounts = Literal["true", "false", "admins"]
 
 
 SecondFactor = Literal["optional", "leads", "all"]
-"""Of whom who signs in with a password a second factor is required: nobody, leads and admins of any dataset, everybody."""
+"""Who needs a second factor besides a password: nobody, leads and admins of any dataset, or everybody."""
 
 
 def requires_second_factor(required: SecondFactor, roles: Iterable[str]) -> bool:
-    """Return whether somebody with these roles needs a second factor."""
+    """Return whether a person with these roles needs a second factor."""
     return required == "all" or (required == "leads" and any(includes(role, "lead") for role in roles))
 
 
 class LocalAccountsOff(StateError):
-    """The password is right, but people sign in by their organisation here."""
+    """The password is right, but here people sign in through their organisation."""
 
     def __init__(self) -> None:
         super().__init__(say("people sign in by their organisation here, not with a password"))
 
 
 class LinkRefused(NotAllowed):
-    """A one-time link is unknown, expired, used, or revoked; the message says what to do."""
+    """A one-time link is unknown, expired, used or revoked. The message gives advice."""
 
 
 class TooManyAttempts(NotAllowed):
-    """Too many failures lately. `seconds`: how long to wait before trying again."""
+    """Too many recent failures. `seconds`: the time to wait before the next attempt."""
 
     def __init__(self, wait: timedelta) -> None:
         self.seconds = max(1, math.ceil(wait.total_seconds()))

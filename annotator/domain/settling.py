@@ -1,8 +1,9 @@
 """Decide when a pair is settled and at which grade, and which pairs wait for a lead and why.
 
-The queue, its figures, the gates and releases share these rules, and the short words for each reason. Unrateable is the
-absence of a grade and unjudged the absence of a judgment; neither is ever grade 0. A pair that a lead has decided stays
-a disagreement, a closed one, so that the decision can be viewed and changed.
+The queue, its figures, the gates and releases share these rules and the short words for each reason. An
+unrateable pair has no grade, and an unjudged pair has no judgment; neither ever counts as grade 0. A pair
+that a lead has decided stays in the queue as a closed disagreement, so that the decision can be viewed and
+changed.
 """
 
 from collections.abc import Sequence
@@ -17,27 +18,18 @@ from annotator.domain.messages import say
 PairStatus = Literal[
     "unjudged", "unrateable", "imported", "single", "unanimous", "disagreement", "reopened", "adjudicated"
 ]
-PAIR_STATUSES: tuple[str, ...] = (
-    "unjudged",
-    "unrateable",
-    "imported",
-    "single",
-    "unanimous",
-    "disagreement",
-    "reopened",
-    "adjudicated",
-)
+PAIR_STATUSES: tuple[str, ...] = get_args(PairStatus)
 SETTLED = ("imported", "single", "unanimous", "adjudicated")
 """The statuses with a settled grade: such a pair is a qrel."""
 OPEN = ("disagreement", "reopened")
-"""The statuses that wait for a lead, without a settled grade until one decides."""
+"""The statuses that wait for a lead. They have no settled grade until a lead decides."""
 Decided = int | Literal["unrateable"]
-"""What a lead decided: a grade, or that the pair cannot be rated."""
+"""A lead's decision: a grade, or that the pair cannot be rated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """The state of a pair, and its grade (0-3) when that state settles it; None otherwise."""
+    """The status of a pair, and its settled grade (0-3). The grade is None if the status settles none."""
 
     status: PairStatus
     grade: int | None
@@ -50,15 +42,17 @@ def settle(
     imported: int | None = None,
     errors: tuple[int, ...] = (),
 ) -> Settlement:
-    """Derive a pair's status from its current independent judgments, its current adjudication, and quality control.
+    """Derive a pair's status from its independent judgments, the decision, and quality control.
 
-    `grades`: the grades given, in any order. `unrateable`: how many said it cannot be rated.
-    `adjudicated`: what the lead decided, None when there is no decision that holds. `imported`: the grade of an
-    earlier ground truth that is kept; any judgment made here takes its place.
-    A disagreement is a pair whose independent judgments differ, or that one annotator graded and another could not rate;
-    it has no settled grade until it is adjudicated. One grade alone is "single": a grade, but nobody's second opinion.
-    `errors`: the grades of third experts that contradicted the grade that was settled then, and that no lead has
-    decided on since (`storage/pairs/pair_states.py`). They reopen the pair, unless the grade that holds now is theirs.
+    `grades`: the judged grades, in any order. `unrateable`: the number of judgments without a grade.
+    `adjudicated`: the lead's current decision, or None. `imported`: the kept grade of an earlier ground
+    truth; any judgment made here replaces it. `errors`: grades of third experts that contradicted the settled
+    grade, and on which no lead has decided since (`storage/pairs/pair_states.py`). They reopen the pair
+    unless they equal its present grade.
+
+    A pair is a disagreement if its grades differ, or if only some annotators could rate it. It then has no
+    settled grade until a lead decides. A pair with one judgment is "single": it has a grade, but no second
+    opinion.
     """
     settlement = _settle(grades, unrateable, adjudicated, imported)
     is_contradicted = any(grade != settlement.grade for grade in errors)
@@ -66,7 +60,7 @@ def settle(
 
 
 def read_decision(outcome: str, grade: int | None) -> Decided | None:
-    """Return what a decision settles a pair as; None if it withdrew another decision."""
+    """Return the stored decision as a grade or "unrateable"; None for a withdrawal."""
     return "unrateable" if outcome == "unrateable" else grade
 
 
@@ -87,18 +81,18 @@ def _settle(
 
 
 class QueueReason(IntFlag):
-    """Why a pair is in the queue; several may hold at once. The numbers are stored: never change one."""
+    """Why a pair is in the queue. Several reasons can hold. The numbers are stored: never change one."""
 
     DIFFER = 1
     """Its independent grades differ."""
     UNRATEABLE = 2
     """One annotator graded it, another could not rate it."""
     QUALITY = 4
-    """Quality control contradicts the settled grade, and nobody has decided since."""
+    """Quality control contradicts the settled grade, and no lead has decided since."""
     OBJECTION = 8
     """An annotator objects to the decision."""
     QUESTION = 16
-    """An annotator asked something about it that nobody has answered, nor decided on since."""
+    """An annotator's question about it was not answered, and no lead has decided since."""
     STALE = 32
     """A judgment, or the decision, was made before the guideline changed its meaning."""
 
@@ -107,7 +101,7 @@ NOTHING = QueueReason(0)
 LASTING = QueueReason.DIFFER | QueueReason.UNRATEABLE
 """The reasons that a decision closes. The others end by themselves, or keep a decided pair open."""
 UNGRADED = LASTING | QueueReason.QUALITY
-"""The reasons for which a pair has no settled grade until a lead decides. With the others alone it keeps its grade."""
+"""The reasons that leave a pair without a settled grade until a lead decides. The others leave it its grade."""
 Stage = Literal["waiting", "imported", "single", "agreed", "disputed", "settled", "reopened"]
 STAGES: tuple[str, ...] = get_args(Stage)
 UNRATEABLE_APART = 1
@@ -116,19 +110,20 @@ UNRATEABLE_APART = 1
 
 @dataclass(frozen=True, slots=True)
 class SettlementFacts:
-    """The facts about a pair that decide whether it waits for a lead. Each time says since when."""
+    """The facts that decide whether a pair waits for a lead, each with the time when it began.
 
-    judgments: Sequence[
-        tuple[int | None, datetime]
-    ]  # current independent ones: the grade (None: unrateable) and when
-    decided: Decided | None = None  # by the decision that holds
+    `judgments`: the current independent ones, as (grade, None if unrateable; time).
+    """
+
+    judgments: Sequence[tuple[int | None, datetime]]
+    decided: Decided | None = None  # the current decision
     decided_at: datetime | None = None
-    settled: int | None = None  # the settled grade, without regard to errors
+    settled: int | None = None  # the settled grade if errors are ignored
     errors: Sequence[tuple[int, datetime]] = ()  # other grades that quality control found
     answered_errors: Sequence[tuple[int, datetime]] = ()  # errors on which a lead has decided since
     objections: Sequence[datetime] = ()
     questions: Sequence[datetime] = ()
-    stale: Sequence[datetime] = ()  # made before the guideline changed its meaning
+    stale: Sequence[datetime] = ()  # judgments older than a change of the guideline's meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,22 +132,22 @@ class QueueEntry:
 
     open: bool  # waits for a lead
     reasons: QueueReason
-    waiting: QueueReason  # those of the reasons for which it still waits
-    low: int | None  # of the grades that contradict each other; None if fewer than two do
+    waiting: QueueReason  # the reasons that still hold it open
+    low: int | None  # the lowest of the contradicting grades; None if fewer than two contradict
     high: int | None
     distance: int  # between low and high, 0-3
-    since: datetime  # when the first of its reasons began; when it was decided, if none holds any more
+    since: datetime  # the beginning of its first reason; the time of the decision if no reason holds
 
     @property
     def taste(self) -> bool:
-        """Return whether only neighbouring grades on one side of relevance contradict each other."""
+        """Return whether the grades are neighbours, and both relevant or both not relevant."""
         if self.reasons != QueueReason.DIFFER or self.distance != 1 or self.low is None or self.high is None:
             return False
         return (self.low >= RELEVANT_FROM) == (self.high >= RELEVANT_FROM)
 
 
 def find_queue_entry(pair: SettlementFacts) -> QueueEntry | None:
-    """Return the pair's entry in the queue; None if there never was anything to decide."""
+    """Return the pair's entry in the queue; None if it never needed a decision."""
     begins = _list_reasons(pair)
     if not begins and pair.decided is None:
         return None
@@ -172,9 +167,10 @@ def find_queue_entry(pair: SettlementFacts) -> QueueEntry | None:
 
 
 def find_stage(settlement: Settlement, waiting: QueueReason, *, decided: bool, lacking: int) -> Stage:
-    """Return how far one pair has come. Counts of many pairs go by status instead (`overview/records.py`).
+    """Return the stage of one pair. Counts of many pairs use the status instead (`overview/records.py`).
 
-    `waiting`: why it waits for a lead. `decided`: a lead's decision holds. `lacking`: judgments that it still lacks.
+    `waiting`: why it waits for a lead. `decided`: whether a lead's decision holds. `lacking`: its missing
+    judgments.
     """
     if settlement.status == "unjudged":
         return "waiting"
@@ -185,12 +181,12 @@ def find_stage(settlement: Settlement, waiting: QueueReason, *, decided: bool, l
         return "settled"
     if lacking:
         return "waiting"
-    # Nobody agreed on a grade that one annotator gave alone, or that was imported.
+    # A grade that was imported, or that one annotator gave alone, is not an agreement.
     return settlement.status if settlement.status in ("imported", "single") else "agreed"
 
 
 def _list_reasons(pair: SettlementFacts) -> dict[QueueReason, datetime]:
-    """Return the reasons that hold, each with when it began."""
+    """Return {reason that holds: its beginning}."""
     begins: dict[QueueReason, datetime] = {}
     ordered = sorted(pair.judgments, key=lambda judgment: judgment[1])
     graded = [judgment for judgment in ordered if judgment[0] is not None]

@@ -1,7 +1,7 @@
-"""Shared parts of every SVG picture: safe text, the frame with a text alternative, confusion-matrix colours.
+"""Draw the shared parts of SVG pictures: safe text, the frame, confusion-matrix colours.
 
-Used by pictures of releases and agreement reports. Pure text; deterministic. Colours are deeper for more pairs;
-differences have another hue.
+For pictures of releases and agreement reports. The text is deterministic. More pairs have a deeper colour;
+differing grades have another hue.
 """
 
 import unicodedata
@@ -14,7 +14,7 @@ JOINERS = "\u200c\u200d"  # parts of emoji and of words in some scripts
 
 
 def draw_text(x: float, y: float, words: str, kind: str, *, anchor: str = "", transform: str = "") -> str:
-    """Return a line of text of the class `kind` at (x, y), or where `transform`, an attribute of SVG, puts it."""
+    """Return a line of text of the class `kind` at (x, y), or at `transform` (an SVG attribute)."""
     marks = [transform or f'x="{x:g}" y="{y:g}"']
     marks += [f'class="{kind}"'] if kind else []
     marks += [f'text-anchor="{anchor}"'] if anchor else []
@@ -33,8 +33,7 @@ def frame_picture(
 ) -> str:
     """Return the whole picture.
 
-    `described`: every number, for those who do not see it. `name`: sets its ids apart from those of other pictures on the
-    page.
+    `described`: the text alternative, with every number. `name`: a prefix of its ids, unique on the page.
     """
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     titled, about = f"{name}title", f"{name}about"
@@ -53,7 +52,7 @@ def frame_picture(
 
 
 def cut(words: str, longest: int = LONGEST) -> str:
-    """At most so many columns, full-width characters counting two."""
+    """Cut the words to `longest` columns. A full-width character takes two."""
     kept: list[str] = []
     room = longest
     for character in clean(words):
@@ -65,7 +64,7 @@ def cut(words: str, longest: int = LONGEST) -> str:
 
 
 def clean(words: str) -> str:
-    """Without characters that XML refuses or that turn the direction of what follows."""
+    """Remove characters that XML refuses, or that change the writing direction."""
     return "".join(
         character
         for character in words
@@ -76,19 +75,16 @@ def clean(words: str) -> str:
 Colour = tuple[int, int, int]
 AGREED: tuple[Colour, Colour] = (227, 240, 241), (25, 97, 107)
 DIFFERED: tuple[Colour, Colour] = (251, 240, 228), (156, 74, 26)
-MIDDLE = 0.179  # of the luminance: there black and white have the same contrast, 4.58:1
+MIDDLE = 0.179  # the luminance at which black and white have the same contrast, 4.58:1
 
 
 def colour_cell(count: float, most: float, *, same: bool) -> tuple[str, bool]:
-    """Return the colour of a cell (#rrggbb) with `count` of at most `most` pairs.
-
-    Also returns whether black text is readable on it.
-    """
+    """Return the colour (#rrggbb) of a cell with `count` of `most` pairs, and whether its text is black."""
     return colour_share(sqrt(count / most), same=same)
 
 
 def colour_share(share: float, *, same: bool) -> tuple[str, bool]:
-    """Return the same for a share from 0 (pale) to 1 (deep)."""
+    """Return the colour of a share from 0 (pale) to 1 (deep), and whether its text is black."""
     low, high = AGREED if same else DIFFERED
     ground = [round(a + (b - a) * share) for a, b in zip(low, high, strict=True)]
     return "#{:02x}{:02x}{:02x}".format(*ground), _compute_luminance(ground) > MIDDLE

@@ -1,4 +1,4 @@
-"""Check and clean a text that somebody typed: it has words, is not too long, and every character can be stored."""
+"""Check and clean typed texts: they have words, are not too long, and every character can be stored."""
 
 import json
 import re
@@ -14,7 +14,7 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class TextFault(NamedTuple):
-    """A fault of a text: as `expected` and `found` for errors in a file, and as a `message` for a page."""
+    """A fault of a text: `expected` and `found` for an error in a file, `message` for a page."""
 
     expected: str
     found: str
@@ -25,9 +25,10 @@ NO_WORDS = TextFault("some words", "nothing", say("expected some words, found no
 
 
 def find_fault(text: str, *, empty: TextFault | None, most: int = MAX_TEXT) -> TextFault | None:
-    """Return what is wrong with a text; None if nothing is.
+    """Return the fault of a text, or None.
 
-    `empty`: the fault of a text without words; None allows it. `most`: how many characters it may have.
+    `empty`: the fault to return for a text without words; None allows it. `most`: the maximum number of
+    characters.
     """
     stripped = text.strip()
     if not stripped:
@@ -43,7 +44,7 @@ def find_fault(text: str, *, empty: TextFault | None, most: int = MAX_TEXT) -> T
 
 
 def check_text(name: str, text: str, *, empty: TextFault | None, most: int = MAX_TEXT) -> str:
-    """Return the text, cleaned and without the white space around it. Raises ValidationError for what `find_fault` finds."""
+    """Return the text, cleaned and stripped. Raises ValidationError for a fault."""
     cleaned = clean_text(text)
     fault = find_fault(cleaned, empty=empty, most=most)
     if fault is not None:
@@ -52,7 +53,7 @@ def check_text(name: str, text: str, *, empty: TextFault | None, most: int = MAX
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """Raise ValidationError if what somebody chose for an import or a round is too long to be recorded."""
+    """Raise ValidationError if the options of an import or a round are too long to be recorded."""
     length = len(json.dumps(options, ensure_ascii=False, default=str))
     if length > MAX_OPTIONS:
         fault = say("expected at most {most:,} characters, found {found:,}", most=MAX_OPTIONS, found=length)
@@ -60,15 +61,15 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 
 def clean_text(text: str) -> str:
-    """Return the text with U+FFFD in place of each NUL and lone surrogate, which nothing can store.
+    """Replace each NUL and lone surrogate by U+FFFD: no database can store them.
 
-    Somebody typed or pasted the rest and must not lose it, nor the grade that comes with it.
+    So a person loses neither the rest of a typed text nor the grade that comes with it.
     """
     return UNSTORABLE.sub("\ufffd", text)
 
 
 def holds_no_text(text: str) -> bool:
-    """Return whether the text has a NUL or a lone surrogate, which no database and no UTF-8 file can store."""
+    """Return whether the text has a NUL or a lone surrogate: no database and no UTF-8 file can store them."""
     return UNSTORABLE.search(text) is not None
 
 
@@ -85,7 +86,7 @@ def check_version(version: str) -> str:
 
 
 EXCERPT_OF, EXCERPT = 1_500, 200
-"""From how many characters of a document an excerpt is cut, and how many characters it has at most."""
+"""The characters of a document that an excerpt is cut from, and the longest excerpt."""
 _UNSEEN_IN_HTML = re.compile(
     r"<(script|style|head)\b.*?(</\1\s*>|\Z)|<!--.*?(-->|\Z)|<[^<>]*(>|\Z)", re.S | re.I
 )
@@ -94,9 +95,10 @@ _ONLY_SIGNS = re.compile(r"^[\s=\-~^*#_+|:.`\"']+$", re.M)
 
 
 def cut_excerpt(text: str | None, media_type: str, *, title: str = "") -> str:
-    """Return the first words of a document on one line, without markup and without its title; "" without a text.
+    """Return the first words of a document on one line, without markup and title; "" without a text.
 
-    `text`: its beginning, EXCERPT_OF characters are enough. Ends with "…" if the document goes on.
+    `text`: its beginning; EXCERPT_OF characters are enough. The excerpt ends with "…" if the document
+    continues.
     """
     words = text or ""
     if media_type == "text/html":

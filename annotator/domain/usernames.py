@@ -1,7 +1,7 @@
 """Decide which characters a username may have, and which usernames look alike (Unicode UTS 39).
 
-The tables of scripts and of look-alike characters are those of the library confusable-homoglyphs. It is imported in the
-functions, because only a new account needs it.
+The library confusable-homoglyphs has the tables of scripts and of look-alike characters. It is imported in
+the functions, because only a new account needs it.
 """
 
 import unicodedata
@@ -23,7 +23,7 @@ _WRITTEN_TOGETHER = (
 
 
 TAKEN_OR_ALIKE = say("This username is taken or looks like one that is. Choose another.")
-"""For people who may not learn which."""
+"""For people who may not learn which usernames exist."""
 
 
 def normalize_username(username: str) -> str:
@@ -32,7 +32,7 @@ def normalize_username(username: str) -> str:
 
 
 def find_username_fault(username: str) -> Message | None:
-    """Return why a new account must not have this username although it can be stored, or None."""
+    """Return why a new account must not have this username, or None. It could still be stored."""
     for character in username:
         if is_invisible(character):
             return say(
@@ -52,14 +52,15 @@ def find_username_fault(username: str) -> Message | None:
 def list_looks(username: str) -> frozenset[str]:
     """Return the skeletons (UTS 39) of the username, as written and in lower case.
 
-    Two usernames look alike if they share a member: "PauI" (with an i) and "paul", "ana" and "аna" (with a Cyrillic а).
+    Two usernames look alike if they share a member: "PauI" (with an i) and "paul", "ana" and "аna" (with a
+    Cyrillic а).
     """
     normal = unicodedata.normalize("NFKC", clean(username))
     return frozenset({_make_skeleton(_make_skeleton(normal).casefold()), _make_skeleton(normal.casefold())})
 
 
 def pair_look_alikes(usernames: Iterable[str], existing: Iterable[str] = ()) -> dict[str, str]:
-    """Return, for each username that is or looks like an existing or an earlier one, the other one."""
+    """Return {username: the existing or earlier username that it equals or looks like}."""
     taken: set[str] = set()
     username_by_look: dict[str, str] = {}
     for username in existing:
@@ -78,7 +79,7 @@ def pair_look_alikes(usernames: Iterable[str], existing: Iterable[str] = ()) -> 
 
 
 def describe_look_alikes(usernames: Iterable[str]) -> tuple[str, ...]:
-    """Return a warning for each username that looks like an earlier one in the list."""
+    """Warn of each username that looks like an earlier one in the list."""
     return tuple(
         f"{show_id(username)} looks like {show_id(other)}. If they are one person, each of their judgments counts twice."
         for username, other in pair_look_alikes(usernames).items()
@@ -86,10 +87,10 @@ def describe_look_alikes(usernames: Iterable[str]) -> tuple[str, ...]:
 
 
 def clean_name(name: str) -> str:
-    """Return a name without the characters that turn or hide the text around it; "" if nothing visible is left.
+    """Remove the characters that reverse or hide the text around them; "" if nothing visible remains.
 
-    The joiners stay between two other characters, and so do variation selectors: names in Persian, Sinhala and Japanese
-    are written with them.
+    Joiners between two other characters and variation selectors stay: names in Persian, Sinhala and Japanese
+    need them.
     """
     kept = "".join(
         character
@@ -113,10 +114,11 @@ def _make_skeleton(text: str) -> str:
 
 @cache
 def _read_prototypes() -> dict[int, str]:
-    """Return the character or characters that stand for each look-alike character, by its code point.
+    """Return {code point of a look-alike character: its prototype (one or more characters)}.
 
-    confusables.txt maps every look-alike to one prototype. The library lists both directions: a prototype has all its
-    look-alikes, a look-alike has its prototype alone. Of two characters that only have each other, either can be it.
+    confusables.txt maps every look-alike to one prototype. The library lists both directions: a prototype has
+    all its look-alikes, and a look-alike has only its prototype. If two characters only have each other, the
+    lower one is used.
     """
     from confusable_homoglyphs.confusables import confusables_data
 
@@ -135,5 +137,5 @@ def _read_prototypes() -> dict[int, str]:
 
 
 def _drop_marks(text: str) -> str:
-    """Return the text without the left-to-right marks around characters that are written from right to left."""
+    """Remove the left-to-right marks around characters that are written from right to left."""
     return text.replace("\u200e", "")

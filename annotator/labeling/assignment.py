@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from annotator.domain.messages import Message
-from annotator.domain.overlap import Rules, allows_further, conditional_distance, wanted_for
+from annotator.domain.overlap import Rules, allows_further, conditional_distance, find_overlap
 from annotator.domain.shuffling import Seed
 
 Key = tuple[int, int]
@@ -227,7 +227,7 @@ def count_judgments(
     distance = conditional_distance(rules)
     done = left = 0
     for alike in pairs:
-        wanted = wanted_for(overlap, rules, seed=seed, key=alike.key, category=alike.category)
+        wanted = find_overlap(overlap, rules, seed=seed, key=alike.key, category=alike.category)
         differs = distance is not None and alike.spread is not None and alike.spread >= distance
         further = differs and allows_further(rules, wanted)
         done += alike.pairs * alike.answers

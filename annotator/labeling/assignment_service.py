@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ConflictError, NotFound, StateError, ValidationError
 from annotator.domain.messages import say
-from annotator.domain.overlap import check_rules, describe_overlap, most_for
+from annotator.domain.overlap import check_rules, describe_overlap, find_largest_overlap
 from annotator.domain.people import Actor, includes
 from annotator.labeling.assignment import (
     AssignmentChange,
@@ -443,7 +443,7 @@ def _count_stuck(session: Session, row: DatasetRow, facts: AssignmentFacts) -> d
             stuck[query.pk] = query.open_pairs
         elif query.open_pairs:
             kept_out = sum((query.pk, pk) in facts.disclosed for pk in able)
-            if len(able) - kept_out < most_for(row.overlap, row.overlap_rules, query.category):
+            if len(able) - kept_out < find_largest_overlap(row.overlap, row.overlap_rules, query.category):
                 doubtful.setdefault(able, []).append(query.pk)
     for able, queries in doubtful.items():
         stuck.update(count_stuck(session, queries, able))

@@ -10,9 +10,9 @@ from annotator.domain.overlap import (
     check_rules,
     conditional_distance,
     describe_overlap,
-    most_for,
-    wanted_everywhere,
-    wanted_for,
+    find_largest_overlap,
+    find_overlap,
+    find_uniform_overlap,
 )
 from annotator.storage.pairs.pool import pair_key
 
@@ -34,16 +34,16 @@ KEYS = [pair_key("law", f"q{number}", "第709条") for number in range(4_000)]
 
 def _count(share: float, seed: int) -> set[str]:
     rules = {"share": {"share": share, "overlap": 2}}
-    return {key for key in KEYS if wanted_for(1, rules, seed=seed, key=key, category=None) == 2}
+    return {key for key in KEYS if find_overlap(1, rules, seed=seed, key=key, category=None) == 2}
 
 
 @given(NUMBER, RULES, SEEDS, CATEGORIES)
 def test_no_pair_is_wanted_above_the_cap_or_below_1(
     overlap: int, rules: dict[str, Any], seed: int, category: str | None
 ) -> None:
-    cap, most = rules.get("cap", 20), most_for(overlap, rules, category)
+    cap, most = rules.get("cap", 20), find_largest_overlap(overlap, rules, category)
     for key in KEYS[:20]:
-        wanted = wanted_for(overlap, rules, seed=seed, key=key, category=category)
+        wanted = find_overlap(overlap, rules, seed=seed, key=key, category=category)
         assert 1 <= wanted <= min(cap, most)
         further = conditional_distance(rules) is not None and allows_further(rules, wanted)
         assert wanted + further <= min(cap, most)
@@ -63,16 +63,18 @@ def test_a_greater_share_keeps_every_pair_of_a_smaller_one(share: float, other: 
 @given(NUMBER, NUMBER, SEEDS)
 def test_a_category_with_an_exception_is_left_out_of_the_share(overlap: int, wanted: int, seed: int) -> None:
     rules = {"category": {"howto": wanted}, "share": {"share": 0.5, "overlap": 3}}
-    assert {wanted_for(overlap, rules, seed=seed, key=key, category="howto") for key in KEYS[:50]} == {wanted}
+    assert {find_overlap(overlap, rules, seed=seed, key=key, category="howto") for key in KEYS[:50]} == {
+        wanted
+    }
 
 
 @given(NUMBER, RULES, SEEDS)
 def test_what_is_the_same_for_all_pairs_is_what_each_of_them_gets(
     overlap: int, rules: dict[str, Any], seed: int
 ) -> None:
-    everywhere = wanted_everywhere(overlap, rules)
+    everywhere = find_uniform_overlap(overlap, rules)
     if everywhere is not None:
-        assert {wanted_for(overlap, rules, seed=seed, key=key, category="howto") for key in KEYS[:50]} == {
+        assert {find_overlap(overlap, rules, seed=seed, key=key, category="howto") for key in KEYS[:50]} == {
             everywhere
         }
 

@@ -19,7 +19,7 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import join_first, say
-from annotator.domain.overlap import wanted_everywhere
+from annotator.domain.overlap import find_uniform_overlap
 from annotator.domain.people import Actor
 from annotator.labeling.my_work_service import compute_times
 from annotator.people.roles_service import require_role
@@ -409,7 +409,7 @@ def _count_judgments(
     session: Session, row: DatasetRow, gathered: _Gathered, chosen: _Chosen, doc_ids: Mapping[int, str]
 ) -> int:
     """Return how many judgments the new pairs need, by the dataset's overlap and its exceptions."""
-    everywhere = wanted_everywhere(row.overlap, row.overlap_rules)
+    everywhere = find_uniform_overlap(row.overlap, row.overlap_rules)
     if everywhere is not None:
         return everywhere * int(chosen.is_new.sum())
     names = _name_new(gathered, chosen, doc_ids)

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
-from annotator.domain.overlap import MOST, conditional_distance, wanted_everywhere, wanted_for
+from annotator.domain.overlap import MOST, conditional_distance, find_overlap, find_uniform_overlap
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql, quote_texts
 from annotator.storage.tables.central import DatasetRow, PairRow, QueryRow
@@ -115,7 +115,7 @@ def forget_unanswered_queries(session: Session, annotator_pk: int, query_pks: Co
 def want(session: Session, dataset_pk: int, pairs: Sequence[tuple[int, str]]) -> list[int]:
     """Return how many annotators shall judge each of these new pairs (query_pk, key)."""
     dataset = session.get_one(DatasetRow, dataset_pk)
-    everywhere = wanted_everywhere(dataset.overlap, dataset.overlap_rules)
+    everywhere = find_uniform_overlap(dataset.overlap, dataset.overlap_rules)
     if everywhere is not None:
         return [everywhere] * len(pairs)
     statement = select(col(QueryRow.pk), col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk)
@@ -124,7 +124,7 @@ def want(session: Session, dataset_pk: int, pairs: Sequence[tuple[int, str]]) ->
 
 
 def _want(dataset: DatasetRow, key: str, category: str | None) -> int:
-    return wanted_for(
+    return find_overlap(
         dataset.overlap, dataset.overlap_rules, seed=dataset.order_seed, key=key, category=category
     )
 
@@ -135,7 +135,7 @@ def _choose(pair_pks: Iterable[int] | None) -> list[int] | None:
 
 
 def _derive_wanted(session: Session, dataset: DatasetRow, pks: list[int] | None) -> None:
-    everywhere = wanted_everywhere(dataset.overlap, dataset.overlap_rules)
+    everywhere = find_uniform_overlap(dataset.overlap, dataset.overlap_rules)
     if everywhere is not None:
         change = update(PairRow).where(col(PairRow.wanted) != everywhere).values(wanted=everywhere)
         for chunk in [None] if pks is None else _split(pks):

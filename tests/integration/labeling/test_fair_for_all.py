@@ -15,7 +15,7 @@ from sqlmodel import col
 from annotator.adjudication.decisions_sql import add_decisions
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.judgments import PairView
-from annotator.domain.overlap import allows_further, conditional_distance, wanted_for
+from annotator.domain.overlap import allows_further, conditional_distance, find_overlap
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import publish_version
 from annotator.importing.remapping.remapping_sql import retire_pairs
@@ -119,7 +119,7 @@ class Town(World):
             dataset = session.get_one(DatasetRow, self.dataset_pk)
             categories = {query.pk: query.category for query in session.scalars(select(QueryRow))}
             for pair in session.scalars(select(PairRow)):
-                wanted = wanted_for(
+                wanted = find_overlap(
                     dataset.overlap, dataset.overlap_rules,
                     seed=dataset.seed, key=pair.key, category=categories[pair.query_pk],
                 )  # fmt: skip

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import add_decisions
-from annotator.domain.overlap import allows_further, conditional_distance, wanted_for
+from annotator.domain.overlap import allows_further, conditional_distance, find_overlap
 from annotator.importing.remapping.remapping_sql import retire_pairs
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current
@@ -155,7 +155,7 @@ def compute(session: Session, dataset_pk: int) -> tuple[dict[int, tuple[int, int
         grades = [row.grade for row in given if row.purpose == "independent" and row.grade is not None]
         independent = sum(row.purpose == "independent" for row in given)
         assert pair.judged == independent
-        wanted = wanted_for(
+        wanted = find_overlap(
             dataset.overlap,
             dataset.overlap_rules,
             seed=dataset.seed,

@@ -11,10 +11,10 @@ from annotator.domain.overlap import (
     conditional_distance,
     count_lacking,
     describe_overlap,
+    find_largest_overlap,
+    find_overlap,
+    find_uniform_overlap,
     is_in_share,
-    most_for,
-    wanted_everywhere,
-    wanted_for,
 )
 
 
@@ -50,7 +50,7 @@ def test_rules_that_say_nothing_are_no_rules() -> None:
     assert conditional_distance(None) is None
     assert allows_further(None, 2)
     assert not allows_further(None, 20)
-    assert wanted_for(2, None, seed=0, key="0", category="howto") == 2
+    assert find_overlap(2, None, seed=0, key="0", category="howto") == 2
 
 
 @pytest.mark.parametrize(
@@ -82,18 +82,18 @@ def test_at_its_limits_a_rule_is_kept_as_it_is(rules: dict[str, Any]) -> None:
 def test_the_most_that_a_pair_can_come_to_need_counts_the_share_the_cap_and_a_further_one(
     rules: dict[str, Any] | None, howto: int, other: int
 ) -> None:
-    assert (most_for(2, rules, "howto"), most_for(2, rules, None)) == (howto, other)
+    assert (find_largest_overlap(2, rules, "howto"), find_largest_overlap(2, rules, None)) == (howto, other)
 
 
 def test_pairs_are_wanted_by_the_same_number_unless_a_category_or_a_share_says_otherwise() -> None:
-    assert [wanted_everywhere(3, rules) for rules in (None, {}, {"conditional": 1}, {"cap": 2})] == [
+    assert [find_uniform_overlap(3, rules) for rules in (None, {}, {"conditional": 1}, {"cap": 2})] == [
         3,
         3,
         3,
         2,
     ]
-    assert wanted_everywhere(3, {"category": {"howto": 3}}) is None
-    assert wanted_everywhere(3, {"share": {"share": 0.5, "overlap": 3}}) is None
+    assert find_uniform_overlap(3, {"category": {"howto": 3}}) is None
+    assert find_uniform_overlap(3, {"share": {"share": 0.5, "overlap": 3}}) is None
 
 
 def test_which_pairs_are_in_the_share_follows_from_the_seed_and_the_key_alone() -> None:
