@@ -181,7 +181,12 @@ def show_dataset(database: Database, actor: Actor, name: str) -> tuple[Dataset, 
     with database.read() as session:
         row = find_dataset(session, name)
         require_role(session, actor, key_of(row.pk), "annotator")
-        return _record(row), _counts(session, key_of(row.pk))
+        return read_dataset(session, row)
+
+
+def read_dataset(session: Session, row: DatasetRow) -> tuple[Dataset, DatasetCounts]:
+    """Return a dataset's settings, and how much is in it, in an open transaction."""
+    return _record(row), _counts(session, key_of(row.pk))
 
 
 def change_settings(

@@ -78,6 +78,7 @@ from annotator.storage.judgments.open_pairs import (
 from annotator.storage.judgments.quality_pairs import list_waiting
 from annotator.storage.lookup import find_dataset, find_handed_out, find_pair_pk, key_of
 from annotator.storage.pairs.document_text import DocumentBeginning, find_beginning
+from annotator.storage.tables.central import DatasetRow
 
 MOST_EVENTS = 500
 MOST_TRIES = 5
@@ -316,20 +317,25 @@ def compute_progress(database: Database, actor: Actor, dataset: str) -> Labeling
     """Return who has judged what, and what is left, per annotator and per query. For leads."""
     with database.read() as session:
         row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
-        queries = tuple(list_query_progress(session, dataset_pk))
-        pairs = sum(query.pairs for query in queries)
-        return LabelingProgress(
-            overlap=row.overlap,
-            uneven=row.overlap_rules is not None,
-            pairs=pairs,
-            complete=sum(query.complete for query in queries),
-            begun=sum(query.begun for query in queries),
-            annotators=tuple(list_annotator_progress(session, dataset_pk)),
-            queries=queries,
-            checks=count_pairs(session, dataset_pk) - pairs,
-        )
+        require_role(session, actor, key_of(row.pk), "lead")
+        return summarize_progress(session, row)
+
+
+def summarize_progress(session: Session, row: DatasetRow) -> LabelingProgress:
+    """Do what `compute_progress` does, in an open transaction."""
+    dataset_pk = key_of(row.pk)
+    queries = tuple(list_query_progress(session, dataset_pk))
+    pairs = sum(query.pairs for query in queries)
+    return LabelingProgress(
+        overlap=row.overlap,
+        uneven=row.overlap_rules is not None,
+        pairs=pairs,
+        complete=sum(query.complete for query in queries),
+        begun=sum(query.begun for query in queries),
+        annotators=tuple(list_annotator_progress(session, dataset_pk)),
+        queries=queries,
+        checks=count_pairs(session, dataset_pk) - pairs,
+    )
 
 
 def list_work_progress(

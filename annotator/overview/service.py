@@ -1,7 +1,6 @@
-"""Summarize a dataset: progress, agreement, open work, and what to do next.
+"""Summarize a dataset: progress, agreement, open work, and the next steps.
 
-Asks the other slices one after the other and adds only the list of next steps. A judgment that arrives in between may
-be in one figure and not yet in another.
+The figures of other slices are read in one transaction, so they all show the same moment.
 """
 
 from collections import Counter
@@ -12,19 +11,18 @@ from datetime import datetime, timedelta
 from sqlalchemy.orm import Session
 
 from annotator.adjudication.queue.queue_records import QueuePace, QueueSummary
-from annotator.adjudication.queue.queue_service import compute_queue_pace, summarize_queue
+from annotator.adjudication.queue.queue_service import compute_queue_pace, count_queue, measure_pace
 from annotator.adjudication.queue.queue_sql import list_waiting_for
 from annotator.agreement.records import AgreementSummary
 from annotator.dataset.coverage_counts import ROWS_OF_DOCUMENTS
 from annotator.dataset.coverage_service import measure_dataset_coverage
 from annotator.dataset.records import Coverage
-from annotator.dataset.service import Dataset, DatasetCounts, show_dataset
+from annotator.dataset.service import Dataset, DatasetCounts, read_dataset
 from annotator.domain.people import Actor
-from annotator.guideline.feedback_service import count_waiting_feedback
-from annotator.guideline.service import count_outdated
+from annotator.guideline.feedback_sql import count_waiting
 from annotator.labeling.calibration_sql import list_check_pks
-from annotator.labeling.questions_service import count_open_questions
-from annotator.labeling.service import LabelingProgress, compute_progress, count_recent_judgments
+from annotator.labeling.questions_sql import count_unanswered
+from annotator.labeling.service import LabelingProgress, count_recent_judgments, summarize_progress
 from annotator.overview.forecast import (
     PACE_DAYS,
     ReleaseForecast,
@@ -38,21 +36,18 @@ from annotator.people.roles_service import require_role
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.releases_sql import find_latest_release, is_published
 from annotator.storage.database import Database
+from annotator.storage.judgments.outdated import count_outdated_by_annotator
 from annotator.storage.logs.disclosures import add_seen, list_answered, list_blind_pairs, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_settlements import UNRATEABLE, PairSettlements, mark_pairs, read_settlements
 
-OPEN_GATES = frozenset(
-    {"unjudged_queries", "relevant", "stale", "quality_control"}
-)  # the other gates follow from figures that have a step of their own
+OPEN_GATES = frozenset({"unjudged_queries", "relevant", "stale", "quality_control"})
+"""The gates with a step of their own. Other figures lead to a step for the other gates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A dataset at a glance. `pairs`: its pairs by status, and how far they are.
-
-    `coverage`: what its queries and settled pairs cover, beside what the dataset requires.
-    """
+    """A dataset at a glance. `coverage`: of its queries and settled pairs, with the requirements."""
 
     dataset: Dataset
     counts: DatasetCounts
@@ -61,19 +56,15 @@ class Overview:
     agreement: AgreementSummary
     coverage: Coverage
     steps: tuple[NextStep, ...]
-    lacking: int
-    """How many judgments the pairs still lack."""
-    checks: int | None
-    """Pairs that quality control has still to check, see `forecast.count_checks_left`."""
-    open_gates: tuple[str, ...]
-    """The gates of a release that are not met, by name."""
-    blind_pairs: int = 0
-    """Judged pairs that the reader may still judge, and that count as not judged."""
+    lacking: int  # judgments that the pairs still lack
+    checks: int | None  # pairs left to check; see `forecast.count_checks_left`
+    open_gates: tuple[str, ...]  # names of the release gates that are not met
+    blind_pairs: int = 0  # judged pairs that the reader may still judge; they count as not judged
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetStatus:
-    """The progress of a dataset: its pairs, what waits for a lead, and how long that lasts."""
+    """The progress of a dataset: its pairs, its queue, and how long the queue will last."""
 
     pairs: PairCounts
     queue: QueueSummary
@@ -81,26 +72,30 @@ class DatasetStatus:
 
 
 def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
-    """Return the dataset at a glance, with what to do next, first things first. For leads.
+    """Return the dataset at a glance, with the next steps in order. For leads.
 
-    Pairs that the lead may still judge count as not judged, also for the gates. Pairs, gates, coverage and agreement are counted from one reading of the pairs and their judgments.
+    Pairs that the lead may still judge count as not judged, also for the gates.
     """
     from annotator.agreement.service import summarize_agreement
 
     with database.read() as session:
         row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
-        settled = read_settlements(session, key_of(row.pk), blind)
-        pairs = _count_pairs(session, key_of(row.pk), settled, blind)
-        version, changed = _compare_with_latest(session, key_of(row.pk), settled)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        settled = read_settlements(session, dataset_pk, blind)
+        pairs = _count_pairs(session, dataset_pk, settled, blind)
+        version, changed = _compare_with_latest(session, dataset_pk, settled)
         survey = survey_pairs(session, row, settled, blind)
         agreement = summarize_agreement(session, row, settled=settled, blind=blind)
         gates = compute_gates(survey, row, agreement.verdict)
         coverage = measure_dataset_coverage(settled, survey.queries, row.requirements)
-    described, counts = show_dataset(database, actor, dataset)
-    queue = summarize_queue(database, actor, dataset)
-    progress = compute_progress(database, actor, dataset)
+        described, counts = read_dataset(session, row)
+        queue = count_queue(session, dataset_pk, actor.person_id)
+        progress = summarize_progress(session, row)
+        questions = count_unanswered(session, dataset_pk)
+        outdated = sum(item.answers for item in count_outdated_by_annotator(session, dataset_pk))
+        waiting_feedback = count_waiting(session, dataset_pk)
     figures = DatasetFigures(
         dataset=dataset,
         queries=counts.queries,
@@ -117,14 +112,14 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         kappa_open=agreement.verdict.state == "unknown",
         disagreements=pairs.disagreements,
         reopened=pairs.by_status["reopened"],
-        questions=count_open_questions(database, actor, dataset),
-        outdated=sum(item.answers for item in count_outdated(database, actor, dataset)),
+        questions=questions,
+        outdated=outdated,
         ready=all(gate.met for gate in gates),
         settled=pairs.settled,
         version=version,
         changed=changed,
         waiting=WaitingDisagreements(pairs.waiting, queue.by_reason, queue.flips),
-        waiting_feedback=count_waiting_feedback(database, actor, dataset),
+        waiting_feedback=waiting_feedback,
         missing=_list_missing(coverage, judging=bool(pairs.to_judge) or not pairs.pairs),
         open_gates=tuple(
             (gate.name, gate.why or "") for gate in gates if not gate.met and gate.name in OPEN_GATES
@@ -148,7 +143,7 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
 def read_forecast(
     database: Database, actor: Actor, dataset: str, overview: Overview, *, now: datetime
 ) -> ReleaseForecast:
-    """Return when the dataset can be released at the pace of the last days. For leads."""
+    """Forecast when the dataset can be released, at the pace of the last PACE_DAYS days. For leads."""
     since = now - timedelta(days=PACE_DAYS)
     pace = compute_queue_pace(database, actor, dataset, now=now)
     people = [person for person in overview.progress.annotators if not person.simulated]
@@ -165,23 +160,22 @@ def read_forecast(
 
 
 def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime) -> DatasetStatus:
-    """Return how many pairs are at which stage, and how long the queue lasts. For leads.
-
-    The days of the pace are those of the zone of `now`.
-    """
+    """Return the progress of a dataset. For leads. The days of the pace are in the time zone of `now`."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
-        pairs = _count_pairs(session, dataset_pk, read_settlements(session, dataset_pk, blind), blind)
-    queue = summarize_queue(database, actor, dataset)
-    return DatasetStatus(pairs, queue, compute_queue_pace(database, actor, dataset, now=now))
+        return DatasetStatus(
+            _count_pairs(session, dataset_pk, read_settlements(session, dataset_pk, blind), blind),
+            count_queue(session, dataset_pk, actor.person_id),
+            measure_pace(session, dataset_pk, blind, now=now),
+        )
 
 
 def _count_pairs(
     session: Session, dataset_pk: int, settled: PairSettlements, blind: Collection[int]
 ) -> PairCounts:
-    """Count the pairs of the pool; see `overview/records.py`. `settled`: read with the same `blind`."""
+    """Count the pairs of the pool. `settled`: read with the same `blind`."""
     import numpy as np
 
     judged = np.zeros(len(settled.pair), dtype=np.bool_)
@@ -200,7 +194,7 @@ def _count_pairs(
 
 
 def _list_missing(coverage: Coverage, *, judging: bool) -> tuple[str, ...]:
-    """Return the requirements that are not met; while pairs are still judged, only those that judging cannot meet."""
+    """Return the unmet requirements. While pairs are `judging`, only those that judgments cannot meet."""
     return tuple(
         row.name
         for row in coverage.rows
@@ -211,7 +205,7 @@ def _list_missing(coverage: Coverage, *, judging: bool) -> tuple[str, ...]:
 def _compare_with_latest(
     session: Session, dataset_pk: int, settled: PairSettlements
 ) -> tuple[str | None, bool]:
-    """Return the version of the latest release, and whether what is settled now differs from it."""
+    """Return the version of the latest release, and whether the settled grades differ from it now."""
     release = find_latest_release(session, dataset_pk)
     grade = settled.map_settled()
     if release is None:
@@ -220,9 +214,9 @@ def _compare_with_latest(
 
 
 def give_up_blind_pairs(database: Database, actor: Actor, dataset: str, *, now: datetime) -> int:
-    """Record that a lead sees every judged pair that the lead could still judge, and return how many. For leads.
+    """Record that the lead sees every judged pair that the lead could still judge; return their number. For leads.
 
-    From then on the lead's figures are complete, and the lead is never handed these pairs.
+    Afterwards the lead's figures are complete, and the lead never gets these pairs to judge.
     """
     with database.write() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
@@ -234,9 +228,9 @@ def give_up_blind_pairs(database: Database, actor: Actor, dataset: str, *, now: 
 
 
 def keep_answers(database: Database, actor: Actor, dataset: str, *, now: datetime) -> None:
-    """Let a lead's answers stay as they are on pairs that others have judged, before figures with these pairs are shown.
+    """Make a lead's answers to pairs that others have judged final. For leads.
 
-    Until then the lead may change them, and no figure of this lead includes these pairs. For leads.
+    Afterwards the lead's figures include these pairs. Before, the lead could change the answers.
     """
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset, archived_too=True).pk)

@@ -96,29 +96,38 @@ def list_queue(
 def summarize_queue(database: Database, actor: Actor, dataset: str) -> QueueSummary:
     """Count the open disagreements by what they are. Needs the role lead."""
     with database.read() as session:
-        dataset_pk = _find_led(session, actor, dataset)
-        reader = make_reader(session, dataset_pk, actor.person_id, datetime.min)
-        return summarize_counts(
-            count_open_by_kind(session, reader),
-            by_category=count_by_category(session, dataset_pk, reader.blind),
-            assigned=count_assigned(session, dataset_pk, reader.blind),
-            due=count_due(session, dataset_pk),
-        )
+        return count_queue(session, _find_led(session, actor, dataset), actor.person_id)
+
+
+def count_queue(session: Session, dataset_pk: int, reader_pk: int | None) -> QueueSummary:
+    """Count the open disagreements by kind, in an open transaction. `reader_pk`: the lead; None for the operator."""
+    reader = make_reader(session, dataset_pk, reader_pk, datetime.min)
+    return summarize_counts(
+        count_open_by_kind(session, reader),
+        by_category=count_by_category(session, dataset_pk, reader.blind),
+        assigned=count_assigned(session, dataset_pk, reader.blind),
+        due=count_due(session, dataset_pk),
+    )
 
 
 def compute_queue_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) -> QueuePace:
     """Estimate how long the queue lasts at the pace of the last seven days, in the zone of `now`. Needs the role lead."""
-    since = find_begin(now)
     with database.read() as session:
         dataset_pk = _find_led(session, actor, dataset)
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
-        return estimate_queue(
-            count_all_open(session, dataset_pk, blind),
-            list_decided_since(session, dataset_pk, since),
-            count_arrived_since(session, dataset_pk, since, blind),
-            find_first_begin(session, dataset_pk),
-            now=now,
-        )
+        return measure_pace(session, dataset_pk, blind, now=now)
+
+
+def measure_pace(session: Session, dataset_pk: int, blind: frozenset[int], *, now: datetime) -> QueuePace:
+    """Do what `compute_queue_pace` does, in an open transaction. `blind`: pairs that the lead may still judge."""
+    since = find_begin(now)
+    return estimate_queue(
+        count_all_open(session, dataset_pk, blind),
+        list_decided_since(session, dataset_pk, since),
+        count_arrived_since(session, dataset_pk, since, blind),
+        find_first_begin(session, dataset_pk),
+        now=now,
+    )
 
 
 def find_disagreements(

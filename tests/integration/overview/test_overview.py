@@ -1,6 +1,8 @@
 """A dataset at a glance, on both databases: the figures come from the stages, and the next step follows from them."""
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -13,7 +15,7 @@ from annotator.domain.errors import NotAllowed, NotFound
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import count_recent_judgments, show_activity
 from annotator.overview.glance import list_idle
-from annotator.overview.service import Overview, show_overview
+from annotator.overview.service import Overview, show_overview, show_status
 from annotator.quality.records import ErrorRate, QualityStatus
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
@@ -58,6 +60,18 @@ class Glance(JudgedWorld):
             self.database, self.lead, "d", version,
             exports_dir=folder, now=LATER, overrides={"quality_control": "표본 검사를 아직 하지 않았다"},
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("show", [show_overview, partial(show_status, now=LATER)])
+def test_all_figures_come_from_one_moment(
+    database: Database, monkeypatch: pytest.MonkeyPatch, show: Callable[..., object]
+) -> None:
+    world = Glance(database)
+    world.judge_all((0, 0), (1, 1), (3, 3), (3, 2))
+    begun, read = [], Database.read
+    monkeypatch.setattr(Database, "read", lambda self: begun.append(self) or read(self))
+    show(database, world.lead, "d")
+    assert len(begun) == 1, "a judgment between two transactions would be in some figures only"
 
 
 def test_before_anything_is_judged_every_pair_is_short(database: Database) -> None:
