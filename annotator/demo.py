@@ -26,7 +26,9 @@ from annotator.labeling.service import list_judgments, submit_judgments
 from annotator.people.roles_service import find_actor
 from annotator.people.service import add_person, change_person, list_people
 from annotator.pooling.proposals.proposals_service import propose
-from annotator.pooling.service import list_pairs, pool_runs
+from annotator.pooling.rounds.pool_records import PoolRequest
+from annotator.pooling.rounds.rounds_service import make_round
+from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
 
 DATASET = "demo"
@@ -115,7 +117,8 @@ def build_demo(
     if with_judgments:
         path = folder / "simulated-judgments.csv"
         simulated = import_judgments(database, OPERATOR, DATASET, path, now=now, simulated=True).added
-        pool_runs(database, OPERATOR, DATASET, depth=DEPTH_WITH_JUDGMENTS, systems=POOLED_SYSTEMS, now=now)
+        request = PoolRequest(depth=DEPTH_WITH_JUDGMENTS, systems=POOLED_SYSTEMS)
+        make_round(database, OPERATOR, DATASET, request, now=now)
         _answer_checks(database, now, folder / "simulated-answers.csv")
         _ask_and_propose(database, now)
     _, counts = show_dataset(database, OPERATOR, DATASET)
@@ -134,7 +137,8 @@ def _build_dataset(database: Database, now: datetime, folder: Path) -> bool:
     import_documents(database, OPERATOR, DATASET, folder / "documents.jsonl", now=now)
     for system, name in RUNS.items():
         import_run(database, OPERATOR, DATASET, folder / name, system=system, now=now)
-    pool_runs(database, OPERATOR, DATASET, depth=DEPTH, systems=POOLED_SYSTEMS, now=now)
+    request = PoolRequest(depth=DEPTH, systems=POOLED_SYSTEMS)
+    make_round(database, OPERATOR, DATASET, request, now=now)
     return True
 
 

@@ -52,6 +52,17 @@ def check_text(name: str, text: str, *, empty: TextFault | None, most: int = MAX
     return cleaned.strip()
 
 
+def read_note(note: object) -> str | None:
+    """Return the note that a browser sends, cleaned; None if it is empty. Raises ValidationError for a bad one."""
+    if note is not None and not isinstance(note, str):
+        raise ValidationError(f"note: expected a text, found {note!r:.80}")
+    if note is None or not note.strip():
+        return None
+    if len(note) > MAX_TEXT:
+        raise ValidationError(f"note: expected at most {MAX_TEXT:,} characters, found {len(note):,}")
+    return clean_text(note)
+
+
 def check_options(options: Mapping[str, Any]) -> None:
     """Raise ValidationError if the options of an import or a round are too long to be recorded."""
     length = len(json.dumps(options, ensure_ascii=False, default=str))

@@ -11,9 +11,8 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import OUTCOMES, check_grade
 from annotator.domain.judgments import REASONS, JudgmentEvent, RefusedEvent, read_event_id
 from annotator.domain.press_times import read_pressed_at, read_seconds
-from annotator.domain.texts import clean_text, holds_no_text
+from annotator.domain.texts import holds_no_text, read_note
 
-MAX_NOTE = 10_000
 MAX_BROWSER = 64
 MAX_NUMBER = 2**53  # what JavaScript counts exactly
 NOT_THE_BROWSERS = ("purpose", "judged_at", "received_at", "stale", "late")  # the server alone says these
@@ -47,7 +46,7 @@ def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
         raise ValidationError(f"grade: expected none with the outcome {outcome}, found {grade!r}")
     version = entry.get("guideline_version")
     browser, number = _read_browser(entry)
-    note, reason = _read_note(entry), _read_reason(entry, outcome)
+    note, reason = read_note(entry.get("note")), _read_reason(entry, outcome)
     if reason == "other" and note is None:
         raise ValidationError("note: expected the reason in words with the reason other, found nothing")
     return JudgmentEvent(
@@ -100,14 +99,3 @@ def _read_reason(entry: Mapping[str, Any], outcome: str) -> str | None:
             f"reason: expected one of {', '.join(REASONS)} with the outcome unrateable, found {reason!r}"
         )
     return reason
-
-
-def _read_note(entry: Mapping[str, Any]) -> str | None:
-    note = entry.get("note")
-    if note is not None and not isinstance(note, str):
-        raise ValidationError(f"note: expected a text, found {note!r:.80}")
-    if note is None or not note.strip():
-        return None
-    if len(note) > MAX_NOTE:
-        raise ValidationError(f"note: expected at most {MAX_NOTE:,} characters, found {len(note):,}")
-    return clean_text(note)

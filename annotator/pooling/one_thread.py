@@ -7,10 +7,10 @@ from typing import Any
 
 
 class OneThread:
-    """Keeps the process's matrix products on one thread while an evaluation or an adaptive round runs in any thread of it.
+    """Keep the matrix products of this process on one thread while an evaluation or an adaptive round runs.
 
-    The products are small. Shared between threads, they take three to fifteen times as long where other work keeps the cores
-    busy. The limit holds for the whole process, so the last of them that ends takes it away, not the first.
+    The products are small: on several threads they take three to fifteen times as long if other work uses the
+    cores. The limit holds for the whole process until the last holder ends.
     """
 
     def __init__(self) -> None:

@@ -1,20 +1,17 @@
-"""Make the pool: choose which candidates become pairs to be judged, list the pairs, and count each system's share.
+"""Add single results to the pool, and list its pairs. `rounds/rounds_service.py` makes whole rounds.
 
-Each pair keeps who proposed it, at what rank and score, and the round in which it came (`rounds_service.py`). Pooling twice changes
-nothing.
+Each pair keeps the systems that proposed it, with rank and score, and the round in which it came.
 """
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.roles_service import require_role
-from annotator.pooling.retrievers.records import RetrievalOptions
 from annotator.pooling.rounds.round_records import NewRound
 from annotator.pooling.rounds.rounds_sql import (
     add_new_pairs_to_round,
@@ -37,17 +34,14 @@ from annotator.storage.pairs.pool import (
     list_titles,
 )
 
-if TYPE_CHECKING:
-    from annotator.pooling.rounds.pool_records import PoolReport
-    from annotator.pooling.rounds.rounds_service import Progress
-
 
 @dataclass(frozen=True, slots=True)
 class PoolPair:
-    """A pair of the pool. `pair` is the id that the app uses; `status` one of PAIR_STATUSES.
+    """A pair of the pool.
 
-    `query` and `title`: the query's text and the document's title. `round`: the number of the round in which it came; None if it
-    came otherwise (with a file, by an annotator's proposal, by a remap), or before rounds were kept.
+    `pair`: its id in the app. `status`: one of PAIR_STATUSES. `query`: the query's text. `title`: the
+    document's. `round`: the number of its round; None if it came with a file, by a proposal or a remap, or
+    before rounds were recorded.
     """
 
     pair: str
@@ -60,42 +54,13 @@ class PoolPair:
     round: int | None
 
 
-def pool_runs(
-    database: Database,
-    actor: Actor,
-    dataset: str,
-    *,
-    depth: int,
-    now: datetime,
-    systems: Sequence[str] | None = None,
-    retrievers: Sequence[str] = (),
-    retrieval: RetrievalOptions = RetrievalOptions(),
-    dry_run: bool = False,
-    progress: "Progress | None" = None,
-) -> "PoolReport":
-    """Make pairs of the first `depth` results per query of each run (`systems` None: of all runs), and of
-    what each of `retrievers` finds among the dataset's documents.
-
-    A run's first results are counted by their order, whether its ranks begin at 0 or 1. For leads.
-    StateError when there is nothing to pool from, ValidationError for a system or retriever there is not.
-    """
-    from annotator.pooling.rounds.pool_records import (
-        PoolRequest,  # these bring numpy, which listing pairs spares
-    )
-    from annotator.pooling.rounds.rounds_service import make_round
-
-    chosen = None if systems is None else tuple(systems)
-    request = PoolRequest(depth=depth, systems=chosen, retrievers=tuple(retrievers), retrieval=retrieval)
-    return make_round(database, actor, dataset, request, now=now, dry_run=dry_run, progress=progress)
-
-
 @dataclass(frozen=True, slots=True)
 class PooledResults:
-    """The result of adding single results to the pool: new pairs, and those that were in the pool already."""
+    """The result of adding single results to the pool."""
 
     new: int
     already_there: int
-    round: int | None = None  # the number of the round in which the new pairs came
+    round: int | None = None  # the number of the round of the new pairs; None without any
 
 
 def pool_results(
@@ -108,12 +73,11 @@ def pool_results(
     now: datetime,
     strategy: str = "results",
 ) -> PooledResults:
-    """Make pairs of these results (query_id, doc_id) of imported runs, such as documents that nobody was asked to judge.
+    """Add these results (query_id, doc_id) of imported runs to the pool, as one round named `strategy`. For
+    leads.
 
-    The new pairs are a round, under the name `strategy`.
-
-    Each pair keeps which runs (all, or those of `systems`) list it, at what rank and score; annotators see none of that, as
-    of any other pair. For leads. ValidationError for a result that no such run has.
+    Each pair keeps the runs (all, or those of `systems`) that list it, with rank and score. Raises
+    ValidationError for a result that no such run has.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -140,35 +104,10 @@ def pool_results(
     return PooledResults(new, len(set(results)) - new, number)
 
 
-def retrieve(
-    database: Database,
-    actor: Actor,
-    dataset: str,
-    *,
-    depth: int,
-    now: datetime,
-    retrievers: Sequence[str] = ("bm25",),
-    dry_run: bool = False,
-    progress: "Progress | None" = None,
-) -> "PoolReport":
-    """Make pairs of what our own retrievers find, for a team without a run; imported runs are left aside."""
-    return pool_runs(
-        database,
-        actor,
-        dataset,
-        depth=depth,
-        now=now,
-        systems=(),
-        retrievers=retrievers,
-        dry_run=dry_run,
-        progress=progress,
-    )
-
-
 def list_pairs(
     database: Database, actor: Actor, dataset: str, *, status: str | None = None
 ) -> list[PoolPair]:
-    """Return the pool by query position and doc_id, or the pairs of one status. Shows provenance: for leads."""
+    """Return the pairs (of one status) by query position and doc_id, with their systems. For leads."""
     if status is not None and status not in PAIR_STATUSES:
         raise ValidationError(f"status: expected one of {', '.join(PAIR_STATUSES)}, found {status!r}")
     with database.read() as session:
@@ -201,7 +140,7 @@ def _store(
     now: datetime,
     strategy: str,
 ) -> tuple[int | None, int]:
-    """Make the pairs, and a round of those that are new; its number and how many these are."""
+    """Store the pairs and a round with the new ones; return its number (None without any) and their number."""
     with database.write() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)

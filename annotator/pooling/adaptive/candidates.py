@@ -17,10 +17,10 @@ def build_candidates(
     system_count: int,
     query_count: int,
 ) -> CandidateTable:
-    """Return one row per query and document, ordered by query and then document; nothing is judged or in the pool yet.
+    """Return one row per query and document, in this order, without grades and with an empty pool.
 
-    The four arrays are parallel: entry i is one result, on rank `ranks[i]` (from 1) of a system's list. If a list holds a
-    document twice, its best rank counts.
+    The four arrays are parallel: entry i is one result, at rank `ranks[i]` (from 1) of a system's list. If a
+    list contains a document twice, its best rank counts.
     """
     width = int(documents.max(initial=0)) + 1
     keys, rows = np.unique(queries * width + documents, return_inverse=True)

@@ -1,7 +1,7 @@
-"""Choose the next pairs from what is judged so far, and estimate the order of the systems.
+"""Choose the next pairs from the grades so far, and estimate the order of the systems.
 
-`choose_pairs` and `estimate_order` are the two functions that a service calls; `records.py` says how. Both are deterministic by
-the seed and do not depend on the order in which the systems are given.
+Services call `choose_pairs` and `estimate_order`; `records.py` describes how. Both depend only on the seed
+and the data, not on the order of the systems.
 """
 
 from dataclasses import replace
@@ -24,9 +24,9 @@ from annotator.pooling.one_thread import ONE_THREAD
 
 
 def choose_pairs(table: CandidateTable, settings: AdaptiveSettings) -> AdaptiveChoice:
-    """Return the next `settings.budget` rows, most useful first; fewer if fewer are left.
+    """Return the next `settings.budget` rows (or fewer), most useful first.
 
-    Never returns a row that is judged or in the pool, nor a row twice. Raises ValidationError for an unknown measure or a
+    Returns no judged or pooled row, and no row twice. Raises ValidationError for an unknown measure or a
     negative budget.
     """
     if settings.budget < 0:
@@ -42,7 +42,7 @@ def choose_pairs(table: CandidateTable, settings: AdaptiveSettings) -> AdaptiveC
 
 
 def estimate_order(table: CandidateTable, settings: AdaptiveSettings) -> OrderEstimate:
-    """Return the expected order of the systems with everything judged, and which two systems could still swap.
+    """Estimate the order of the systems if all candidates were judged, and which of them could still swap.
 
     Raises ValidationError for an unknown measure.
     """

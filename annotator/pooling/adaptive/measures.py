@@ -1,16 +1,18 @@
-"""Expected scores of the systems, and how much the grade of each candidate changes them.
+"""Compute the expected scores of the systems, and the effect of each candidate's grade on them.
 
-For every measure: the mean score with expected grades, and its gradient by the gain of each candidate. A gain is the grade
-(nDCG) or whether the document is relevant (P, AP).
+For every measure: the mean score with expected grades, and its gradient by the gain of each candidate. A gain
+is the grade (nDCG) or whether the document is relevant (P, AP).
 
-- nDCG@k: sum of gain / log2(rank + 1) over the same sum of the ideal order. The ideal's expectation takes the number of
-  further documents of each grade as Poisson. Grading a document raises the ideal too, and the gradient says so.
+- nDCG@k: the sum of gain / log2(rank + 1), divided by the same sum of the ideal order. In the expected ideal,
+  the number of further documents of each grade is Poisson. A higher grade also raises the ideal; the gradient
+  includes that.
 - P@k: relevant documents in the first k, divided by k.
-- AP: sum over relevant documents i of (1 + relevant documents above i) / rank of i, divided by the number R of relevant ones.
-  Its expectation for independent documents is that sum with chances in place of grades (Carterette, Allan & Sitaraman,
-  Minimal test collections for retrieval evaluation, SIGIR 2006).
+- AP: the sum over relevant documents i of (1 + relevant documents above i) / rank of i, divided by the number
+  of relevant documents. Its expectation for independent documents is that sum with chances instead of grades
+  (Carterette, Allan & Sitaraman, Minimal test collections for retrieval evaluation, SIGIR 2006).
 
-A query without a relevant document scores 0; while none is known, the score counts with the chance that there is one.
+A query without a relevant document scores 0. While none is known, its score is weighted by the chance that
+there is one.
 """
 
 import re
@@ -29,7 +31,7 @@ MEASURE = re.compile(r"(nDCG|P)@([1-9]\d{0,3})|AP")
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveMeasure:
-    """A measure, its cutoff (none for AP), and how much gain each grade from 1 adds."""
+    """A measure, its cutoff (0 for AP), and the gain that each grade from 1 adds."""
 
     kind: str
     cutoff: int
@@ -38,7 +40,7 @@ class AdaptiveMeasure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearScores:
-    """Mean scores, and what one more unit of a candidate's gain would add to each."""
+    """Mean scores, and how much one more unit of a candidate's gain would add to each."""
 
     scores: Values  # [system]
     gradient: NDArray[np.float32]  # [candidate, system]
@@ -59,7 +61,7 @@ def read_measure(name: str, relevant_from: int) -> AdaptiveMeasure:
 
 
 def score_expected(table: CandidateTable, measure: AdaptiveMeasure, chances: Values) -> LinearScores:
-    """Return scores and gradient. `chances` is [candidate, level]: of grade >= level; 0 or 1 where it is judged."""
+    """Return scores and gradient. `chances` [candidate, level]: of grade >= level; 0 or 1 if judged."""
     gains = chances @ np.array(measure.steps)
     if measure.kind == "AP":
         return _score_ap(table, gains)
@@ -103,7 +105,7 @@ def _score_top(
 def _expect_ideal(
     table: CandidateTable, measure: AdaptiveMeasure, chances: Values, discounts: Values
 ) -> tuple[Values, Values, Values]:
-    """Return for each query: the expected ideal DCG; by level, how much one more document adds; the chance of a relevant one."""
+    """Return for each query: the expected ideal DCG, what one more document adds by level, the chance of a relevant one."""
     queries, cutoff = table.query_count, len(discounts)
     sums = np.concatenate([[0.0], np.cumsum(discounts)])
     nexts = np.concatenate([discounts, [0.0]])
@@ -130,7 +132,7 @@ def _score_ap(table: CandidateTable, gains: Values) -> LinearScores:
     relevant = np.bincount(table.queries, gains, queries)
     certain = np.bincount(table.queries, gains >= 1, queries) > 0
     any_relevant = np.where(certain, 1.0, 1 - np.exp(-relevant))
-    # An expected number below 1 is that of a query that mostly has none: given that there is one, there is at least one.
+    # If the expected number is below 1, the query probably has no relevant document; if it has one, there is at least 1.
     factor = np.divide(any_relevant, relevant, out=np.zeros(queries), where=relevant > 0)
     gradient = np.zeros(table.ranks.shape, dtype=np.float32)
     scores = np.zeros(table.system_count)
@@ -151,7 +153,7 @@ def _score_ap(table: CandidateTable, gains: Values) -> LinearScores:
 
 
 def _sum_above(values: Values, owners: NDArray[np.int64]) -> Values:
-    """Return for each value the sum of those before it with the same owner; equal owners are neighbours."""
+    """Return for each value the sum of the earlier values of its owner. Equal owners are adjacent."""
     total = np.cumsum(values) - values
     starts = (
         np.concatenate([[True], owners[1:] != owners[:-1]]) if len(owners) else np.zeros(0, dtype=np.bool_)

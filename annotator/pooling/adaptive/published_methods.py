@@ -1,17 +1,19 @@
 """Choose pairs by methods from the literature, for comparison: depth, move-to-front, bandits and hedge.
 
-All but `depth` look at one query at a time and take equally many pairs from every query. They learn from the grades of the
-query so far; in a round that takes several pairs of a query, a chosen pair counts as judged without a grade.
+All but `depth` consider one query at a time and take equally many pairs from every query. They learn from the
+grades of the query so far. If a round takes several pairs of a query, a chosen pair counts as judged without
+a grade.
 
-- `depth`: by the best rank in any list; of equal ones the document that more systems return.
-- `move-to-front`: the next document of the list that has disappointed least (Cormack, Palmer & Clarke, SIGIR 1998).
-- `max-mean`: of the list with the highest mean of its Beta posterior (Losada, Parapar & Barreiro 2017, IP&M 53). We do not let
-  it forget (their non-stationary variant).
-- `thompson`: of the list whose Beta posterior gives the highest random value (the same paper).
-- `hedge`: the document with the highest sum of the lists' weights, each times log(depth / rank); a list loses weight with each
-  document that it ranks high and that is not relevant (Aslam, Pavlu & Savell, CIKM 2003).
+- `depth`: by the best rank in any list, then by the number of systems that return the document.
+- `move-to-front`: the next document of the list with the best record (Cormack, Palmer & Clarke, SIGIR 1998).
+- `max-mean`: the next document of the list with the highest mean of its Beta posterior (Losada, Parapar &
+  Barreiro 2017, IP&M 53), in their stationary variant.
+- `thompson`: the next document of the list with the highest random value from its Beta posterior (the same
+  paper).
+- `hedge`: the document with the highest sum of the lists' weights, each times log(depth / rank). A list loses
+  weight with each non-relevant document at a high rank (Aslam, Pavlu & Savell, CIKM 2003).
 
-A list's record is that of the judged documents above its first unjudged one.
+A list's record is that of the judged documents above its first unjudged document.
 """
 
 from collections.abc import Iterator
@@ -37,11 +39,11 @@ def choose_by_published_method(table: CandidateTable, settings: AdaptiveSettings
     else:
         turns = [
             (turn, position, row)
-            for position, (members, taken, wanted) in enumerate(
+            for position, (members, taken, number) in enumerate(
                 _share_budget(table, settings.budget, generator)
             )
             for turn, row in enumerate(
-                _choose_in_query(table, settings, members, wanted, ties, generator), taken
+                _choose_in_query(table, settings, members, number, ties, generator), taken
             )
         ]
         rows = np.array([row for _, _, row in sorted(turns)], dtype=np.int64)
@@ -58,24 +60,24 @@ def _choose_by_depth(table: CandidateTable, budget: int, ties: Values) -> Rows:
 def _share_budget(
     table: CandidateTable, budget: int, generator: np.random.Generator
 ) -> Iterator[tuple[Rows, int, int]]:
-    """Yield for each query that gets pairs: its rows, how many are in the pool, how many to take. The fewest pairs first."""
+    """Yield (rows, pairs in the pool, pairs to take) of each query that gets pairs, the fewest pairs first."""
     unavailable = (table.grades != UNJUDGED) | table.in_pool
     taken = np.bincount(table.queries, unavailable, table.query_count).astype(np.int64)
     open_counts = np.bincount(table.queries, ~unavailable, table.query_count).astype(np.int64)
     level = _find_level(taken, open_counts, budget)
-    wanted = np.clip(level - taken, 0, open_counts)
-    spare = budget - int(wanted.sum())
+    to_take = np.clip(level - taken, 0, open_counts)
+    spare = budget - int(to_take.sum())
     order = generator.permutation(table.query_count)
-    more = order[(wanted < open_counts)[order] & (taken + wanted <= level)[order]][:spare]
-    wanted[more] += 1
+    more = order[(to_take < open_counts)[order] & (taken + to_take <= level)[order]][:spare]
+    to_take[more] += 1
     by_query = np.argsort(table.queries, kind="stable")
     starts = np.searchsorted(table.queries[by_query], np.arange(table.query_count + 1))
-    for query in order[wanted[order] > 0].tolist():
-        yield by_query[starts[query] : starts[query + 1]], int(taken[query]), int(wanted[query])
+    for query in order[to_take[order] > 0].tolist():
+        yield by_query[starts[query] : starts[query + 1]], int(taken[query]), int(to_take[query])
 
 
 def _find_level(taken: Rows, open_counts: Rows, budget: int) -> int:
-    """Return the highest number of pairs to which every query can be filled, as far as it has them."""
+    """Return the highest number of pairs per query that the budget can fill, where queries have enough."""
     low, high = 0, int((taken + open_counts).max(initial=0))
     while low < high:
         middle = (low + high + 1) // 2
@@ -90,7 +92,7 @@ def _choose_in_query(
     table: CandidateTable,
     settings: AdaptiveSettings,
     members: Rows,
-    wanted: int,
+    number: int,
     ties: Values,
     generator: np.random.Generator,
 ) -> Iterator[int]:
@@ -102,9 +104,9 @@ def _choose_in_query(
         (grades != UNJUDGED) & (grades < settings.relevant_from),
     )
     worth = _weigh_by_hedge(ranks, relevant, missed) if settings.method == "hedge" else None
-    for _ in range(wanted):
+    for _ in range(number):
         if worth is not None:
-            number = int(np.lexsort((ties[members], -worth, ~is_open))[0])
+            best = int(np.lexsort((ties[members], -worth, ~is_open))[0])
         else:
             first = np.where(is_open[:, None], far_ranks, FAR).min(axis=0, initial=FAR)
             above = far_ranks < first
@@ -113,11 +115,9 @@ def _choose_in_query(
             score[first == FAR] = -np.inf
             leaders = np.flatnonzero(score == score.max())
             nexts = np.flatnonzero(is_open & (far_ranks[:, leaders] == first[leaders]).any(axis=1))
-            number = int(
-                nexts[np.lexsort((ties[members][nexts], far_ranks[nexts][:, leaders].min(axis=1)))[0]]
-            )
-        is_open[number] = False
-        yield int(members[number])
+            best = int(nexts[np.lexsort((ties[members][nexts], far_ranks[nexts][:, leaders].min(axis=1)))[0]])
+        is_open[best] = False
+        yield int(members[best])
 
 
 def _score_lists(method: str, hits: Rows, misses: Rows, generator: np.random.Generator) -> Values:

@@ -1,15 +1,16 @@
-"""Estimate the grade of every unjudged candidate from the ranks that the systems give it, with the uncertainty.
+"""Estimate the grade of every unjudged candidate from the ranks that the systems give it, with the
+uncertainty.
 
 A sequential logit model (Tutz 1991): grade >= t, given grade >= t - 1, has the log-odds
 
     eta = x . beta + y . b_query + (offset and slope of level t)
 
-x holds four features of all ranks together and one per system, so a system whose highly ranked documents turn out relevant
-gets a higher weight: it is a fusion of the lists that is learned from the grades. Every query has its own intercept and its
-own slope. beta and b have normal priors; their variances are estimated too, by EM. The fit is the posterior mode, by Newton's
-method; the uncertainty is the normal approximation there (Laplace). Query effects are eliminated block by block (Schur
-complement), so 10,000 queries cost no more than their rows. Without any grade the priors alone speak: the more systems rank
-a document, and the higher, the likelier it is relevant.
+x has four features of all ranks together and one per system. A system with relevant documents at high ranks
+gets a higher weight, so the model fuses the lists as the grades suggest. Every query has its own intercept
+and slope. beta and b have normal priors; EM estimates their variances. The fit is the posterior mode, by
+Newton's method; the uncertainty is the normal approximation there (Laplace). Query effects are eliminated
+block by block (Schur complement), so 10,000 queries cost no more than their rows. Without grades only the
+priors count: a document is likelier relevant if more systems rank it, and higher.
 """
 
 from dataclasses import dataclass
@@ -33,17 +34,16 @@ SYSTEM_VARIANCE = 0.3
 QUERY_VARIANCES = (1.0, 0.2)
 PRIOR_WEIGHT = 5.0  # the variances above count as much as this many systems, or queries
 NEWTON_STEPS = 12
-ENOUGH = 1e-2  # of the log posterior: a step that gains less is the last one
+ENOUGH = 1e-2  # of the log posterior: stop after a step that gains less
 SHORTEST_STEP = 1e-3
 RENEWALS = 3  # of the variances
 LARGEST_LOG_ODDS = 15.0
-AT_ONCE = 100_000
-"""Candidates that are worked on at a time."""
+AT_ONCE = 100_000  # candidates computed at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankFeatures:
-    """What the model sees of each candidate: `x` [candidate, SHARED + systems] and `y` [candidate, QUERY_EFFECTS]."""
+    """The features of each candidate: `x` [candidate, SHARED + systems] and `y` [candidate, QUERY_EFFECTS]."""
 
     x: Narrow
     y: Narrow
@@ -53,7 +53,7 @@ class RankFeatures:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Information:
-    """Sums over graded candidates: the information on beta, on each query's effects, and on both together."""
+    """The information on beta, on each query's effects, and on both: sums over graded candidates."""
 
     beta: Values  # [feature, feature]
     both: Values  # [query, effect, feature]
@@ -65,8 +65,11 @@ class Information:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior:
-    """The uncertainty of the model. The covariance of two candidates' log-odds is u . beta . u', and if they have the same
-    query, + y . query . y' as well; u = x - y . pull."""
+    """The uncertainty of the model.
+
+    The covariance of two candidates' log-odds is u . beta . u', plus y . query . y' if they have the same
+    query, with u = x - y . pull.
+    """
 
     beta: Values  # [feature, feature]
     query: Values  # [query, effect, effect]
@@ -81,18 +84,17 @@ class GradeModel:
     beta: Values
     effects: Values  # [query, effect]
     levels: Values  # offsets and slopes of the levels above the first
-    information: Information  # with the priors'
+    information: Information  # includes the priors
     posterior: Posterior
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GradeForecast:
-    """For some candidates and each level t from 1: the chance of grade >= t, its derivative by the log-odds; and how much a
-    grade tells of the log-odds."""
+    """The forecast for some candidates."""
 
-    chances: Values  # [candidate, level]
-    slopes: Values
-    weights: Values  # [candidate]
+    chances: Values  # [candidate, level t from 1]: of grade >= t
+    slopes: Values  # their derivatives by the log-odds
+    weights: Values  # [candidate]: the information of a grade on the log-odds
 
 
 def describe_ranks(table: CandidateTable) -> RankFeatures:
@@ -132,7 +134,7 @@ class _Priors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _GradedRows:
-    """The grades, one row for each level that a candidate could reach: features, query, and whether it was reached."""
+    """The grades, one row per level that a candidate could reach: features, query, and whether it was reached."""
 
     x: Values
     y: Values
@@ -184,7 +186,7 @@ def fit_grades(table: CandidateTable, features: RankFeatures) -> GradeModel:
 def _climb(
     graded: _GradedRows, beta: Values, effects: Values, priors: _Priors
 ) -> tuple[Values, Values, Information]:
-    """Return the mode of the posterior, by Newton's method with halved steps where a whole one overshoots."""
+    """Return the mode of the posterior and its information, by Newton's method. Steps that overshoot are halved."""
     query_count = len(effects)
     fit = graded.measure_fit(beta, effects, priors)
     for _ in range(NEWTON_STEPS):
@@ -224,7 +226,8 @@ def _inform_of(graded: _GradedRows, chances: Values, query_count: int, priors: _
 
 
 def _stack_levels(table: CandidateTable) -> tuple[NDArray[np.int64], NDArray[np.int64], Values]:
-    """Return, for each level t and each judged candidate of grade >= t - 1: its row, t, and whether its grade is >= t.
+    """Return, for each level t and each judged candidate of grade >= t - 1: its row, t, and whether its grade
+    is >= t.
 
     Ordered by query, so that sums by query need no sorting.
     """
@@ -267,7 +270,7 @@ def sum_by_query(values: Values, queries: NDArray[np.int64], query_count: int) -
 
 
 def invert(information: Information) -> Posterior:
-    """Return the covariances that belong to the information."""
+    """Return the covariances for this information."""
     query: Values = np.linalg.inv(information.query).astype(np.float64)
     pull = query @ information.both
     width = information.beta.shape[0]
@@ -279,7 +282,7 @@ def invert(information: Information) -> Posterior:
 def _renew_variances(
     beta: Values, effects: Values, priors: _Priors, posterior: Posterior, systems: int
 ) -> _Priors:
-    """One step of EM: mean squares of the systems' weights and of the queries' effects, drawn to their start values."""
+    """Do one step of EM: mean squares of the systems' weights and the queries' effects, pulled to their start values."""
     weights = slice(SHARED, SHARED + systems)
     squares = float((beta[weights] ** 2 + np.diag(posterior.beta)[weights]).sum())
     variances = priors.variances.copy()
@@ -292,7 +295,7 @@ def _renew_variances(
 
 
 def forecast_grades(model: GradeModel, rows: NDArray[np.int64]) -> GradeForecast:
-    """Return the forecast for these rows of the table. Chances are means over the uncertainty of the model (MacKay 1992)."""
+    """Return the forecast for these rows. Chances are means over the uncertainty of the model (MacKay 1992)."""
     features = model.features
     x, y, queries = (
         features.x[rows].astype(np.float64),
@@ -327,7 +330,7 @@ def measure_variance(posterior: Posterior, x: Values, y: Values, queries: NDArra
 
 
 def subtract_pull(posterior: Posterior, x: Values, y: Values, queries: NDArray[np.int64]) -> Values:
-    """Return u of `Posterior`. Columns that x has not (those of the levels) are 0 in it and left out: an approximation."""
+    """Return u of `Posterior`. As an approximation, the columns of the levels, which x lacks, count as 0."""
     inner = x.copy()
     for effect in range(QUERY_EFFECTS):
         inner -= y[:, effect : effect + 1] * posterior.pull[:, effect, : x.shape[1]][queries]

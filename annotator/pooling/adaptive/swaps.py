@@ -1,19 +1,19 @@
 """Choose the documents whose grade could still swap two systems.
 
-The scores of all systems are a linear function of the unjudged gains g_d, near their expectation: M = const + sum z_d g_d. The
-gains are uncertain for two reasons: the document's own grade (variance v_d), and the model (log-odds with the posterior of
-`relevance_model.py`, times the slope J_d of the expected gain). So the covariance of M is known, and also what one more grade
-does to it. With k_d = Cov(M, g_d):
+The scores of all systems are a linear function of the unjudged gains g_d, near their expectation: M = const +
+sum z_d g_d. The gains are uncertain for two reasons: the document's own grade (variance v_d), and the model
+(log-odds with the posterior of `relevance_model.py`, times the slope J_d of the expected gain). So the
+covariance of M is known, and also the effect of one more grade on it. With k_d = Cov(M, g_d):
 
     Var(M_a - M_b) falls by (k_d,a - k_d,b)^2 / Var(g_d)
 
-The worth of a document is this fall relative to Var(M_a - M_b), summed over all pairs of systems, each weighed by how open it
-is: 2 Phi(-|difference| / standard error). Pairs of systems that are decided have a weight of nearly 0, so nothing is spent on
-them. The variance of a normal model does not depend on the grades that come, so a round is chosen in steps: after each step
-the chosen documents count as judged, and what they tell already is not bought twice.
+The worth of a document is this fall relative to Var(M_a - M_b), summed over all pairs of systems. Each pair
+of systems has the weight 2 Phi(-|difference| / standard error): nearly 0 if its order is decided, so it costs
+no judgments. The variance of a normal model does not depend on the coming grades. So a round is chosen in
+steps: after each step the chosen documents count as judged, so that no later step buys the same information.
 
-Related: MTC chooses by z_a - z_b for two systems and average precision (Carterette, Allan & Sitaraman, SIGIR 2006); choosing by
-expected reduction of variance is Bayesian D-optimal design (Chaloner & Verdinelli 1995).
+Related: MTC chooses by z_a - z_b for two systems and average precision (Carterette, Allan & Sitaraman, SIGIR
+2006); choosing by expected reduction of variance is Bayesian D-optimal design (Chaloner & Verdinelli 1995).
 """
 
 from dataclasses import dataclass, replace
@@ -51,24 +51,24 @@ Rows = NDArray[np.int64]
 
 STEPS = 20
 SHORTLIST = 20_000
-"""After the first look at all candidates, only the best of them are looked at again: this many, or 20 times the budget."""
+"""After the first step, only the best candidates are considered: this many, or 20 times the budget."""
 OPEN_FROM = 0.05  # a pair of systems is open if the chance of a swap is higher
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UncertainGains:
-    """What is not judged, and what it means for the scores. Arrays are [unjudged candidate] or as said."""
+    """The unjudged candidates and their effect on the scores. Arrays are [unjudged candidate] unless noted."""
 
     rows: Rows  # of the table
     gradient: NDArray[np.float32]  # [unjudged candidate, system]
     slopes: Values  # of the expected gain by the log-odds
     variances: Values  # of the gain, given the log-odds
-    weights: Values  # what a grade tells of the log-odds
+    weights: Values  # the information of a grade on the log-odds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EffectSums:
-    """Sums of gradient times slope times features, over the candidates that still count as unjudged; and the grades' noise."""
+    """Sums of gradient x slope x features over the candidates that still count as unjudged, and the grades' noise."""
 
     beta: Values  # [system, feature]
     query: Values  # [query, effect, system]
@@ -83,7 +83,7 @@ class EffectSums:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreOutlook:
-    """The expected scores and everything their uncertainty is computed from."""
+    """The expected scores, and the values that give their uncertainty."""
 
     scores: Values
     model: GradeModel
@@ -91,7 +91,7 @@ class ScoreOutlook:
 
 
 def look_ahead(table: CandidateTable, measure: AdaptiveMeasure) -> ScoreOutlook:
-    """Fit the model, and return the expected scores with what is uncertain."""
+    """Fit the model, and return the expected scores with their uncertain gains."""
     model = fit_grades(table, describe_ranks(table))
     rows = np.flatnonzero(table.grades == UNJUDGED)
     steps = np.array(measure.steps)
@@ -112,7 +112,7 @@ def look_ahead(table: CandidateTable, measure: AdaptiveMeasure) -> ScoreOutlook:
 
 
 def _sum_effects(outlook: ScoreOutlook, members: Rows) -> EffectSums:
-    """Sum over these of the unjudged candidates (numbers within `gains`)."""
+    """Sum over `members`: indexes into `gains`."""
     features, gains = outlook.model.features, outlook.gains
     systems = gains.gradient.shape[1]
     total = EffectSums(
@@ -143,7 +143,7 @@ def _sum_effects(outlook: ScoreOutlook, members: Rows) -> EffectSums:
 
 
 def _measure_covariance(posterior: Posterior, sums: EffectSums) -> tuple[Values, Values]:
-    """Return the covariance of the scores, and [system, feature]: their covariance with beta, before the posterior's."""
+    """Return the covariance of the scores, and [system, feature]: their covariance with beta, before the posterior."""
     width = sums.beta.shape[1]
     systems = len(sums.beta)
     by_effect = sums.query.reshape(-1, systems)
@@ -154,7 +154,7 @@ def _measure_covariance(posterior: Posterior, sums: EffectSums) -> tuple[Values,
 
 
 def _weigh_orders(scores: Values, covariance: Values) -> Values:
-    """Return the Laplacian of the pairs of systems, each weighed by how open it is, over its variance."""
+    """Return the Laplacian of the pairs of systems, each weighted by its openness over its variance."""
     variances, probabilities = find_swap_probabilities(scores, covariance)
     weights = np.divide(
         2 * probabilities, variances, out=np.zeros_like(variances), where=variances > _negligible(covariance)
@@ -168,7 +168,7 @@ def _negligible(covariance: Values) -> float:
 
 
 def find_swap_probabilities(scores: Values, covariance: Values) -> tuple[Values, Values]:
-    """Return, for every two systems, the variance of their difference and the chance that their order is the other one."""
+    """Return, for every two systems, the variance of their difference and the chance of the opposite order."""
     from scipy.special import ndtr
 
     own = np.diag(covariance)
@@ -187,37 +187,37 @@ def choose_by_swaps(
     gains = outlook.gains
     waiting = table.in_pool[gains.rows]
     pool = np.flatnonzero(waiting)
-    left = np.flatnonzero(~waiting)
+    choosable = np.flatnonzero(~waiting)
     ties = np.random.default_rng(seed).random(len(table.grades))[gains.rows]
-    sums = _sum_effects(outlook, left)
+    sums = _sum_effects(outlook, choosable)
     information = outlook.model.information + _inform(outlook, pool)
     chosen: list[Rows] = []
     effects: list[Values] = []
-    remaining = min(budget, len(left))
+    remaining = min(budget, len(choosable))
     step = max(1, -(-remaining // STEPS))
     while remaining:
-        values = _measure_worth(outlook, invert(information), sums, left)
-        order = np.lexsort((ties[left], -_round(values)))
-        picked = left[order[: min(step, remaining)]]
+        values = _measure_worth(outlook, invert(information), sums, choosable)
+        order = np.lexsort((ties[choosable], -_round(values)))
+        picked = choosable[order[: min(step, remaining)]]
         chosen.append(gains.rows[picked])
         effects.append(values[order[: len(picked)]])
         remaining -= len(picked)
         sums -= _sum_effects(outlook, picked)
         information += _inform(outlook, picked)
-        left = np.sort(left[order[len(picked) :][: max(SHORTLIST, 20 * budget)]])
+        choosable = np.sort(choosable[order[len(picked) :][: max(SHORTLIST, 20 * budget)]])
     if not chosen:
         return AdaptiveChoice(np.zeros(0, dtype=np.int64), np.zeros(0))
     return AdaptiveChoice(np.concatenate(chosen), np.concatenate(effects))
 
 
 def _round(values: Values) -> Values:
-    """Return values that are equal where they differ by rounding only, so that the seed decides between equals."""
+    """Round the values, so that the seed decides between values that differ only by rounding errors."""
     scale = float(np.abs(values).max(initial=0.0)) or 1.0
     return np.round(values / scale, 9)
 
 
 def _inform(outlook: ScoreOutlook, members: Rows) -> Information:
-    """Return what the grades of these candidates will tell of the model, whatever they are."""
+    """Return the information on the model that the grades of these candidates will give, whichever they are."""
     features, gains, model = outlook.model.features, outlook.gains, outlook.model
     width, all_width = features.x.shape[1], model.information.beta.shape[0]
     rows = gains.rows[members]
@@ -233,7 +233,7 @@ def _inform(outlook: ScoreOutlook, members: Rows) -> Information:
 
 
 def _measure_worth(outlook: ScoreOutlook, posterior: Posterior, sums: EffectSums, members: Rows) -> Values:
-    """Return for each of these candidates how much its grade settles."""
+    """Return the worth of each of these candidates: see the top of this file."""
     features, gains = outlook.model.features, outlook.gains
     covariance, inner = _measure_covariance(posterior, sums)
     laplacian = _weigh_orders(outlook.scores, covariance)
@@ -262,7 +262,7 @@ def _measure_worth(outlook: ScoreOutlook, posterior: Posterior, sums: EffectSums
 
 
 def estimate_scores(table: CandidateTable, measure: AdaptiveMeasure) -> OrderEstimate:
-    """Return the expected scores with everything judged, and which orders are open."""
+    """Return the expected scores if everything was judged, and the open orders."""
     outlook = look_ahead(table, measure)
     sums = _sum_effects(outlook, np.arange(len(outlook.gains.rows)))
     covariance, _ = _measure_covariance(outlook.model.posterior, sums)
@@ -283,9 +283,11 @@ def _list_open(scores: Values, probabilities: Values) -> tuple[OpenOrder, ...]:
 
 
 def sort_systems(table: CandidateTable) -> tuple[CandidateTable, Rows]:
-    """Return the table with its systems in an order that depends on their ranks only, and which system each column is.
+    """Return the table with its systems in an order that only their ranks decide, and the system of each
+    column.
 
-    Sums of decimals depend on the order of their terms in the last digits; so the caller's order of systems must not matter.
+    Sums of floats depend on the order of their terms in the last digits. This makes the caller's order
+    irrelevant.
     """
     import hashlib
 

@@ -1,6 +1,6 @@
-"""Decide what the pool shows: the share of relevant documents by rank, whether the pool is deep enough, and which sets to draw.
+"""Compute the share of relevant documents by rank, whether the pool is deep enough, and which sets to draw.
 
-Pure rules over counts. A pair without a settled grade is unjudged here: it is counted, and never as not relevant.
+Rules over counts. A pair without a settled grade counts as unjudged, never as not relevant.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,19 +19,19 @@ from annotator.pooling.analysis.pool_analysis_records import (
 
 Z = 1.959963984540054  # of the 95 % interval
 ENOUGH = 0.05
-"""The share of relevant documents at the last ranks below which a pool is deep enough: one in twenty."""
+"""A pool is deep enough if its last ranks have a lower share of relevant documents."""
 FEWEST = 30
 """Settled pairs that a verdict needs."""
 LEAST_SETTLED = 0.5
-"""The share of settled pairs that a verdict needs: those judged first are no sample of the others."""
+"""The share of settled pairs that a verdict needs: the pairs judged first are no sample of the others."""
 EACH_RANK = 20
 MOST_DRAWN = 12
-"""Systems that the picture of sets names; the others are counted together."""
+"""Systems with a name in the picture of sets. The others are counted together."""
 STEPS = (1, 2, 5)
 
 
 def list_bounds(deepest: int) -> tuple[int, ...]:
-    """Return the last rank of each group of ranks: every rank of a pool up to 20, else 1 to 5, 10, 20, 50, 100 …"""
+    """Return the last rank of each group: every rank if the pool has at most 20, else 1 to 5, 10, 20, 50, 100 …"""
     if deepest <= EACH_RANK:
         return tuple(range(1, deepest + 1))
     bounds, power = [1, 2, 3, 4, 5], 10
@@ -43,15 +43,16 @@ def list_bounds(deepest: int) -> tuple[int, ...]:
 
 
 def find_last_ranks(deepest: int) -> int:
-    """Return the first of the last ranks, by which depth is judged: the last fifth of the pool's ranks."""
+    """Return the first of the last ranks: the last fifth of the pool's ranks decides on its depth."""
     return deepest - max(1, deepest // 5) + 1
 
 
 def compute_share_interval(counted: PairCount, sums: ClusterSums) -> tuple[float, float] | None:
     """Return the 95 % interval of the share of relevant pairs; None if no pair is settled.
 
-    Wilson's interval (1927), with as many independent pairs as the settled ones are worth: pairs of one query depend on
-    each other, which the variance of a ratio over queries shows (Kish 1965). Never narrower than that of independent pairs.
+    Wilson's interval (1927) with an effective number of pairs: pairs of one query depend on each other, which
+    the variance of a ratio over queries measures (Kish 1965). It is never narrower than for independent
+    pairs.
     """
     settled, share = counted.settled, counted.share
     if share is None:
@@ -70,18 +71,18 @@ def compute_share_interval(counted: PairCount, sums: ClusterSums) -> tuple[float
 def describe_ranks(
     bounds: Sequence[int], counts: Mapping[int, tuple[PairCount, ClusterSums]]
 ) -> tuple[RankShare, ...]:
-    """Return the share of relevant pairs in each group of ranks; `counts` by the group's last rank."""
+    """Return the share of relevant pairs in each group of ranks. `counts`: by the group's last rank."""
     shares = []
-    for before, last in pairwise((0, *bounds)):
+    for previous, last in pairwise((0, *bounds)):
         counted, sums = counts.get(last, (PairCount(), ClusterSums()))
-        shares.append(RankShare(before + 1, last, counted, compute_share_interval(counted, sums)))
+        shares.append(RankShare(previous + 1, last, counted, compute_share_interval(counted, sums)))
     return tuple(shares)
 
 
 def judge_depth(first: int, last: int, counted: PairCount, sums: ClusterSums) -> DepthVerdict:
-    """Return whether the pool is deep enough, by the pairs at its last ranks.
+    """Decide whether the pool is deep enough, by the pairs at its last ranks.
 
-    Deep enough: the interval of the share of relevant ones lies below ENOUGH. Too shallow: it lies above.
+    Deep enough: the interval of the share of relevant pairs is below ENOUGH. Too shallow: it is above.
     """
     interval = compute_share_interval(counted, sums)
     ranks = RankShare(first, last, counted, interval)
@@ -143,7 +144,7 @@ def _say_verdict(state: DepthState, values: Mapping[str, object]) -> Message:
 
 
 def count_from_one(ranks: Mapping[int | None, PairCount]) -> dict[int | None, PairCount]:
-    """Return the pairs of a system by rank from 1, also where its file counts from 0."""
+    """Return the pairs of a system by rank from 1, even if its file counts from 0."""
     shift = 1 if 0 in ranks else 0
     return {None if rank is None else rank + shift: counted for rank, counted in ranks.items()}
 
@@ -153,19 +154,19 @@ def describe_system_ranks(
 ) -> tuple[RankShare, ...]:
     """Return the share of relevant pairs in each group of a system's ranks, counted from 1.
 
-    At one rank a system has one document of a query, so the pairs are independent. A group of several ranks has no
-    interval here: how its pairs depend on their queries is not counted.
+    At one rank a system has one document per query, so the pairs are independent. A group of several ranks
+    has no interval, because the dependence of its pairs is unknown.
     """
     shares = []
-    for before, last in pairwise((0, *bounds)):
-        counted = sum((ranks.get(rank, PairCount()) for rank in range(before + 1, last + 1)), PairCount())
-        interval = compute_share_interval(counted, ClusterSums()) if last == before + 1 else None
-        shares.append(RankShare(before + 1, last, counted, interval))
+    for previous, last in pairwise((0, *bounds)):
+        counted = sum((ranks.get(rank, PairCount()) for rank in range(previous + 1, last + 1)), PairCount())
+        interval = compute_share_interval(counted, ClusterSums()) if last == previous + 1 else None
+        shares.append(RankShare(previous + 1, last, counted, interval))
     return tuple(shares)
 
 
 def choose_drawn(proposed: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the systems that the picture of sets names: those with the most pairs. `proposed`: pairs by system."""
+    """Return the systems with a name in the picture of sets: those with the most pairs. `proposed`: pairs by system."""
     return tuple(sorted(proposed, key=lambda system: (-proposed[system], system))[:MOST_DRAWN])
 
 
@@ -174,8 +175,8 @@ def name_sets(
 ) -> tuple[SystemSet, ...]:
     """Return the sets of systems that proposed the same pairs, the largest first.
 
-    `counted`: of each set and status the drawn systems as bits (the first is 1), whether others are in it (1), the status,
-    and the pairs.
+    `counted`: (systems of `drawn` as bits, the first is 1; 1 if it has other systems; status; pairs) of each
+    set and status.
     """
     by_set: dict[tuple[int, int], PairCount] = {}
     for mask, others, _, numbers in counted:

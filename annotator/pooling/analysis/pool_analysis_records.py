@@ -1,4 +1,4 @@
-"""Records of what the pool shows: systems, their overlap, relevance by rank, pages of pairs, and one pair with its origin."""
+"""Records of the page Pool: systems, their overlap, relevance by rank, pages of pairs, and one pair with its origin."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,9 +9,9 @@ from annotator.domain.messages import Message
 
 @dataclass(frozen=True, slots=True)
 class PairCount:
-    """A number of pairs: how many of them have a settled grade, and how many of those are relevant.
+    """A number of pairs, of those with a settled grade, and of those settled as relevant.
 
-    The others are unjudged, in disagreement or cannot be rated: they are never counted as not relevant.
+    Pairs without a settled grade (unjudged, in disagreement, unrateable) never count as not relevant.
     """
 
     pairs: int = 0
@@ -20,7 +20,7 @@ class PairCount:
 
     @property
     def share(self) -> float | None:
-        """Return the share of relevant pairs among the settled ones; None if there is none."""
+        """Return the share of relevant pairs among the settled ones; None without a settled one."""
         return self.relevant / self.settled if self.settled else None
 
     def __add__(self, other: "PairCount") -> "PairCount":
@@ -31,7 +31,7 @@ class PairCount:
 
 @dataclass(frozen=True, slots=True)
 class SystemShare:
-    """What a system brought into the pool, and what it alone brought. `deepest`: its last rank in the pool, from 1."""
+    """The pairs that a system proposed, and those that it alone proposed. `deepest`: its last rank in the pool, from 1."""
 
     system: str
     deepest: int | None
@@ -41,7 +41,7 @@ class SystemShare:
 
 @dataclass(frozen=True, slots=True)
 class SystemSet:
-    """The pairs that exactly these systems proposed. `others`: and systems that the picture does not name."""
+    """The pairs that exactly these systems proposed. `others`: whether also systems without a name in the picture."""
 
     systems: tuple[str, ...]
     others: bool
@@ -50,9 +50,10 @@ class SystemSet:
 
 @dataclass(frozen=True, slots=True)
 class PoolContents:
-    """The pool at a glance. `statuses`: pairs by status, every status named. `drawn`: the systems that the sets name.
+    """The pool at a glance. `statuses`: pairs by status, for every status. `drawn`: the systems that the sets
+    name.
 
-    `blind_pairs`: judged pairs that the reader may still judge, and that count as not judged.
+    `blind_pairs`: judged pairs that the reader may still judge; they count as not judged.
     """
 
     statuses: Mapping[str, int]
@@ -68,9 +69,10 @@ class PoolContents:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSums:
-    """Sums over queries, from which the interval of a share is computed although pairs of one query depend on each other.
+    """Sums over queries for the interval of a share, because pairs of one query depend on each other.
 
-    `queries`: with at least one settled pair. Of each query s settled and r relevant pairs: the sums of s², s·r and r².
+    `queries`: with at least one settled pair. The others: sums of s², s·r and r² for s settled and r relevant
+    pairs per query.
     """
 
     queries: int = 0
@@ -89,7 +91,7 @@ class ClusterSums:
 
 @dataclass(frozen=True, slots=True)
 class RankShare:
-    """The pairs at the ranks `first` to `last`, and the share of relevant ones with its 95 % interval (None: none settled)."""
+    """The pairs at ranks `first` to `last`, with the 95 % interval of the share of relevant ones; None if unknown."""
 
     first: int
     last: int
@@ -102,7 +104,7 @@ DepthState = Literal["deep enough", "too shallow", "cannot tell", "too few"]
 
 @dataclass(frozen=True, slots=True)
 class DepthVerdict:
-    """Whether the pool is deep enough, by its last ranks, in a sentence with its numbers."""
+    """Whether the pool is deep enough by its last ranks, with a sentence."""
 
     state: DepthState
     last_ranks: RankShare
@@ -111,9 +113,9 @@ class DepthVerdict:
 
 @dataclass(frozen=True, slots=True)
 class DepthReport:
-    """Relevance by rank. A pair stands at its best rank over all systems in `overall` and `categories`.
+    """Relevance by rank. `overall` and `categories` use a pair's best rank over all systems.
 
-    `by_system`: at the system's own ranks. `unranked`: pairs that nobody ranked (imported, proposed).
+    `by_system`: by the system's own ranks. `unranked`: pairs without a rank (imported, proposed).
     """
 
     overall: tuple[RankShare, ...]
@@ -125,7 +127,8 @@ class DepthReport:
 
 @dataclass(frozen=True, slots=True)
 class PairFilter:
-    """Which pairs to list; None and "" choose all. `alone`: only those that no other system than `system` proposed.
+    """A filter of pairs; None and "" mean all. `alone`: only pairs that no other system than `system`
+    proposed.
 
     `text`: a part of the query's id or of the document's id or title, in any case. `number`: of the round.
     """
@@ -139,7 +142,7 @@ class PairFilter:
 
 @dataclass(frozen=True, slots=True)
 class SystemProposal:
-    """A system that proposed a pair, with the rank, the score and the further signals of its file."""
+    """A system that proposed a pair, with rank, score and further signals from its file."""
 
     system: str
     rank: int | None
@@ -149,9 +152,9 @@ class SystemProposal:
 
 @dataclass(frozen=True, slots=True)
 class PooledPair:
-    """A pair of the pool, for leads. `pair`: the id that the app uses; `number`: of the round it came in, None if unknown.
+    """A pair of the pool, for leads. `pair`: its id in the app. `number`: of its round; None if unknown.
 
-    `hidden`: the reader may still judge it; status and provenance are empty.
+    `hidden`: the reader may still judge it, so status and provenance are empty.
     """
 
     pair: str
@@ -167,13 +170,16 @@ class PooledPair:
 
 
 def hide_origin(pair: PooledPair) -> PooledPair:
-    """Return the pair without what a person who may still judge it must not see."""
+    """Return the pair without status and systems, for a reader who may still judge it."""
     return replace(pair, status="", provenance=(), hidden=True)
 
 
 @dataclass(frozen=True, slots=True)
 class PairPage:
-    """A part of a list of pairs, and how long the whole list is. `hides`: a filter by system left out pairs still to judge."""
+    """A part of a list of pairs, and the length of the whole list.
+
+    `hides`: a filter by system left out pairs still to judge.
+    """
 
     pairs: tuple[PooledPair, ...]
     total: int
@@ -182,7 +188,7 @@ class PairPage:
 
 @dataclass(frozen=True, slots=True)
 class LeftOutGroup:
-    """How many candidates a round left out by one rule."""
+    """The number of candidates that a round left out by one rule."""
 
     number: int
     rule: str
@@ -191,7 +197,7 @@ class LeftOutGroup:
 
 @dataclass(frozen=True, slots=True)
 class LeftOutCandidate:
-    """A candidate that a round left out. `pair`: of the document that is judged in its stead, if it is in the pool."""
+    """A candidate that a round left out. `pair`: of the document judged instead, if it is in the pool."""
 
     number: int
     rule: str
@@ -204,7 +210,7 @@ class LeftOutCandidate:
 
 @dataclass(frozen=True, slots=True)
 class LeftOutPage:
-    """A part of the list of candidates that were left out, and how long the whole list is."""
+    """A part of the left-out candidates, and the length of the whole list."""
 
     candidates: tuple[LeftOutCandidate, ...]
     total: int
@@ -212,7 +218,7 @@ class LeftOutPage:
 
 @dataclass(frozen=True, slots=True)
 class RoundShare:
-    """What a round brought: the pairs that are still in the pool."""
+    """The pairs of a round that are still in the pool."""
 
     number: int
     counted: PairCount
@@ -220,10 +226,10 @@ class RoundShare:
 
 @dataclass(frozen=True, slots=True)
 class PooledPairOrigin:
-    """One pair with its origin. `inclusion`: the probability with which it was drawn; None if chosen for certain.
+    """One pair with its origin. `inclusion`: the probability that it was drawn; None if certain.
 
-    `duplicates`: candidates left out because this document is judged in their stead. `ranked`: whether an imported run has
-    results for the query.
+    `duplicates`: candidates left out because this document is judged instead. `ranked`: whether an imported
+    run has results for the query.
     """
 
     pair: PooledPair

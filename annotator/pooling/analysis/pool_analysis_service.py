@@ -1,8 +1,9 @@
-"""Show the pool to leads: what it holds and who proposed it, relevance by rank, what rounds left out, and its pairs by page.
+"""Show the pool to leads: its contents and systems, relevance by rank, left-out candidates, and its pairs by
+page.
 
-Counted where it is stored, so that a pool of a million proposals is shown in seconds; nothing here lists all pairs. No grade
-of a single pair is shown: the page leads to where a grade may be seen, which records it. Pairs that the lead may still judge
-count as not judged.
+The database counts, so a pool of a million proposals is shown in seconds; nothing here lists all pairs.
+Grades of single pairs are not shown here, because seeing them must be recorded. Pairs that the lead may still
+judge count as not judged.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +40,6 @@ from annotator.pooling.analysis.pool_analysis_records import (
     PooledPair,
     PooledPairOrigin,
     RoundShare,
-    SystemProposal,
     SystemShare,
     hide_origin,
 )
@@ -95,7 +95,7 @@ def show_contents(database: Database, actor: Actor, dataset: str) -> PoolContent
 
 
 def show_depth(database: Database, actor: Actor, dataset: str) -> DepthReport:
-    """Return the share of relevant pairs by rank: overall, by system, and at the last ranks by category. For leads."""
+    """Return the share of relevant pairs by rank, overall and by system, and at the last ranks by category. For leads."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         by_system = sql.count_system_ranks(session, dataset_pk, actor.person_id)
@@ -108,12 +108,12 @@ def show_depth(database: Database, actor: Actor, dataset: str) -> DepthReport:
         categories = sql.count_ranks(
             session, dataset_pk, actor.person_id, bounds=bounds, last=first, from_zero=from_zero
         )
+    nothing = PairCount(), ClusterSums()
     overall: dict[int, tuple[PairCount, ClusterSums]] = {}
     for groups in categories.values():
         for group, (counted, sums) in groups.items():
-            so_far = overall.get(group, (PairCount(), ClusterSums()))
-            overall[group] = so_far[0] + counted, so_far[1] + sums
-    nothing = PairCount(), ClusterSums()
+            total = overall.get(group, nothing)
+            overall[group] = total[0] + counted, total[1] + sums
     by_rank = describe_ranks(bounds, overall)
     return DepthReport(
         overall=by_rank,
@@ -139,10 +139,10 @@ def _find_deepest(ranks: Mapping[int | None, PairCount]) -> int | None:
 def list_pair_page(
     database: Database, actor: Actor, dataset: str, chosen: PairFilter, *, start: int = 0, most: int = PAGE
 ) -> PairPage:
-    """Return a part of the chosen pairs, by query position and doc_id. For leads.
+    """Return a part of the filtered pairs, by query position and doc_id. For leads.
 
-    Of a pair that the lead may still judge, neither systems nor status are returned, and no filter by system finds it. Raises
-    ValidationError for a status that does not exist.
+    Pairs that the lead may still judge have neither systems nor status, and no filter by system finds them.
+    Raises ValidationError for an unknown status.
     """
     if chosen.status is not None and chosen.status not in PAIR_STATUSES:
         raise ValidationError(f"status: expected one of {', '.join(PAIR_STATUSES)}, found {chosen.status!r}")
@@ -165,8 +165,8 @@ def show_pair(
 ) -> PooledPairOrigin:
     """Return a pair with its origin. For leads. Raises NotFound if the pool has no such pair.
 
-    Of a pair that the lead may still judge, neither systems nor status are returned, unless the lead asks for them
-    (`reveal`) and so may no longer judge it.
+    A pair that the lead may still judge has neither systems nor status. With `reveal` it has them, and the
+    lead may no longer judge it.
     """
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
@@ -191,7 +191,7 @@ def show_pair(
 def show_rounds(
     database: Database, actor: Actor, dataset: str
 ) -> tuple[tuple[PoolRound, ...], dict[int, RoundShare], tuple[LeftOutGroup, ...]]:
-    """Return the rounds, what each brought by its number, and how many candidates each left out by rule. For leads."""
+    """Return the rounds, their pairs by number, and their left-out candidates by rule. For leads."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         rounds = tuple(list_rounds(session, dataset_pk))
@@ -209,7 +209,7 @@ def list_left_out_page(
     start: int = 0,
     most: int = PAGE,
 ) -> LeftOutPage:
-    """Return a part of what a round left out by a rule. For leads. A round or rule that does not exist left out nothing."""
+    """Return a part of the candidates that a round left out by a rule; none for an unknown round or rule. For leads."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         total = next(
@@ -229,14 +229,13 @@ def list_left_out_page(
 
 
 def iterate_left_out(database: Database, actor: Actor, dataset: str) -> Iterator[LeftOutCandidate]:
-    """Return everything that the rounds left out, for a file. For leads."""
+    """Return all candidates that the rounds left out, for a file. For leads."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         return iter(sql.list_every_left_out(session, dataset_pk))
 
 
 def _require_lead(session: Session, actor: Actor, dataset: str) -> int:
-    """Return the dataset_pk, after checking that the actor leads the dataset."""
     dataset_pk = key_of(find_dataset(session, dataset).pk)
     require_role(session, actor, dataset_pk, "lead")
     return dataset_pk
@@ -256,7 +255,7 @@ def _read_pairs(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> l
             rows[pk].title,
             states[pk].settlement.status,
             rows[pk].number,
-            tuple(SystemProposal(*row[1:]) for row in provenance.get(pk, ())),
+            tuple(provenance.get(pk, ())),
         )
         for pk in pair_pks
     ]

@@ -1,10 +1,12 @@
-"""Count the pool by status, system, set of systems and rank, and list its pairs a page at a time; a statement each.
+"""Count the pool by status, system, set of systems and rank, and list its pairs by page, with one statement
+each.
 
-The settlement of every pair is derived in SQL by the rules of `domain/settling.py`, so that a pool of a million proposals is
-counted where it is stored. A test compares it with the rules themselves after every kind of change. For leads.
+The settlement of every pair is derived in SQL by the rules of `domain/settling.py`, so that the database
+counts a pool of a million proposals itself (benchmarks/pool_page.py). A test compares both after every kind
+of change.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -20,18 +22,20 @@ from annotator.pooling.analysis.pool_analysis_records import (
     PairCount,
     PairFilter,
     RoundShare,
+    SystemProposal,
 )
 from annotator.storage.judgments.current_judgments import LATEST
 from annotator.storage.logs.disclosures import BLIND_PAIRS, PAIRS_TO_JUDGE
-from annotator.storage.sql import PreparedSql, execute_sql, fetch, fetch_tuples, prepare_sql
+from annotator.storage.sql import PreparedSql, execute_sql, fetch, fetch_tuples, prepare_sql, read_json
 
 
 def _settle(condition: str) -> str:
-    """Return the common table `settled` (pair_pk, query_pk, document_pk, status, grade) of the pool's pairs that fulfil this.
+    """Return the common table `settled` (pair_pk, query_pk, document_pk, status, grade) of the pairs with
+    this condition.
 
-    Joins by key throughout, from pairs to what is stored about them: 300,000 pairs take half a second. Two common tables are
-    never joined: without statistics, SQLite would compare every row of one with every row of the other. Reopened comes last:
-    an expert's grade counts against whatever is settled otherwise. Pairs that the reader may still judge
+    All joins are by key, from pairs to their facts: 300,000 pairs take half a second. Two common tables are
+    never joined: without statistics, SQLite would compare all their rows. Reopened comes last, because an
+    expert's grade contests every other settlement. Pairs that the reader may still judge
     (`storage/logs/disclosures.py`) count as not judged.
     """
     return f"""
@@ -70,8 +74,9 @@ settled AS (
     CASE WHEN k.errors = 0 AND k.pair_pk NOT IN (SELECT pk FROM blind) THEN k.grade END AS grade FROM checked k)"""
 
 
-_SETTLED = _settle("p.dataset_pk = :dataset_pk")
-_SETTLED_OF_QUERIES = _settle("p.query_pk IN :queries AND p.dataset_pk + 0 = :dataset_pk")
+_OF_DATASET = "p.dataset_pk = :dataset_pk"
+_OF_QUERIES = "p.query_pk IN :queries AND p.dataset_pk + 0 = :dataset_pk"
+_SETTLED = _settle(_OF_DATASET)
 _RELEVANT = f"CASE WHEN {{grade}} >= {RELEVANT_FROM} THEN 1 ELSE 0 END"
 _COUNTS = (
     f"count(*) AS pairs, count(s.grade) AS settled, sum({_RELEVANT.format(grade='s.grade')}) AS relevant"
@@ -94,8 +99,8 @@ WITH {_SETTLED}, proposed AS (
   FROM settled t LEFT JOIN provenance v ON v.pair_pk = t.pair_pk GROUP BY t.pair_pk, t.status, t.grade)
 SELECT s.mask, s.others, s.status, {_COUNTS} FROM proposed s GROUP BY s.mask, s.others, s.status""")
 LAST_RANKS = 0
-"""The group of the pairs at the pool's last ranks, beside the groups named by their last rank."""
-_NO_SYSTEM = "\n"  # the name of no system, for the bits that are left
+"""The group of the pairs at the pool's last ranks. All other groups are named by their last rank."""
+_NO_SYSTEM = "\n"  # no system has this name; for unused bits
 
 
 def _name_reader(dataset_pk: int, reader_pk: int | None) -> dict[str, Any]:
@@ -106,7 +111,7 @@ def _name_reader(dataset_pk: int, reader_pk: int | None) -> dict[str, Any]:
 def count_system_ranks(
     session: Session, dataset_pk: int, reader_pk: int | None
 ) -> dict[str, dict[int | None, PairCount]]:
-    """Return the pairs by system and by the rank that its file gives, from 0 or 1; None: without a rank."""
+    """Return the pairs by system and by the rank in its file, from 0 or 1; None: without a rank."""
     systems: dict[str, dict[int | None, PairCount]] = {}
     for system, rank, *counts in fetch_tuples(session, _SYSTEM_RANKS, _name_reader(dataset_pk, reader_pk)):
         systems.setdefault(system, {})[rank] = PairCount(*map(int, counts))
@@ -119,12 +124,12 @@ _PAIRS_IN_POOL = prepare_sql(
 
 
 def count_pairs(session: Session, dataset_pk: int) -> int:
-    """Return how many pairs are in the pool."""
+    """Count the pairs in the pool."""
     return int(execute_sql(session, _PAIRS_IN_POOL, {"dataset_pk": dataset_pk}).scalar_one())
 
 
 def count_alone(session: Session, dataset_pk: int, reader_pk: int | None) -> dict[str, PairCount]:
-    """Return the pairs that only one system proposed, by system."""
+    """Count the pairs that only one system proposed, by system."""
     rows = fetch_tuples(session, _ALONE_COUNTS, _name_reader(dataset_pk, reader_pk))
     return {system: PairCount(*map(int, counts)) for system, *counts in rows}
 
@@ -132,9 +137,9 @@ def count_alone(session: Session, dataset_pk: int, reader_pk: int | None) -> dic
 def count_sets(
     session: Session, dataset_pk: int, reader_pk: int | None, drawn: Sequence[str]
 ) -> list[tuple[int, int, str, PairCount]]:
-    """Return the pairs by the set of systems that proposed them and by status.
+    """Count the pairs by the set of systems that proposed them and by status.
 
-    A set is the drawn systems as bits, and 1 if others are in it.
+    A set is (the systems of `drawn` as bits, 1 if it has other systems).
     """
     names = [*drawn, *[_NO_SYSTEM] * (MOST_DRAWN - len(drawn))]
     systems = {f"system_{bit}": name for bit, name in enumerate(names)}
@@ -149,7 +154,7 @@ def count_sets(
 def _prepare_ranks(bounds: tuple[int, ...], last: int) -> PreparedSql:
     """Return the statement that counts pairs by category and best rank.
 
-    `bounds`: the last rank of each group. `last`: the first of the last ranks; their pairs are counted once more, as
+    `bounds`: the last rank of each group. `last`: the first of the last ranks; their pairs are also in the
     group LAST_RANKS.
     """
     groups = " ".join(f"WHEN rank <= {bound} THEN {bound}" for bound in bounds)
@@ -183,10 +188,10 @@ def count_ranks(
     last: int,
     from_zero: Collection[str],
 ) -> dict[str | None, dict[int, tuple[PairCount, ClusterSums]]]:
-    """Return the pairs by category and group of best ranks.
+    """Count the pairs by category and group of best ranks.
 
-    Groups are named by their last rank; LAST_RANKS holds the pairs from the rank `last` on. `from_zero`: the systems whose
-    ranks begin at 0.
+    Groups are named by their last rank. LAST_RANKS has the pairs from rank `last` on. `from_zero`: systems
+    with ranks from 0.
     """
     values = {**_name_reader(dataset_pk, reader_pk), "from_zero": sorted(from_zero) or [_NO_SYSTEM]}
     categories: dict[str | None, dict[int, tuple[PairCount, ClusterSums]]] = {}
@@ -220,53 +225,37 @@ _IN_STEAD = prepare_sql(f"""{_LEFT_OUT_COLUMNS} {_LEFT_OUT_OF} AND x.query_pk = 
 
 
 def count_rounds(session: Session, dataset_pk: int, reader_pk: int | None) -> list[RoundShare]:
-    """Return what each round brought, the first one first."""
+    """Count the pairs of each round, by number."""
     rows = fetch_tuples(session, _ROUNDS, _name_reader(dataset_pk, reader_pk))
     return [RoundShare(number, PairCount(*map(int, counts))) for number, *counts in rows]
 
 
-class _LeftOutGroupRow(NamedTuple):
-    number: int
-    rule: str
-    candidates: int
-
-
-class _LeftOutCandidateRow(NamedTuple):
-    number: int
-    rule: str
-    query_id: str
-    doc_id: str
-    title: str
-    kept_doc_id: str | None
-    pair: str | None
-
-
 def list_left_out_groups(session: Session, dataset_pk: int) -> list[LeftOutGroup]:
-    """Return how many candidates each round left out, by rule."""
-    rows = fetch(session, _LEFT_OUT_GROUPS, _LeftOutGroupRow, {"dataset_pk": dataset_pk})
+    """Count the candidates that each round left out, by rule."""
+    rows = fetch_tuples(session, _LEFT_OUT_GROUPS, {"dataset_pk": dataset_pk})
     return [LeftOutGroup(*row) for row in rows]
 
 
 def list_left_out(
     session: Session, dataset_pk: int, number: int, rule: str, *, start: int, most: int
 ) -> list[LeftOutCandidate]:
-    """Return a part of what a round left out by a rule, by query."""
+    """Return a part of the candidates that a round left out by a rule, by query."""
     values = {"dataset_pk": dataset_pk, "number": number, "rule": rule, "start": start, "most": most}
-    return [LeftOutCandidate(*row) for row in fetch(session, _LEFT_OUT, _LeftOutCandidateRow, values)]
+    return [LeftOutCandidate(*row) for row in fetch_tuples(session, _LEFT_OUT, values)]
 
 
 def list_every_left_out(session: Session, dataset_pk: int) -> list[LeftOutCandidate]:
-    """Return everything that the rounds left out."""
-    rows = fetch(session, _EVERY_LEFT_OUT, _LeftOutCandidateRow, {"dataset_pk": dataset_pk})
+    """Return all candidates that the rounds left out."""
+    rows = fetch_tuples(session, _EVERY_LEFT_OUT, {"dataset_pk": dataset_pk})
     return [LeftOutCandidate(*row) for row in rows]
 
 
 def list_in_stead(
     session: Session, dataset_pk: int, query_pk: int, document_pk: int, *, most: int
 ) -> list[LeftOutCandidate]:
-    """Return candidates of a query that were left out because this document is judged in their stead."""
+    """Return the candidates of a query that were left out because this document is judged instead."""
     values = {"dataset_pk": dataset_pk, "query_pk": query_pk, "document_pk": document_pk, "most": most}
-    return [LeftOutCandidate(*row) for row in fetch(session, _IN_STEAD, _LeftOutCandidateRow, values)]
+    return [LeftOutCandidate(*row) for row in fetch_tuples(session, _IN_STEAD, values)]
 
 
 _SYSTEM = f"""AND EXISTS (SELECT 1 FROM provenance v WHERE v.pair_pk = s.pair_pk AND v.system = :system)
@@ -283,34 +272,33 @@ _STATED = "AND s.status = :status"
 def _prepare_pairs(
     *, by_query: bool, status: bool, system: bool, alone: bool, number: bool, text: bool
 ) -> PreparedSql:
-    """Return the statement that counts the chosen pairs by query, or the one that lists those of some queries.
+    """Return the statement that counts the filtered pairs by query, or the one that lists those of some
+    queries.
 
-    Only a filter by status needs the settlement of pairs; without it the pairs themselves are read.
+    Only a filter by status needs the settlement of pairs. Without it, the statement reads the pairs alone.
     """
-    if status:
-        source = f"WITH {_SETTLED if by_query else _SETTLED_OF_QUERIES}"
-    elif by_query:
-        source = "WITH settled AS (SELECT p.pk AS pair_pk, p.query_pk, p.document_pk FROM pair p WHERE p.dataset_pk = :dataset_pk AND p.retired_at IS NULL)"
-    else:
-        source = "WITH settled AS (SELECT p.pk AS pair_pk, p.query_pk, p.document_pk FROM pair p WHERE p.query_pk IN :queries AND p.dataset_pk + 0 = :dataset_pk AND p.retired_at IS NULL)"
-    conditions = " ".join(
-        condition
-        for condition, wanted in (
-            (_STATED, status),
-            (_SYSTEM, system),
-            (_ALONE, alone),
-            (_ROUND, number),
-            (_TEXT, text),
-        )
-        if wanted
+    pairs = _OF_DATASET if by_query else _OF_QUERIES
+    source = (
+        _settle(pairs)
+        if status
+        else f"""settled AS (
+  SELECT p.pk AS pair_pk, p.query_pk, p.document_pk FROM pair p WHERE {pairs} AND p.retired_at IS NULL)"""
     )
+    filters = (
+        (_STATED, status),
+        (_SYSTEM, system),
+        (_ALONE, alone),
+        (_ROUND, number),
+        (_TEXT, text),
+    )
+    conditions = " ".join(condition for condition, is_set in filters if is_set)
     documents = "JOIN document d ON d.pk = s.document_pk" if text or not by_query else ""
-    chosen = f"FROM settled s JOIN query q ON q.pk = s.query_pk {documents} WHERE true {conditions}"
+    filtered = f"FROM settled s JOIN query q ON q.pk = s.query_pk {documents} WHERE true {conditions}"
     if by_query:
         return prepare_sql(
-            f"{source} SELECT q.pk, count(*) {chosen} GROUP BY q.pk, q.position ORDER BY q.position, q.pk"
+            f"WITH {source} SELECT q.pk, count(*) {filtered} GROUP BY q.pk, q.position ORDER BY q.position, q.pk"
         )
-    return prepare_sql(f"{source} SELECT s.query_pk, d.doc_id, s.pair_pk {chosen}", lists=["queries"])
+    return prepare_sql(f"WITH {source} SELECT s.query_pk, d.doc_id, s.pair_pk {filtered}", lists=["queries"])
 
 
 def list_pair_pks_of_page(
@@ -322,7 +310,8 @@ def list_pair_pks_of_page(
     start: int,
     most: int,
 ) -> tuple[list[int], int]:
-    """Return the keys of a part of the chosen pairs, by query position and doc_id in code point order, and how many there are.
+    """Return the pair_pks of a part of the filtered pairs, by query position and doc_id (code points), and
+    the total.
 
     Counts by query first, then reads the pairs of the few queries of this part.
     """
@@ -342,19 +331,19 @@ def list_pair_pks_of_page(
         "text": bool(chosen.text),
     }
     counted = fetch_tuples(session, _prepare_pairs(by_query=True, **filters), values)
-    total, before, query_pks = 0, 0, []
+    total, skipped, query_pks = 0, 0, []
     for query_pk, pairs in counted:
         if total + pairs > start and total < start + most:
             query_pks.append(query_pk)
         elif not query_pks:
-            before += pairs
+            skipped += pairs
         total += pairs
     if not query_pks:
         return [], total
     rows = fetch_tuples(session, _prepare_pairs(by_query=False, **filters), {**values, "queries": query_pks})
     order = {query_pk: index for index, query_pk in enumerate(query_pks)}
     rows.sort(key=lambda row: (order[row[0]], row[1]))
-    return [pair_pk for _, _, pair_pk in rows[start - before : start - before + most]], total
+    return [pair_pk for _, _, pair_pk in rows[start - skipped : start - skipped + most]], total
 
 
 class _PooledPairRow(NamedTuple):
@@ -365,14 +354,6 @@ class _PooledPairRow(NamedTuple):
     number: int | None
     stratum: str | None
     inclusion: float | None
-
-
-class _SystemProposalRow(NamedTuple):
-    pair_pk: int
-    system: str
-    rank: int | None
-    score: float | None
-    signals: Mapping[str, Any]
 
 
 _PAIRS = prepare_sql(
@@ -400,16 +381,17 @@ def read_pair_rows(session: Session, pair_pks: Sequence[int]) -> dict[int, _Pool
     return {row.pair_pk: row for row in rows}
 
 
-def read_provenance(session: Session, pair_pks: Sequence[int]) -> dict[int, list[_SystemProposalRow]]:
-    """Return who proposed these pairs, by pair_pk, in the order of the systems' names."""
-    by_pair: dict[int, list[_SystemProposalRow]] = {}
-    for row in fetch(session, _PROVENANCE, _SystemProposalRow, {"pairs": pair_pks}) if pair_pks else []:
-        by_pair.setdefault(row.pair_pk, []).append(row)
+def read_provenance(session: Session, pair_pks: Sequence[int]) -> dict[int, list[SystemProposal]]:
+    """Return the systems that proposed these pairs, by pair_pk, in the order of their names."""
+    by_pair: dict[int, list[SystemProposal]] = {}
+    rows = fetch_tuples(session, _PROVENANCE, {"pairs": pair_pks}) if pair_pks else []
+    for pair_pk, system, rank, score, signals in rows:
+        by_pair.setdefault(pair_pk, []).append(SystemProposal(system, rank, score, read_json(signals)))
     return by_pair
 
 
 def find_pair(session: Session, dataset_pk: int, key: str) -> int | None:
-    """Return the pair of the pool with this key."""
+    """Return the pair_pk of this key in the pool, or None."""
     pair_pk: int | None = execute_sql(session, _FIND_PAIR, {"dataset_pk": dataset_pk, "key": key}).scalar()
     return pair_pk
 
@@ -427,6 +409,6 @@ SELECT {LATEST}, (SELECT coalesce(max(pk), 0) FROM adjudication),
 
 
 def read_pool_stamp(session: Session) -> tuple[int, ...]:
-    """Return numbers that change when a pair, a judgment, a decision or a round comes."""
+    """Return numbers that change with every new pair, judgment, decision or round."""
     session.flush()
     return tuple(execute_sql(session, _STAMP, {}).one())

@@ -1,1 +1,1 @@
-"""Near duplicates that a pool left out, and the grades that leads accept for them."""
+"""List the near duplicates that a pool left out, and accept grades for them."""

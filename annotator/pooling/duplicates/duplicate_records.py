@@ -1,26 +1,27 @@
-"""Records of near duplicates that were left out of a pool: the judged document, the others, and what became of its grade."""
+"""Records of near duplicates that were left out of a pool: the judged document, the others, and their grades."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 DuplicateState = Literal["waiting", "offered", "accepted", "out of date", "judged"]
-"""What became of the judged document's grade for a document that was left out for it.
+"""The state of a document that was left out for a judged document.
 
-- waiting: there is nothing to offer, because the judged document has no settled grade of its own
+- waiting: the judged document has no settled grade of its own to offer yet
 - offered: a lead can accept the grade
-- accepted: a lead accepted the grade, and it is still the judged document's
-- out of date: a lead accepted a grade, and the judged document has another one now, or none
-- judged: the document was judged or imported itself, so that nothing is offered
+- accepted: a lead accepted the grade, and the judged document still has it
+- out of date: a lead accepted a grade, but the judged document now has another one, or none
+- judged: the document was judged or imported itself, so it needs no grade
 """
 DUPLICATE_STATES: tuple[DuplicateState, ...] = ("waiting", "offered", "accepted", "out of date", "judged")
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicateDocument:
-    """A document that was left out. `round`: of the pool. `grade`: that it has now, accepted or its own; None without one.
+    """A document that was left out.
 
-    `accepted_at`: when a lead accepted its grade; None if nobody did.
+    `round`: of the pool. `grade`: its present grade, accepted or its own, or None. `accepted_at`: the time of
+    a lead's acceptance, or None.
     """
 
     doc_id: str
@@ -33,10 +34,10 @@ class DuplicateDocument:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """A document of a query that is judged, and those that were left out because they say the same.
+    """A judged document of a query, and the documents that were left out because they say the same.
 
-    `pair`: the id of the judged pair; None if it has left the pool. `grade`: its settled grade, which is offered; None if there is
-    none, or if it was itself taken over (`is_taken_over`): a grade is never handed on twice.
+    `pair`: the id of the judged pair; None if it has left the pool. `grade`: the offered grade: its settled
+    one, or None. A grade that was itself taken over (`is_taken_over`) is not offered.
     """
 
     query_id: str
@@ -50,7 +51,7 @@ class DuplicateGroup:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateReport:
-    """The near duplicates of a dataset's pool, by query and judged document, and how many documents are in each state."""
+    """The near duplicates of a dataset's pool, by query and judged document, with the number of documents by state."""
 
     dataset: str
     groups: tuple[DuplicateGroup, ...]
@@ -64,10 +65,10 @@ class DuplicateReport:
 
 @dataclass(frozen=True, slots=True)
 class DuplicatePage:
-    """A part of the groups, with the counts of all that the reader may see (`total` groups).
+    """A part of the groups, with the counts of all `total` groups that the reader may see.
 
-    `hidden`: groups that are not shown, because they hold a pair that the reader has still to judge. Grades are there only
-    `with_grades`.
+    `hidden`: the number of groups with a pair that the reader must still judge; they are not shown.
+    `with_grades`: whether the page contains grades.
     """
 
     report: DuplicateReport
@@ -78,10 +79,11 @@ class DuplicatePage:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedDuplicates:
-    """The result of accepting grades. `accepted`: documents that took over a grade, `renewed` of them another one than before.
+    """The result of accepting grades.
 
-    `new_pairs`: those that were no pairs. `judged`, `waiting`: documents of these groups that took none, because they have their
-    own judgments, or because there is no grade to take.
+    `accepted`: documents that took over a grade; `renewed` of them had another one before, and `new_pairs` of
+    them were no pairs. `judged`, `waiting`: documents of these groups that took none, because they have own
+    judgments, or because no grade is offered.
     """
 
     groups: int

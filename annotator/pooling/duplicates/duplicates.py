@@ -1,7 +1,8 @@
-"""Say which grades are offered to near duplicates, which were accepted, and which of those are out of date. Pure rules.
+"""Decide which grades are offered to near duplicates, which were accepted, and which of those are out of
+date.
 
-The grade of the judged document is offered to the others; only a lead's acceptance gives it to them. A document with its own
-judgment, decision or imported grade takes none. A grade that was itself taken over is not handed on.
+The grade of the judged document is offered to the others, and a lead accepts it for them. A document with an
+own judgment, decision or imported grade takes none. A grade that was itself taken over is not passed on.
 """
 
 from collections import Counter
@@ -25,7 +26,7 @@ OPEN_TO_GRADES: tuple[DuplicateState, ...] = ("offered", "out of date")
 
 @dataclass(frozen=True, slots=True)
 class LeftOutDuplicate:
-    """A near duplicate as a round left it out; `kept_pk` is judged in its stead."""
+    """A near duplicate that a round left out. The document `kept_pk` is judged instead."""
 
     query_pk: int
     query_id: str
@@ -39,7 +40,7 @@ class LeftOutDuplicate:
 
 @dataclass(frozen=True, slots=True)
 class DuplicatePair:
-    """A pair of the pool. `taken_at`: when a lead accepted another document's grade for it; None if its grade is its own."""
+    """A pair of the pool. `taken_at`: when a lead accepted another document's grade for it; None for an own grade."""
 
     key: str
     status: str
@@ -48,7 +49,7 @@ class DuplicatePair:
 
 
 def keep_latest(left_out: Iterable[LeftOutDuplicate]) -> list[LeftOutDuplicate]:
-    """Return each near duplicate of a query once: as the latest round left it out."""
+    """Return each near duplicate of a query once, as the latest round left it out."""
     latest: dict[tuple[int, int], LeftOutDuplicate] = {}
     for item in sorted(left_out, key=lambda item: item.round):
         latest[item.query_pk, item.document_pk] = item
@@ -58,7 +59,7 @@ def keep_latest(left_out: Iterable[LeftOutDuplicate]) -> list[LeftOutDuplicate]:
 def group_duplicates(
     left_out: Iterable[LeftOutDuplicate], pairs: Mapping[tuple[int, int], DuplicatePair]
 ) -> list[DuplicateGroup]:
-    """Return the groups by query_id and judged document. `pairs`: by (query_pk, document_pk), as far as they are pairs."""
+    """Return the groups by query_id and judged document. `pairs`: the existing pairs by (query_pk, document_pk)."""
     members: dict[tuple[str, str], list[LeftOutDuplicate]] = {}
     for item in keep_latest(left_out):
         members.setdefault((item.query_id, item.kept_doc_id), []).append(item)
@@ -103,9 +104,10 @@ def report_duplicates(dataset: str, groups: Sequence[DuplicateGroup]) -> Duplica
 def choose_groups(
     dataset: str, groups: Sequence[DuplicateGroup], chosen: Collection[str]
 ) -> list[DuplicateGroup]:
-    """Return the groups whose judged pair is named, or all with an open offer if none is named.
+    """Return the groups of these judged pairs; without any, all groups with an open offer.
 
-    Raises NotFound for a pair that no group has, and StateError if a named group, or every group, has nothing to accept.
+    Raises NotFound for a pair without a group, and StateError if a named group, or every group, has nothing
+    to accept.
     """
     by_pair = {group.pair: group for group in groups if group.pair is not None}
     for pair in dict.fromkeys(chosen):
@@ -142,7 +144,7 @@ def _describe(item: LeftOutDuplicate, pair: DuplicatePair | None, grade: int | N
 
 
 def _find_refusal(group: DuplicateGroup) -> str | None:
-    """Return why nothing of a group can be accepted; None if something can."""
+    """Return why nothing of a group can be accepted, or None."""
     names = {"query_id": group.query_id, "doc_id": group.doc_id}
     if group.is_taken_over:
         return say(

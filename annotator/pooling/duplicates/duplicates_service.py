@@ -1,7 +1,8 @@
-"""List near duplicates with the grade that is offered to them, and accept such grades. For leads.
+"""List near duplicates with the grades offered to them, and accept such grades. For leads.
 
-Nothing is copied silently: each accepted grade says of which document it is, is settled as "imported", and gives way to any
-judgment. If the judged document gets another grade later, what was accepted stays and is reported as out of date.
+An accepted grade names the document that it comes from, is settled as "imported", and is replaced by any
+judgment. If the judged document gets another grade later, the accepted grade stays and is reported as out of
+date.
 """
 
 from collections.abc import Collection, Mapping
@@ -45,16 +46,16 @@ from annotator.storage.pairs.pool import PoolCandidate, add_candidates, list_pai
 from annotator.storage.tables.central import DatasetRow
 
 PROVENANCE = "near duplicate"
-"""The system name of a pair with an accepted grade; its signal `of` is the judged document's id."""
+"""The system name of a pair with an accepted grade. Its signal `of` is the judged document's id."""
 STRATEGY = "near duplicates"
 PAGE = 50
 
 
 def list_duplicates(database: Database, actor: Actor, dataset: str, *, now: datetime) -> DuplicateReport:
-    """Return every group of near duplicates with its settled grade, and what became of it for each document. For leads.
+    """Return every group of near duplicates with its grade and the state of each document. For leads.
 
-    A lead sees no group that holds a pair which is still theirs to judge. What they are shown of settled grades is recorded: those
-    pairs are never theirs to judge again.
+    Groups with a pair that the lead must still judge are hidden. The shown grades are recorded: the lead
+    never judges those pairs again.
     """
     return show_duplicates(database, actor, dataset, now=now, most=None, with_grades=True).report
 
@@ -71,8 +72,7 @@ def show_duplicates(
 ) -> DuplicatePage:
     """Return a part of the groups of near duplicates, those with an offer first. For leads.
 
-    Without `with_grades` every grade is None, and nothing is recorded. With them it is as `list_duplicates` says, for the
-    groups of this part.
+    With grades, they are recorded as `list_duplicates` does. Without, every grade is None.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -108,11 +108,12 @@ def accept_duplicates(
     expected: Mapping[str, int] | None = None,
     dry_run: bool = False,
 ) -> AcceptedDuplicates:
-    """Give the settled grade of judged documents to their near duplicates: of all groups, or of those whose pair is named.
+    """Give the settled grade of judged documents to their near duplicates. For leads with an account.
 
-    Only for leads who are persons. All or nothing: StateError if a named group has nothing to accept, or no group has; NotFound
-    for a pair that is no group's. Documents that are judged themselves keep their own grades. `expected`: instead of `pairs`, the
-    grade that the lead has seen for each judged pair; ConflictError if one of them is another one now.
+    `pairs`: the judged pairs of the groups; without any, all groups. `expected`: instead of `pairs`, the
+    grade that the lead saw for each judged pair. Documents with own judgments keep their grades. All or
+    nothing: raises ConflictError if a grade has changed, StateError if a group (or every group) has nothing
+    to accept, NotFound for a pair without a group.
     """
     lead_pk = require_person(actor)
     with database.read() if dry_run else database.write() as session:
@@ -139,8 +140,8 @@ def accept_duplicates(
             for document in group.documents
             if document.state in OPEN_TO_GRADES
         ]
-        there = list_pair_pks(session, dataset_pk, {item.query_pk for _, item in open_members})
-        new = [names for _, item in open_members if (names := (item.query_pk, item.document_pk)) not in there]
+        existing = list_pair_pks(session, dataset_pk, {item.query_pk for _, item in open_members})
+        new = [key for _, item in open_members if (key := (item.query_pk, item.document_pk)) not in existing]
         states = [document.state for group in chosen for document in group.documents]
         if not dry_run:
             _store(session, row, actor, open_members, new, now=now)
@@ -165,7 +166,7 @@ def _read_groups(session: Session, dataset_pk: int) -> tuple[list[LeftOutDuplica
 def _list_keys(
     session: Session, dataset_pk: int, left_out: list[LeftOutDuplicate]
 ) -> dict[tuple[str, str], set[str]]:
-    """Return the keys of all pairs of each group with a settled grade, by query_id and judged document."""
+    """Return the keys of all pairs of each group, by (query_id, judged doc_id)."""
     pairs = list_duplicate_pairs(session, dataset_pk, left_out)
     keys: dict[tuple[str, str], set[str]] = {}
     for item in left_out:
@@ -185,7 +186,7 @@ def _store(
     *,
     now: datetime,
 ) -> None:
-    """Make pairs of the documents, a round of those that are new, and give them the grades."""
+    """Store the documents as pairs, a round with the new ones, and the grades."""
     dataset_pk = key_of(row.pk)
     candidates = [
         PoolCandidate(

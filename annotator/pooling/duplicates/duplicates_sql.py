@@ -1,6 +1,6 @@
-"""Read the near duplicates that rounds left out, with the pairs they belong to, and store grades that leads accept for them."""
+"""Read the near duplicates that rounds left out and their pairs, and store accepted grades."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,16 +14,14 @@ from annotator.pooling.filters.filter_records import NEAR_DUPLICATE
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.imported_grades import bring_in, list_kept_imports
 from annotator.storage.pairs.pair_states import list_pair_states
-from annotator.storage.sql import split_into_chunks
-from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
+from annotator.storage.pairs.pool import list_pair_pks
+from annotator.storage.tables.central import DocumentRow, QueryRow
 from annotator.storage.tables.pooling import LeftOutRow, PoolRoundRow
-
-CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
 class TakenGrade:
-    """A grade that a document takes over: from which pair, and which lead said so."""
+    """A grade that a pair takes over, with the pair that it comes from and the lead who accepted it."""
 
     pair_pk: int
     grade: int
@@ -65,10 +63,10 @@ def list_left_out_duplicates(session: Session, dataset_pk: int) -> list[LeftOutD
 def list_duplicate_pairs(
     session: Session, dataset_pk: int, left_out: Sequence[LeftOutDuplicate]
 ) -> dict[tuple[int, int], DuplicatePair]:
-    """Return the pairs of these documents and of those judged in their stead, by (query_pk, document_pk)."""
-    wanted = {(item.query_pk, pk) for item in left_out for pk in (item.document_pk, item.kept_pk)}
-    pair_pks = _list_pair_pks(session, {query_pk for query_pk, _ in wanted})
-    chosen = sorted(pair_pks[names] for names in wanted & pair_pks.keys())
+    """Return the pairs of these documents and of those judged instead, by (query_pk, document_pk)."""
+    keys = {(item.query_pk, pk) for item in left_out for pk in (item.document_pk, item.kept_pk)}
+    pair_pks = list_pair_pks(session, dataset_pk, {query_pk for query_pk, _ in keys})
+    chosen = sorted(pair_pks[key] for key in keys & pair_pks.keys())
     taken = {
         pair_pk: grade.imported_at
         for pair_pk, grade in list_kept_imports(session, dataset_pk).items()
@@ -81,12 +79,12 @@ def list_duplicate_pairs(
             state.settlement.grade,
             taken.get(state.pair_pk) if state.settlement.status == "imported" else None,
         )
-        for state in (list_pair_states(session, dataset_pk, chosen) if chosen else ())
+        for state in list_pair_states(session, dataset_pk, chosen)
     }
 
 
 def take_over(session: Session, dataset_pk: int, grades: Sequence[TakenGrade], *, now: datetime) -> None:
-    """Give each pair its grade, which settles it until somebody judges it."""
+    """Give each pair its grade, which settles it until it is judged."""
     rows: list[Mapping[str, object]] = [
         {
             "pair_pk": grade.pair_pk,
@@ -110,13 +108,3 @@ def take_over(session: Session, dataset_pk: int, grades: Sequence[TakenGrade], *
         for grade in grades
     ]
     bring_in(session, dataset_pk, rows)
-
-
-def _list_pair_pks(session: Session, query_pks: Collection[int]) -> dict[tuple[int, int], int]:
-    """Return the pairs of these queries that are in the pool, by (query_pk, document_pk)."""
-    statement = select(col(PairRow.query_pk), col(PairRow.document_pk), col(PairRow.pk))
-    pairs: dict[tuple[int, int], int] = {}
-    for chunk in split_into_chunks(sorted(query_pks), CHUNK):
-        chosen = statement.where(col(PairRow.query_pk).in_(chunk), col(PairRow.retired_at).is_(None))
-        pairs.update(((query, document), key_of(pk)) for query, document, pk in session.execute(chosen))
-    return pairs

@@ -1,1 +1,1 @@
-"""What stays out of a pool: documents by rule, and those that say the same as a better ranked one."""
+"""Keep candidates out of a pool: by rule, or as near duplicates of a better ranked document."""

@@ -1,44 +1,43 @@
-"""Records of what may enter a pool: the rules that a lead chose, and documents and candidates as the rules see them."""
+"""Records of the filters of a pool: the lead's rules, and the documents and candidates that they look at."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 NEAR_DUPLICATE = "near-duplicate"
-"""What the name of the rule begins with that leaves out near duplicates; the threshold follows a colon."""
+"""The name of the rule for near duplicates begins like this. A colon and the threshold follow."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExcludedValue:
-    """Documents in which `field` has this value stay out. `field`: nested by dots."""
+    """Leave out documents in which `field` has this value. `field`: nested by dots."""
 
     field: str
     value: str
 
     @property
     def rule(self) -> str:
-        """Return the name of the rule, as it is counted and stored."""
+        """Return the name of the rule in reports and in the database."""
         return f"exclude:{self.field}={self.value}"
 
 
 @dataclass(frozen=True, slots=True)
 class NearDuplicateRule:
-    """Documents that say the same as a better ranked one stay out. `threshold`: 0.5 to 1; None: equal texts only."""
+    """Leave out documents that say the same as a better ranked one. `threshold`: 0.5 to 1; None: equal texts only."""
 
     threshold: float | None
 
     @property
     def rule(self) -> str:
-        """Return the name of the rule, as it is counted and stored."""
         return f"{NEAR_DUPLICATE}:{'exact' if self.threshold is None else self.threshold}"
 
 
 @dataclass(frozen=True, slots=True)
 class PoolFilters:
-    """What does not enter a pool, in the order in which it is looked at.
+    """The rules that keep candidates out of a pool, in the order in which they apply.
 
-    `title_patterns`: regular expressions of Python. `min_length`: in characters of the text. `one_per`: a field of documents;
-    of each value only the best ranked document of a query enters.
+    `title_patterns`: regular expressions of Python. `min_length`: in characters of the text. `one_per`: a
+    field of documents; only the best ranked document of each value enters the pool of a query.
     """
 
     excluded: tuple[ExcludedValue, ...] = ()
@@ -53,10 +52,10 @@ class PoolFilters:
         )
 
     def list_rules(self) -> list[str]:
-        """Return the names of the rules, as they are counted and stored."""
+        """Return the names of the rules."""
         return [
             *(excluded.rule for excluded in self.excluded),
-            *(name_title_rule(pattern) for pattern in self.title_patterns),
+            *map(name_title_rule, self.title_patterns),
             *([name_length_rule(self.min_length)] if self.min_length else []),
             *([name_one_per_rule(self.one_per)] if self.one_per else []),
             *([self.near_duplicates.rule] if self.near_duplicates else []),
@@ -67,7 +66,7 @@ NO_FILTERS = PoolFilters()
 
 
 def name_title_rule(pattern: str) -> str:
-    """Return the name of the rule that leaves out documents with such a title."""
+    """Return the name of the rule that leaves out documents with a matching title."""
     return f"exclude-title:{pattern}"
 
 
@@ -77,13 +76,13 @@ def name_length_rule(characters: int) -> str:
 
 
 def name_one_per_rule(field: str) -> str:
-    """Return the name of the rule that leaves all but the best document of each value of the field out."""
+    """Return the name of the rule that leaves out all but the best document of each value of the field."""
     return f"one-per:{field}"
 
 
 @dataclass(frozen=True, slots=True)
 class FilteredDocument:
-    """A document as the rules see it. `length`: characters of its text; None if there is no text."""
+    """A document as the rules see it. `length`: characters of its text; None if unknown or without a text."""
 
     document_pk: int
     doc_id: str
@@ -96,7 +95,7 @@ class FilteredDocument:
 
 @dataclass(frozen=True, slots=True)
 class RankedCandidate:
-    """A candidate of one query. `in_pool`: it is a pair already; no rule leaves it out."""
+    """A candidate of one query. `in_pool`: it is already a pair, and no rule leaves it out."""
 
     document_pk: int
     in_pool: bool

@@ -1,8 +1,9 @@
-"""Say which candidates stay out of a pool: by a field, by title, by length, and all but the best ranked of each page.
+"""Decide which candidates stay out of a pool: by a field, title or length, or all but the best of each value.
 
-A value is compared exactly, case included, after both sides are put in Unicode form NFC: file names of a Mac hold か and ゙ as
-two characters, and Hangul as single letters. A list matches if one of its members does; a number or true/false is compared
-as JSON writes it; null and missing fields match nothing. Pairs of the pool are never left out, and come before all others.
+Values are compared exactly, including case, in Unicode form NFC: file names of a Mac store か and ゙ as two
+characters, and Hangul as single letters. A list matches if one of its members does. A number or true/false is
+compared as JSON writes it. Null and missing fields match nothing. Pairs of the pool are never left out and
+come before all others.
 """
 
 import json
@@ -26,7 +27,7 @@ from annotator.pooling.filters.title_patterns import check_pattern
 from annotator.pooling.rounds.round_records import LeftOut
 
 OWN_FIELDS = ("doc_id", "title", "url", "media_type")
-"""The fields that every document has; all others are in `extra`."""
+"""The fields of every document. All others are in `extra`."""
 MOST_FIELDS_NAMED = 30
 DEEPEST = 20
 
@@ -39,7 +40,7 @@ def read_filters(
     one_per: str | None = None,
     near_duplicates: str | None = None,
 ) -> PoolFilters:
-    """Return the rules that somebody typed. Raises ValidationError naming the option that is wrong, and where.
+    """Return the typed rules. Raises ValidationError with the name of the wrong option.
 
     `exclude`: each FIELD=VALUE; the first equals sign ends the field.
     """
@@ -68,7 +69,7 @@ def read_filters(
 
 
 def list_field_names(documents: Iterable[FilteredDocument]) -> set[str]:
-    """Return the fields that some of the documents have, nested ones with dots; always the documents' own."""
+    """Return the fields of these documents, nested ones with dots. OWN_FIELDS are always included."""
     names = set(OWN_FIELDS)
     for document in documents:
         names.update(_name_fields(document.extra, "", DEEPEST))
@@ -76,7 +77,7 @@ def list_field_names(documents: Iterable[FilteredDocument]) -> set[str]:
 
 
 def list_unknown_fields(filters: PoolFilters, names: Collection[str]) -> list[str]:
-    """Return the fields that the rules name and no document has."""
+    """Return the fields of the rules that are not in `names`."""
     fields = dict.fromkeys(excluded.field for excluded in filters.excluded)
     if filters.one_per:
         fields[filters.one_per] = None
@@ -84,19 +85,19 @@ def list_unknown_fields(filters: PoolFilters, names: Collection[str]) -> list[st
 
 
 def refuse_fields(unknown: Sequence[str], names: Collection[str]) -> None:
-    """Raise ValidationError if a rule names a field that no document has; the message names the fields there are."""
+    """Raise ValidationError for an unknown field. The message names the existing fields."""
     if not unknown:
         return
     own = [name for name in OWN_FIELDS if name in names]
     others = sorted(set(names) - set(own))
-    there = join_first([*own, *others], MOST_FIELDS_NAMED)
+    existing = join_first([*own, *others], MOST_FIELDS_NAMED)
     raise ValidationError(
-        say("no document has the field {field!r}; there are: {names}", field=unknown[0], names=there)
+        say("no document has the field {field!r}; there are: {names}", field=unknown[0], names=existing)
     )
 
 
 def list_values(document: FilteredDocument, field: str) -> list[str]:
-    """Return a field's values as texts in NFC; the members of a list one by one. [] if the document has no such value."""
+    """Return the values of a field as texts in NFC, a list by its members; [] without a value."""
     if field in OWN_FIELDS:
         value = getattr(document, field)
         return [] if value is None else [_write_value(value)]
@@ -106,10 +107,9 @@ def list_values(document: FilteredDocument, field: str) -> list[str]:
 def find_excluded(
     document: FilteredDocument, filters: PoolFilters, title_rules: Mapping[int, str]
 ) -> str | None:
-    """Return the first rule that keeps a document out of every query's pool; None if none does.
+    """Return the first rule that keeps a document out of every query's pool, or None.
 
-    `title_rules`: the rule of each document whose title a pattern matches, by document_pk. A document without a text is shorter
-    than any length above 0.
+    `title_rules`: {document_pk: the rule that its title matches}. A document without a text has the length 0.
     """
     for excluded in filters.excluded:
         if unicodedata.normalize("NFC", excluded.value) in list_values(document, excluded.field):
@@ -124,10 +124,10 @@ def find_excluded(
 def choose_one_per(
     ranked: Sequence[RankedCandidate], documents: Mapping[int, FilteredDocument], field: str
 ) -> dict[int, int]:
-    """Return, for each document to be left out, the one that stays for the same value of the field.
+    """Return {document to leave out: the document that stays for the same value of the field}.
 
-    `ranked`: the documents of one query, those of the pool first, then the best ranked. A document without a value stays. A
-    list is one value as a whole.
+    `ranked`: the documents of one query, first those of the pool, then the best ranked. A document without a
+    value stays. A whole list is one value.
     """
     kept: dict[tuple[str, ...], int] = {}
     left_out: dict[int, int] = {}
@@ -144,10 +144,10 @@ def choose_one_per(
 def rank_candidates(
     candidates: Iterable[tuple[int, int, float]], pool: Mapping[int, Collection[int]]
 ) -> dict[int, list[RankedCandidate]]:
-    """Return the documents of each query that has candidates: those of the pool first, then the best ranked.
+    """Return {query_pk: its documents}, first those of the pool, then the candidates by rank and key.
 
-    `candidates`: (query_pk, document_pk, rank). `pool`: the documents that are pairs already, in order, by query_pk. Documents of
-    equal rank are in the order of their keys.
+    `candidates`: (query_pk, document_pk, rank). `pool`: by query_pk, the documents that are already pairs, in
+    order. Queries without candidates are absent.
     """
     ranks: dict[int, list[tuple[float, int]]] = {}
     for query_pk, document_pk, rank in candidates:
@@ -168,9 +168,9 @@ def leave_out(
     filters: PoolFilters,
     title_rules: Mapping[int, str],
 ) -> list[LeftOut]:
-    """Return what stays out of each query's pool by every rule but near duplicates, each candidate by the first rule only.
+    """Return the candidates that stay out by any rule but near duplicates, each with its first rule.
 
-    `ranked`: by query_pk, as `rank_candidates` returns it.
+    `ranked`: as `rank_candidates` returns it.
     """
     rules = {pk: find_excluded(document, filters, title_rules) for pk, document in documents.items()}
     left_out: list[LeftOut] = []
@@ -195,9 +195,9 @@ def leave_out_duplicates(
     similar: SimilarTexts,
     read_texts: Callable[[Collection[int]], Iterable[tuple[int, str]]],
 ) -> list[LeftOut]:
-    """Return the near duplicates of better ranked candidates that stay out of each query's pool.
+    """Return the candidates that stay out as near duplicates of better ranked ones.
 
-    `read_texts`: yields the texts of these documents again, for those few that must be compared.
+    `read_texts`: yields (document_pk, text) of the few documents that must be compared.
     """
     by_query = {query_pk: [item.document_pk for item in items] for query_pk, items in ranked.items()}
     suspects = {query_pk: similar.list_suspects(documents) for query_pk, documents in by_query.items()}
@@ -213,9 +213,9 @@ def leave_out_duplicates(
     return left_out
 
 
-def _name_fields(value: Mapping[str, Any], before: str, depth: int) -> Iterator[str]:
+def _name_fields(value: Mapping[str, Any], prefix: str, depth: int) -> Iterator[str]:
     for key, item in value.items():
-        name = f"{before}{key}"
+        name = f"{prefix}{key}"
         members = item if isinstance(item, list) else [item]
         if any(member is not None and not isinstance(member, Mapping) for member in members):
             yield name
@@ -225,7 +225,7 @@ def _name_fields(value: Mapping[str, Any], before: str, depth: int) -> Iterator[
 
 
 def _walk(value: Any, field: str) -> Iterator[Any]:
-    """Yield the values that a dotted name leads to. A key that holds dots itself is met too."""
+    """Yield the values at a dotted name. Keys may contain dots themselves."""
     if isinstance(value, list):
         for member in value:
             yield from _walk(member, field)

@@ -1,4 +1,4 @@
-"""Read the documents that a lead's rules look at, and say which candidates stay out of the pool."""
+"""Read the documents for a lead's rules, and decide which candidates stay out of the pool."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -39,11 +39,10 @@ def find_left_out(
     *,
     progress: ReportShare | None = None,
 ) -> tuple[LeftOut, ...]:
-    """Return which candidates stay out of the pool, each by one rule, ordered by query, rule and document.
+    """Return the candidates that stay out of the pool, each with one rule, by query, rule and document.
 
-    `candidates`: (query_pk, document_pk, rank), each pair once; the lowest rank of a query is its best, and of equal ranks the
-    document that came first. Pairs of the pool are never left out; others may be for them. Raises ValidationError for a field
-    that no document has, or a title pattern that takes too long.
+    `candidates`: (query_pk, document_pk, rank), each pair once; rank 1 is best. Pairs of the pool are never
+    left out. Raises ValidationError for a field that no document has, or a title pattern that takes too long.
     """
     if not filters:
         return ()
@@ -53,9 +52,9 @@ def find_left_out(
     _check_fields(session, dataset_pk, filters, documents)
     left_out = leave_out(ranked, documents, filters, _match_titles(filters, documents))
     if filters.near_duplicates is not None:
-        gone = {(item.query_pk, item.document_pk) for item in left_out}
+        dropped = {(item.query_pk, item.document_pk) for item in left_out}
         entering = {
-            query_pk: [item for item in candidates if (query_pk, item.document_pk) not in gone]
+            query_pk: [item for item in candidates if (query_pk, item.document_pk) not in dropped]
             for query_pk, candidates in ranked.items()
         }
         pks = {candidate.document_pk for candidates in entering.values() for candidate in candidates}
@@ -69,13 +68,8 @@ def find_left_out(
     return tuple(sorted(left_out, key=lambda item: (item.query_pk, item.rule, item.document_pk)))
 
 
-def check_filter_fields(session: Session, dataset_pk: int, filters: PoolFilters) -> None:
-    """Raise ValidationError if a rule names a field that no document of the dataset has."""
-    _check_fields(session, dataset_pk, filters, {})
-
-
 def sample_field_values(session: Session, dataset_pk: int) -> dict[str, tuple[str, ...]]:
-    """Return the fields of the first documents, and of each some of the values, for a lead to choose from."""
+    """Return {field: some of its values} of the first documents, for a lead to choose from."""
     statement = _select_documents(with_length=False).where(col(DocumentRow.dataset_pk) == dataset_pk)
     statement = statement.order_by(col(DocumentRow.pk)).limit(SAMPLED_DOCUMENTS)
     documents = [FilteredDocument(*row) for row in session.execute(statement)]
@@ -88,7 +82,7 @@ def sample_field_values(session: Session, dataset_pk: int) -> dict[str, tuple[st
 
 
 def _list_pool(session: Session, dataset_pk: int) -> dict[int, dict[int, None]]:
-    """Return the documents of the pool by query_pk, those last whose grade is an imported one or another document's."""
+    """Return the documents of the pool by query_pk; last the pairs with an imported or taken-over grade."""
     statement = (
         select(col(PairRow.query_pk), col(PairRow.document_pk))
         .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
@@ -103,7 +97,7 @@ def _list_pool(session: Session, dataset_pk: int) -> dict[int, dict[int, None]]:
 def _check_fields(
     session: Session, dataset_pk: int, filters: PoolFilters, documents: Mapping[int, FilteredDocument]
 ) -> None:
-    """Look through the whole dataset only for a field that the candidates do not have."""
+    """Raise ValidationError for an unknown field. Reads the whole dataset only if the candidates lack a field."""
     if not list_unknown_fields(filters, list_field_names(documents.values())):
         return
     statement = _select_documents(with_length=False).where(col(DocumentRow.dataset_pk) == dataset_pk)
@@ -113,7 +107,7 @@ def _check_fields(
 
 
 def _match_titles(filters: PoolFilters, documents: Mapping[int, FilteredDocument]) -> dict[int, str]:
-    """Return the rule of each document whose title a pattern matches: the first pattern's."""
+    """Return {document_pk: the rule of the first pattern that its title matches}."""
     rules: dict[int, str] = {}
     for pattern in filters.title_patterns:
         titles = {pk: document.title for pk, document in documents.items() if pk not in rules}
@@ -145,7 +139,7 @@ def _read_documents(
 def _read_texts(
     session: Session, document_pks: Collection[int], progress: ReportShare | None
 ) -> Iterator[tuple[int, str]]:
-    """Yield the present texts of these documents, and report how many were read. Of a very long one the beginning."""
+    """Yield (document_pk, beginning of the present text) of these documents, and report the progress."""
     text = func.substr(col(DocumentTextRow.text), 1, document_text.RANKED_CHARACTERS)
     statement = select(col(DocumentRow.pk), text).join(DocumentTextRow, TEXT_IS_PRESENT)
     done = 0

@@ -1,14 +1,16 @@
-"""Find documents that say the same as a better ranked one of the same query, so that only one of them is judged.
+"""Find documents that say the same as a better ranked one of the same query, so that only one of them is
+judged.
 
-Two texts are near duplicates if they share enough of their runs of five characters (Jaccard similarity from the threshold
-on; `shingles.py`), or exact duplicates if they are equal but for width, case and white space. MinHash (Broder, 1997; the
-permutations of datasketch) with banding (Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, chapter 3) finds the
-pairs to compare; each is then compared by all its runs, so the threshold is exact. A pair at the threshold is missed with a
-probability below 1 in 100,000, a more similar one more rarely.
+Two texts are near duplicates if the Jaccard similarity of their runs of five characters (`shingles.py`)
+reaches the threshold, and exact duplicates if they differ only in width, case and white space. MinHash
+(Broder, 1997; the permutations of datasketch) with banding (Leskovec, Rajaraman and Ullman, Mining of Massive
+Datasets, chapter 3) finds the pairs to compare. Each of them is compared by all its runs, so the threshold is
+exact. A pair at the threshold is missed with a probability below 1 in 100,000; more similar pairs are missed
+more rarely.
 
-There are no chains: a document is left out only for a document that is itself judged, and is as similar to that one as the
-threshold says. Two documents left out for the same one may be less similar to each other. Nothing depends on the order in
-which texts are read, and nothing is random between two calls: the seed is fixed.
+A document is left out only for a document that is judged itself and reaches the threshold with it. Two
+documents left out for the same one may be less similar to each other. The order of the texts does not matter,
+and the seed is fixed.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 EXACT = "exact"
 USUAL_THRESHOLD = 0.9
-"""What the program proposes: from this similarity on, leads are warned if they grade two documents differently."""
+"""The proposed threshold. From this similarity on, leads are warned if they grade two documents differently."""
 LOWEST_THRESHOLD = 0.5
 PERMUTATIONS = 128
 SEED = 1
@@ -40,7 +42,7 @@ _ODD = 0x9E3779B97F4A7C15
 
 
 def read_threshold(text: str) -> float | None:
-    """Return the threshold that somebody typed, None for "exact". Raises ValidationError for anything else."""
+    """Return the typed threshold; None for "exact". Raises ValidationError for anything else."""
     if text.strip().casefold() == EXACT:
         return None
     try:
@@ -59,7 +61,7 @@ def read_threshold(text: str) -> float | None:
 
 
 def choose_bands(threshold: float) -> tuple[int, int]:
-    """Return how many bands of how many permutations: the longest with which a pair at the threshold is hardly missed."""
+    """Return (bands, permutations per band), with the longest bands that miss at most MISSED_AT_MOST of the pairs."""
     lengths = (
         length
         for length in range(PERMUTATIONS, 1, -1)
@@ -70,9 +72,10 @@ def choose_bands(threshold: float) -> tuple[int, int]:
 
 
 class SimilarTexts:
-    """Texts by document_pk, put so that those that may be near duplicates are found without comparing all of them.
+    """The band keys of texts, which find near duplicates without comparing all pairs.
 
-    Keeps a few hundred bytes for each text, not the text. `threshold`: None for exact duplicates.
+    Keeps a few hundred bytes per text, not the text. `texts`: (document_pk, text). `threshold`: None for
+    exact duplicates.
     """
 
     def __init__(self, threshold: float | None, texts: Iterable[tuple[int, str]]) -> None:
@@ -82,7 +85,7 @@ class SimilarTexts:
             self._add(batch)
 
     def list_suspects(self, documents: Iterable[int]) -> set[int]:
-        """Return those of the documents that may be a near duplicate of another of them: their texts must be compared."""
+        """Return the documents that may be near duplicates of each other: their texts must be compared."""
         import numpy as np
 
         pks = [document for document in documents if document in self._keys]
@@ -96,28 +99,26 @@ class SimilarTexts:
     def find_duplicates(
         self, ranked: Sequence[int], in_pool: Collection[int], texts: Mapping[int, str]
     ) -> dict[int, int]:
-        """Return, for each document to be left out, the first one before it that is judged in its stead.
+        """Return {document to leave out: the first better ranked document that is judged instead}.
 
-        `ranked`: the documents of one query, each once: those `in_pool` first, which are judged anyway and never left out, then
-        the best ranked. `texts`: of the suspects at least.
+        `ranked`: the documents of one query, each once; first those `in_pool`, which are never left out, then
+        the best ranked. `texts`: at least of the suspects.
         """
         is_similar = _make_comparison(texts, self.threshold)
         kept_by_key: dict[int, list[int]] = {}
         left_out: dict[int, int] = {}
-        for place, document in enumerate(ranked):
+        for position, document in enumerate(ranked):
             if document not in self._keys or document not in texts:
                 continue
             keys = self._keys[document].tolist()
             if document not in in_pool:
-                places = sorted({before for key in keys for before in kept_by_key.get(key, ())})
-                kept = next(
-                    (ranked[before] for before in places if is_similar(document, ranked[before])), None
-                )
+                earlier = sorted({kept for key in keys for kept in kept_by_key.get(key, ())})
+                kept = next((ranked[at] for at in earlier if is_similar(document, ranked[at])), None)
                 if kept is not None:
                     left_out[document] = kept
                     continue
             for key in keys:
-                kept_by_key.setdefault(key, []).append(place)
+                kept_by_key.setdefault(key, []).append(position)
         return left_out
 
     def _add(self, batch: Sequence[tuple[int, str]]) -> None:
@@ -150,9 +151,9 @@ def _make_permutations() -> "tuple[NDArray[np.uint32], NDArray[np.uint32]]":
 
 
 def make_signature(hashes: "Keys") -> "NDArray[np.uint32]":
-    """Return the MinHash of a text's runs: datasketch's own values for the upper 32 bits of each hash.
+    """Return the MinHash of a text's runs: the values of datasketch for the upper 32 bits of each hash.
 
-    Its `update_batch` takes a list of Python numbers, which needs twice the time of the arithmetic itself.
+    datasketch's `update_batch` takes a list of Python numbers, which needs twice the time of the arithmetic.
     """
     import numpy as np
 
@@ -174,7 +175,7 @@ def make_signature(hashes: "Keys") -> "NDArray[np.uint32]":
 
 
 def measure_similarity(first: "Keys", second: "Keys") -> float:
-    """Return the Jaccard similarity of two texts by their different hashes of runs, sorted; 0 if one has none."""
+    """Return the Jaccard similarity of two sorted arrays of different hashes; 0 if one is empty."""
     import numpy as np
 
     if not len(first) or not len(second):
@@ -184,7 +185,7 @@ def measure_similarity(first: "Keys", second: "Keys") -> float:
 
 
 def _make_comparison(texts: Mapping[int, str], threshold: float | None) -> Callable[[int, int], bool]:
-    """Return a function that says whether the texts of two documents are near duplicates."""
+    """Return a function that decides whether the texts of two documents are near duplicates."""
     import numpy as np
 
     if threshold is None:
@@ -197,7 +198,7 @@ def _make_comparison(texts: Mapping[int, str], threshold: float | None) -> Calla
     def is_similar(document: int, other: int) -> bool:
         runs, others = list_runs(document), list_runs(other)
         if min(len(runs), len(others)) < threshold * max(len(runs), len(others)) * (1 - 1e-9):
-            return False  # already by their number they cannot share enough
+            return False  # they cannot share enough, by their numbers alone
         return measure_similarity(runs, others) >= threshold
 
     return is_similar

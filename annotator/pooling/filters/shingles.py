@@ -1,6 +1,7 @@
-"""Cut texts into runs of five characters, by which near duplicates are measured: alike for English, Japanese, Korean and code.
+"""Hash the runs of five characters of a text, to measure near duplicates in English, Japanese, Korean and
+code.
 
-Width, case and white space make no difference. Other documents of the same text, or nearly the same, share most runs.
+Width, case and white space make no difference. Texts that are nearly the same share most runs.
 """
 
 import hashlib
@@ -18,7 +19,7 @@ _ODD = 0x9E3779B97F4A7C15
 
 
 def normalize_text(text: str) -> str:
-    """Return the text in NFKC and without case, every run of white space as one space; "" if it has no words."""
+    """Return the text in NFKC, case folded, with single spaces; "" if it has no words."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -28,9 +29,9 @@ def hash_text(normalized: str) -> int:
 
 
 def hash_runs(normalized: str) -> "Hashes":
-    """Return a 64-bit hash of each run of a text, in its order, each as often as it occurs.
+    """Return a 64-bit hash of each run of a text, in order and with repetitions.
 
-    A text that is not longer than a run is one run. An empty text has none.
+    A text of at most one run's length is one run. An empty text has none.
     """
     import numpy as np
 

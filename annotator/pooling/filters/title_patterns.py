@@ -1,8 +1,8 @@
-"""Match titles with somebody's regular expression, within a limit of time.
+"""Match titles with a typed regular expression, within a time limit.
 
-Some expressions, such as `(a+)+$`, take longer than anybody waits for. Python cannot stop a search from outside, so titles
-are searched in a process of their own, which is ended at the limit; nothing else of the program waits or fails with it.
-Titles and expression are put in Unicode form NFC first, as fields are (`filters.py`).
+Some expressions, such as `(a+)+$`, would search for years, and Python cannot stop a search. So a separate
+process searches the titles and is ended at the limit; the rest of the program neither waits nor fails. Titles
+and expression are compared in Unicode form NFC, like fields (`filters.py`).
 """
 
 import json
@@ -30,7 +30,7 @@ json.dump([number for number, title in request["titles"] if pattern.search(title
 
 
 def check_pattern(pattern: str) -> None:
-    """Raise ValidationError, with the position of the fault, if a text is no regular expression of Python."""
+    """Raise ValidationError, with the position of the fault, unless the text is a regular expression of Python."""
     if not pattern or len(pattern) > LONGEST_PATTERN:
         raise ValidationError(
             say(
@@ -54,9 +54,9 @@ def check_pattern(pattern: str) -> None:
 
 
 def match_titles(pattern: str, titles: Mapping[int, str], *, seconds: float = SECONDS) -> set[int]:
-    """Return the keys of the titles in which the pattern is found anywhere.
+    """Return the keys of the titles that contain a match of the pattern.
 
-    Raises ValidationError if the pattern is wrong, or if the search is not done in so many seconds.
+    Raises ValidationError for a wrong pattern, or if the search takes more than `seconds`.
     """
     check_pattern(pattern)
     if not titles:

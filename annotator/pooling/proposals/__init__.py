@@ -1,1 +1,1 @@
-"""Documents that annotators propose because the pool lacks them."""
+"""Let annotators propose documents that the pool lacks."""

@@ -1,7 +1,7 @@
-"""Reads the first grade that comes with a proposal: one press, as `POST /api/judgments` takes them. Pure rules.
+"""Read the first grade of a proposal: one press, in the form of `POST /api/judgments`.
 
-Refuses what no press could have produced. What the browser leaves out is taken from the server: the time, the text and
-the version of the guideline.
+Impossible presses are refused. If the browser sends no time, text or guideline version, the server's values
+are used.
 """
 
 from collections.abc import Mapping
@@ -13,14 +13,12 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import check_grade
 from annotator.domain.judgments import read_event_id
 from annotator.domain.press_times import read_pressed_at, read_seconds
-from annotator.domain.texts import clean_text, holds_no_text
-
-MAX_NOTE = 10_000
+from annotator.domain.texts import holds_no_text, read_note
 
 
 @dataclass(frozen=True, slots=True)
 class FirstGrade:
-    """The annotator's own grade for the document that they propose; `event_id` makes a second delivery harmless."""
+    """The annotator's grade for the proposed document. `event_id` makes a second delivery harmless."""
 
     event_id: str
     grade: int
@@ -32,7 +30,7 @@ class FirstGrade:
 
 
 def read_first_grade(event: Mapping[str, Any]) -> FirstGrade:
-    """Return the grade of a request. ValidationError says what was expected and found."""
+    """Return the grade of a request. Raises ValidationError with the expected and the found value."""
     version, pressed_at = event.get("guideline_version"), event.get("pressed_at")
     return FirstGrade(
         event_id=read_event_id(event.get("id")),
@@ -43,17 +41,6 @@ def read_first_grade(event: Mapping[str, Any]) -> FirstGrade:
         document_sha256=_read_sha256(event.get("document_sha256")),
         guideline_version=version if type(version) is int else None,
     )
-
-
-def read_note(note: object) -> str | None:
-    """Return a note, None when it is empty."""
-    if note is None or note == "":
-        return None
-    if not isinstance(note, str):
-        raise ValidationError(f"note: expected a text, found {note!r:.80}")
-    if len(note) > MAX_NOTE:
-        raise ValidationError(f"note: expected at most {MAX_NOTE:,} characters, found {len(note):,}")
-    return clean_text(note) if note.strip() else None
 
 
 def _read_sha256(value: object) -> str | None:

@@ -1,9 +1,9 @@
-"""Let annotators search the documents and propose one that the pool has missed, with a first grade.
+"""Let annotators search the documents and propose one that the pool lacks, with a first grade.
 
-The pair joins the pool with the provenance PROPOSED, the grade is an ordinary judgment, and others judge the pair like any
-other, and no earlier. Refuses a document already in the pool, a query that is not the annotator's, proposals before training is
-passed, and more than MOST_PROPOSED in 24 hours: each is work for others.
-Never returns a rank, a score or a grade. For leads, also computes the share of relevant documents that no system had found.
+The pair joins the pool with the provenance PROPOSED. The grade is an ordinary judgment, and others judge the
+pair like any other pair. Refused: a document that is in the pool, a query that is not the annotator's,
+proposals before training is passed, and more than MOST_PROPOSED in 24 hours, because each is work for others.
+Annotators get no rank, score or grade. Leads see how many relevant documents only proposals found.
 """
 
 from collections import Counter
@@ -48,8 +48,7 @@ from annotator.storage.tables.central import DatasetRow, DocumentRow, QueryRow
 
 @dataclass(frozen=True, slots=True)
 class QueryGain:
-    """Of the settled relevant documents of a query (or of all, `query_id` None): how many there are, and how many of
-    those no system had found."""
+    """The settled relevant documents of a query (None: of all queries), and those that no system found."""
 
     query_id: str | None
     proposed: int
@@ -60,8 +59,11 @@ class QueryGain:
 def count_gains(
     settled: Iterable[tuple[str, int | None, bool]], proposed: Mapping[str, int]
 ) -> tuple[tuple[QueryGain, ...], QueryGain]:
-    """Per query that has a proposal, and in total. `settled`: (query_id, grade, whether only a proposal put it into
-    the pool) of every pair, the grade None where there is none; `proposed`: how many proposals a query has."""
+    """Return the gain of each query with a proposal, and the total.
+
+    `settled`: (query_id, grade or None, whether only a proposal put it into the pool) of every pair.
+    `proposed`: {query_id: number of proposals}.
+    """
     relevant: dict[str, int] = {}
     alone: dict[str, int] = {}
     for query_id, grade, only_proposed in settled:
@@ -83,8 +85,11 @@ State = Literal["new", "in pool", "judged by you"]
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A document that a search found, for one query and one annotator. `pair`: the key of its pair, if that was handed out
-    to the annotator; other pairs of the pool come by themselves, and look alike whether they are checks or finished."""
+    """A found document, for one query and one annotator.
+
+    `pair`: the key of its pair, if that was handed out to the annotator. Other pairs of the pool have the
+    same state, whether they are checks or finished.
+    """
 
     doc_id: str
     title: str
@@ -97,8 +102,8 @@ class SearchResult:
 class SearchResults:
     """The results of a search, best first.
 
-    `preparing`: how far the search itself is (0 to 1), None once it is ready. `most_characters`: how much of each document
-    is searched, None for all of it.
+    `preparing`: the progress of the index (0 to 1); None once it is ready. `most_characters`: the searched
+    part of each document; None: all of it.
     """
 
     documents: tuple[SearchResult, ...]
@@ -108,7 +113,7 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPreview:
-    """A document to read before it is proposed; `text` is cut, `length` the whole text's."""
+    """A document to read before it is proposed. `text`: cut. `length`: of the whole text."""
 
     doc_id: str
     title: str
@@ -122,8 +127,12 @@ class DocumentPreview:
 
 @dataclass(frozen=True, slots=True)
 class DocumentProposal:
-    """A proposal as leads see it. `status`: the pair's. `relevant`: whether anybody but the proposer found it relevant;
-    None until all the pair wants is judged, so that it tells nobody a grade who may still judge it."""
+    """A proposal as leads see it.
+
+    `status`: of the pair. `others`: judgments of other people. `relevant`: whether another person found it
+    relevant; None until the pair lacks no judgment, because it would reveal a grade to people who may still
+    judge it.
+    """
 
     query_id: str
     query: str
@@ -138,7 +147,7 @@ class DocumentProposal:
 
 @dataclass(frozen=True, slots=True)
 class DocumentProposals:
-    """Every proposal, the latest first; what they add per query that has any, and in total."""
+    """Every proposal, the latest first, with the gains by query and in total."""
 
     proposals: tuple[DocumentProposal, ...]
     queries: tuple[QueryGain, ...]
@@ -148,7 +157,7 @@ class DocumentProposals:
 def search_documents(
     database: Database, actor: Actor, dataset: str, text: str, *, query_id: str, limit: int, now: datetime
 ) -> SearchResults:
-    """Search the dataset's documents as the annotator types, for one of their queries."""
+    """Search the dataset's documents while the annotator types, for one of their queries."""
     from annotator.pooling.search.search_service import search_texts  # brings numpy
 
     limit = max(1, min(limit, MOST_FOUND))
@@ -172,7 +181,7 @@ def search_documents(
 
 
 def read_document(database: Database, actor: Actor, dataset: str, *, doc_id: str) -> DocumentPreview:
-    """Return a document of the dataset, to be read before it is proposed."""
+    """Return a document of the dataset to read before it is proposed. For annotators."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "annotator")
@@ -200,10 +209,10 @@ def propose(
     event: Mapping[str, Any],
     now: datetime,
 ) -> str:
-    """Make a pair of the query and a document that the pool has missed, and store the annotator's first grade; returns
-    the pair's key. All of it or nothing; the same event again changes nothing.
+    """Add a document to the pool of a query with the annotator's first grade; return the key of the pair.
 
-    `event`: {id, grade, note, pressed_at, seconds, document_sha256, guideline_version}, of which the first two must be.
+    `event`: {id, grade, note, pressed_at, seconds, document_sha256, guideline_version}; only the first two
+    are required. All or nothing; repeating the event changes nothing.
     """
     first = read_first_grade(event)
     with database.write() as session:
@@ -238,7 +247,7 @@ def propose(
 
 
 def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentProposals:
-    """Return what annotators proposed, and what that adds to the pool. For leads.
+    """Return the annotators' proposals and their gains. For leads.
 
     Pairs that the lead may still judge count as not judged.
     """
@@ -274,10 +283,10 @@ def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentPr
     return DocumentProposals(tuple(proposals), queries, total)
 
 
-def _describe(doc_id: str, title: str, snippet: str, there: ExistingPair | None) -> SearchResult:
-    if there is None:
+def _describe(doc_id: str, title: str, snippet: str, pair: ExistingPair | None) -> SearchResult:
+    if pair is None:
         return SearchResult(doc_id, title, snippet, None, "new")
-    return SearchResult(doc_id, title, snippet, there.key, "judged by you" if there.answered else "in pool")
+    return SearchResult(doc_id, title, snippet, pair.key, "judged by you" if pair.answered else "in pool")
 
 
 def _require_query(

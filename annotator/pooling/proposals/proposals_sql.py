@@ -1,6 +1,7 @@
-"""Proposals: where a document stands for a query and an annotator, the first judgment of a proposed pair, and the list.
+"""Read and store proposals: the state of a document for an annotator's query, the first judgment, and the
+list.
 
-What is read here for an annotator says nothing of others but that a pair is in the pool.
+Rows for annotators reveal nothing about other people, only that a pair is in the pool.
 """
 
 from collections.abc import Collection
@@ -27,8 +28,6 @@ from annotator.storage.tables.central import (
 from annotator.storage.tables.labeling import ProposalRow
 
 _IS_THEIRS = "SELECT 1 FROM query q WHERE q.pk = :query_pk AND {eligible}"
-
-
 _POOLED = prepare_sql(
     f"""
 SELECT p.document_pk, p.key, {HANDED_OUT} AS handed_out, coalesce((SELECT j.outcome FROM judgment j
@@ -41,15 +40,15 @@ FROM pair p WHERE p.query_pk = :query_pk AND p.document_pk IN :documents""",
 
 @dataclass(frozen=True, slots=True)
 class ExistingPair:
-    """A pair that is in the pool already, as its annotator may know it: a check looks like any other pair."""
+    """A pair of the pool as its annotator may know it. A check looks like any other pair."""
 
     key: str | None  # None: it was not handed out to the annotator
-    answered: bool  # by the annotator, however the answer counts
+    answered: bool  # by the annotator, for any purpose
 
 
 @dataclass(frozen=True, slots=True)
 class StoredProposal:
-    """A proposal as it was made, and what its pair still lacks."""
+    """A stored proposal, with the judgments that its pair still lacks."""
 
     pair_pk: int
     query_pk: int
@@ -64,7 +63,7 @@ class StoredProposal:
 
 
 def find_query(session: Session, dataset_pk: int, query_id: str) -> QueryRow | None:
-    """Return the query of that id in this dataset."""
+    """Return the query of that id in this dataset, or None."""
     statement = select(QueryRow).where(
         col(QueryRow.dataset_pk) == dataset_pk, col(QueryRow.query_id) == query_id
     )
@@ -72,7 +71,7 @@ def find_query(session: Session, dataset_pk: int, query_id: str) -> QueryRow | N
 
 
 def find_document(session: Session, dataset_pk: int, doc_id: str) -> DocumentRow | None:
-    """Return the document of that id in this dataset."""
+    """Return the document of that id in this dataset, or None."""
     statement = select(DocumentRow).where(
         col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.doc_id) == doc_id
     )
@@ -90,7 +89,7 @@ def may_judge(session: Session, dataset_pk: int, person_pk: int, query_pk: int) 
 def list_pooled_pairs(
     session: Session, query_pk: int, person_pk: int, document_pks: Collection[int]
 ) -> dict[int, ExistingPair]:
-    """Return, by document_pk, the pairs of the query that are in the pool already."""
+    """Return {document_pk: the pair of the query in the pool}."""
     values = {"query_pk": query_pk, "annotator_pk": person_pk, "documents": list(document_pks)}
     rows = execute_sql(session, _POOLED, values)
     return {
@@ -99,7 +98,7 @@ def list_pooled_pairs(
 
 
 def find_proposed(session: Session, query_pk: int, document_pk: int) -> int | None:
-    """Return the pair_pk of a query and a document."""
+    """Return the pair_pk of a query and a document, or None."""
     statement = select(col(PairRow.pk)).where(
         col(PairRow.query_pk) == query_pk, col(PairRow.document_pk) == document_pk
     )
@@ -107,7 +106,7 @@ def find_proposed(session: Session, query_pk: int, document_pk: int) -> int | No
 
 
 def add_first_judgment(session: Session, pair_pk: int, annotator_pk: int, values: dict[str, Any]) -> None:
-    """Append the proposer's judgment, an ordinary one, and note the proposal; `values` as `judgment` has them."""
+    """Store the proposer's judgment, an ordinary one, and the proposal. `values`: other columns of `judgment`."""
     fixed = {
         "pair_pk": pair_pk,
         "annotator_pk": annotator_pk,
@@ -161,7 +160,7 @@ def list_stored_proposals(session: Session, dataset_pk: int) -> list[StoredPropo
 
 
 def list_only_proposed(session: Session, dataset_pk: int, system: str) -> set[int]:
-    """Return the pair_pks that no other system than this one put into the pool."""
+    """Return the pair_pks with this system as their only one."""
     of_pair = col(ProvenanceRow.pair_pk) == col(PairRow.pk)
     statement = select(col(PairRow.pk)).where(
         col(PairRow.dataset_pk) == dataset_pk,

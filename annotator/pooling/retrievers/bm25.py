@@ -1,8 +1,8 @@
-"""BM25 over character 2-grams and 3-grams, for teams that have no run yet; works in any language without a tokenizer.
+"""Rank documents by BM25 over character 2-grams and 3-grams, in any language without a tokenizer.
 
-bm25s scores (Lucene's variant, k1 1.5, b 0.75); Lù (2024), BM25S: Orders of magnitude faster lexical search via eager
-sparse scoring. Only grams of the queries are indexed, with each document's full length: the scores are those of a full
-index, in far less memory.
+bm25s computes the scores (Lucene's variant, k1 1.5, b 0.75); Lù (2024), BM25S: Orders of magnitude faster
+lexical search via eager sparse scoring. Only grams of the queries are indexed, with each document's full
+length. The scores equal those of a full index, which would need far more memory.
 """
 
 from array import array
@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from annotator.pooling.retrievers.gram_weights import answer_nothing, list_without_grams, note_ids
 from annotator.pooling.retrievers.order import choose_best, rank_doc_ids
 from annotator.pooling.retrievers.records import Ranking, SearchHit
 from annotator.pooling.search.grams import Codes, TextGrams, cut_query, list_grams
 
 
 class _DocumentGrams:
-    """A document as bm25s counts it: it is as long as all its grams, and holds those that queries ask for."""
+    """A document as bm25s counts it: its length includes all its grams, and iteration gives the queries' grams."""
 
     __slots__ = ("gram_numbers", "length")
 
@@ -39,22 +40,20 @@ def rank_bm25(
     depth: int,
     report_share: Callable[[float], None] = lambda _share: None,
 ) -> Ranking:
-    """Return the `depth` best of the documents (doc_id, text) for each query; of equal scores the lower doc_id first.
+    """Return the `depth` best documents (doc_id, text) for each query; equal scores by doc_id.
 
-    A document that shares no gram with the query is never a hit. `report_share` is told the share of
-    queries answered.
+    A document without a gram of the query is never a hit. Calls `report_share(share of queries answered)`.
     """
     query_grams = [cut_query(query) for query in queries]
     vocabulary = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *query_grams]))
     doc_ids: list[str] = []
     tokens: list[_DocumentGrams] = []
-    for grams in list_grams(_note_ids(documents, doc_ids)):
+    for grams in list_grams(note_ids(documents, doc_ids)):
         tokens += [_DocumentGrams() for _ in range(len(doc_ids) - len(tokens))]
         _collect(grams, tokens, vocabulary)
     tokens += [_DocumentGrams() for _ in range(len(doc_ids) - len(tokens))]
-    without = tuple(number for number, codes in enumerate(query_grams) if not len(codes))
     if not any(document.gram_numbers for document in tokens):
-        return Ranking(tuple(() for _ in queries), without)
+        return answer_nothing(query_grams)
     index = _index(tokens, len(vocabulary))
     id_order = rank_doc_ids(doc_ids)
     hits: list[tuple[SearchHit, ...]] = []
@@ -62,17 +61,11 @@ def rank_bm25(
         ids = np.searchsorted(vocabulary, codes)
         hits.append(choose_best(index.get_scores_from_ids(ids), id_order, depth) if len(ids) else ())
         report_share((number + 1) / len(query_grams))
-    return Ranking(tuple(hits), without)
-
-
-def _note_ids(documents: Iterable[tuple[str, str]], doc_ids: list[str]) -> Iterator[str]:
-    for doc_id, text in documents:
-        doc_ids.append(doc_id)
-        yield text
+    return Ranking(tuple(hits), list_without_grams(query_grams))
 
 
 def _collect(grams: TextGrams, tokens: Sequence[_DocumentGrams], vocabulary: Codes) -> None:
-    """Count these grams for their documents, and keep the ones that are in the (sorted) vocabulary."""
+    """Count these grams for their documents, and keep those of the (sorted) vocabulary."""
     if not len(grams.codes) or not len(vocabulary):
         return
     first = int(grams.texts.min())

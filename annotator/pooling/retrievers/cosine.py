@@ -1,7 +1,8 @@
-"""Rank vectors by their exact cosine, block by block, in memory that depends on neither the number of documents nor of queries.
+"""Rank vectors by their exact cosine, block by block, in bounded memory.
 
-A first pass in single precision keeps every document that could be among the best; a second one computes the cosine of
-those in double precision, row by row. So a score depends on nothing but its two vectors, and equal vectors have equal scores.
+A first pass in single precision keeps every document that could be among the best. A second pass computes
+their cosine in double precision, row by row. So a score depends only on its two vectors, and equal vectors
+have equal scores.
 """
 
 from collections.abc import Callable
@@ -25,15 +26,10 @@ class VectorSource(Protocol):
     """Vectors, one row each, without NaN, infinities or rows of zeros."""
 
     @property
-    def count(self) -> int:
-        """How many there are."""
-
+    def count(self) -> int: ...
     @property
-    def dimensions(self) -> int:
-        """How many numbers each has."""
-
-    def read(self, start: int, stop: int) -> NDArray[np.floating]:
-        """Return the rows from `start` up to `stop`."""
+    def dimensions(self) -> int: ...
+    def read(self, start: int, stop: int) -> NDArray[np.floating]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +40,19 @@ class VectorsInMemory:
 
     @property
     def count(self) -> int:
-        """How many there are."""
         return int(self.array.shape[0])
 
     @property
     def dimensions(self) -> int:
-        """How many numbers each has."""
         return int(self.array.shape[1])
 
     def read(self, start: int, stop: int) -> NDArray[np.floating]:
-        """Return the rows from `start` up to `stop`."""
         return self.array[start:stop]
 
 
 @dataclass(slots=True)
 class _Contenders:
-    """The results that can still be among the best of their query, in order of query and falling score."""
+    """The results that can still be among the best of their query, by query and falling score."""
 
     queries: NDArray[np.int64]
     rows: NDArray[np.int64]
@@ -74,9 +67,10 @@ def rank_by_cosine(
     depth: int,
     report_share: Callable[[float], None] = lambda _share: None,
 ) -> tuple[tuple[SearchHit, ...], ...]:
-    """Return for each query the `depth` documents with the highest cosine, best first.
+    """Return the `depth` documents with the highest cosine for each query, best first.
 
-    `id_order`: the position of each document in the order of doc_ids, which decides between equal scores.
+    `id_order`: each document's position in the order of doc_ids, which decides between equal scores. Calls
+    `report_share(share of documents compared)`.
     """
     unit_queries = normalize_rows(queries)
     rows = max(LEAST_ROWS, min(MOST_SCORES // max(len(queries), 1), MOST_NUMBERS // documents.dimensions))
@@ -94,7 +88,7 @@ def rank_by_cosine(
 
 
 def normalize_rows(rows: NDArray[np.floating]) -> Doubles:
-    """Return the rows with length 1, in double precision; safe for very large and very small numbers."""
+    """Scale the rows to length 1, in double precision. Safe for very large and very small numbers."""
     doubles = rows.astype(np.float64)
     doubles /= np.abs(doubles).max(axis=1, keepdims=True)
     doubles /= np.sqrt((doubles * doubles).sum(axis=1, keepdims=True))
@@ -102,7 +96,7 @@ def normalize_rows(rows: NDArray[np.floating]) -> Doubles:
 
 
 def _normalize_quickly(rows: NDArray[np.floating]) -> Floats:
-    """Return the rows with length 1, in single precision."""
+    """Scale the rows to length 1, in single precision."""
     if rows.dtype == np.float64:
         return normalize_rows(rows).astype(np.float32)
     floats = rows.astype(np.float32)
@@ -119,7 +113,7 @@ def _find_contenders(
     report_share: Callable[[float], None],
 ) -> _Contenders:
     tolerance = np.float32(4 * documents.dimensions * np.finfo(np.float32).eps)  # above any error of rounding
-    least = np.full(len(queries), -np.inf, dtype=np.float32)  # the score of the last of the best so far
+    least = np.full(len(queries), -np.inf, dtype=np.float32)  # the lowest of the best scores so far
     empty = np.zeros(0, dtype=np.int64)
     contenders = _Contenders(empty, empty, np.zeros(0, dtype=np.float32))
     for start in range(0, documents.count, rows):
@@ -148,7 +142,7 @@ def _keep_best(
     depth: int,
     tolerance: np.float32,
 ) -> _Contenders:
-    """Return what is not clearly below the `depth` best of its query, and write the score of the last of these to `least`."""
+    """Return the results not clearly below the `depth` best of their query. Writes the lowest of these to `least`."""
     order = np.lexsort((-scores, queries))
     queries, rows, scores = queries[order], rows[order], scores[order]
     starts = np.searchsorted(queries, np.arange(len(least) + 1))
@@ -179,5 +173,5 @@ def _rescore(documents: VectorSource, queries: Doubles, contenders: _Contenders,
 
 
 def has_direction(rows: NDArray[np.floating]) -> NDArray[np.bool_]:
-    """Return for each row whether it has a number other than 0: without one there is no cosine."""
+    """Return for each row whether it has a number other than 0. Without one it has no cosine."""
     return np.asarray(rows.any(axis=1))

@@ -1,7 +1,8 @@
-"""Embed texts with a model in a local folder, by model2vec or sentence-transformers if one of them is installed.
+"""Embed texts with a model in a local folder, by model2vec or sentence-transformers if one of them is
+installed.
 
-Never downloads: the folder must be there, and the libraries are told to stay offline. Which library is needed is read from
-the folder: a `config.json` of model2vec, or the `modules.json` of sentence-transformers.
+Nothing is downloaded: the folder must exist, and the libraries run offline. The folder shows which library is
+needed: it has a `config.json` of model2vec, or the `modules.json` of sentence-transformers.
 """
 
 import json
@@ -27,7 +28,7 @@ Encode = Callable[[list[str]], Any]
 def load_model(folder: Path) -> Encode:
     """Return the function that embeds texts.
 
-    ValidationError if the folder holds no such model, StateError if its library is not installed.
+    Raises ValidationError if the folder has no such model, StateError if its library is not installed.
     """
     if not folder.is_dir():
         raise ValidationError(
@@ -58,8 +59,10 @@ def load_model(folder: Path) -> Encode:
 def embed_texts(
     encode: Encode, texts: Iterable[tuple[str, str]], spool: VectorSpool, *, path: str
 ) -> VectorTable:
-    """Return the vectors of the texts (id, text), written to the spool. A text without a direction (such as one in which the
-    model knows no word) has no row."""
+    """Return the vectors of the texts (id, text), written to the spool.
+
+    A vector without a direction gets no row, for example if the model knows no word of the text.
+    """
     remaining = iter(texts)
     while batch := list(islice(remaining, BATCH)):
         rows = np.asarray(encode([text for _, text in batch]), dtype=np.float32)

@@ -1,19 +1,33 @@
-"""Fuse ranked lists by their reciprocal ranks, and keep what each list contributed.
+"""Fuse ranked lists by reciprocal ranks: a document's score is the sum over the lists of weight / (K + rank),
+from 1.
 
-Cormack, Clarke and Büttcher (2009), Reciprocal rank fusion outperforms Condorcet and individual rank learning methods: a
-document's score is the sum over the lists of weight / (K + rank), ranks from 1. Title matches are two more lists.
+Cormack, Clarke and Büttcher (SIGIR 2009), Reciprocal rank fusion outperforms Condorcet and individual rank
+learning methods.
 """
 
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 K = 60
-FUSED_RESULTS = 100  # of each list, or as many as are pooled if that is more
+FUSED_RESULTS = 100  # the fewest results of each list that are fused
+
+
+@overload
+def weigh_ranks(ranks: int, weight: float = 1.0) -> float: ...
+@overload
+def weigh_ranks(ranks: "NDArray[np.integer]", weight: float = 1.0) -> "NDArray[np.float64]": ...
+def weigh_ranks(ranks: Any, weight: float = 1.0) -> Any:
+    """Return the contribution of a rank in a list (or of an array of ranks) to the fused score."""
+    return weight / (K + ranks)
 
 
 class ListedDocument(NamedTuple):
-    """A document in a list; `rank` begins at 1, `score` is the list's own."""
+    """A document in a list. `rank`: from 1. `score`: the list's own."""
 
     doc_id: str
     rank: int
@@ -21,7 +35,7 @@ class ListedDocument(NamedTuple):
 
 
 class FusedDocument(NamedTuple):
-    """A document of the fused list. `signals`: by list its rank, its score and what it contributed to this score."""
+    """A document of the fused list. `signals`: by list its rank, its score and its contribution to this score."""
 
     doc_id: str
     score: float
@@ -31,14 +45,14 @@ class FusedDocument(NamedTuple):
 def fuse_lists(
     lists: Mapping[str, Sequence[ListedDocument]], weights: Mapping[str, float], *, depth: int
 ) -> list[FusedDocument]:
-    """Return the `depth` best documents, best first; of equal scores the lower doc_id. `weights`: by list."""
+    """Return the `depth` best documents, best first; equal scores by doc_id. `weights`: by list."""
     signals: dict[str, dict[str, dict[str, Any]]] = {}
     for name, documents in lists.items():
         for document in documents:
             signals.setdefault(document.doc_id, {})[name] = {
                 "rank": document.rank,
                 "score": document.score,
-                "contribution": weights[name] / (K + document.rank),
+                "contribution": weigh_ranks(document.rank, weights[name]),
             }
     fused = [
         FusedDocument(doc_id, fsum(signal["contribution"] for signal in by_list.values()), by_list)

@@ -1,7 +1,7 @@
 """Weigh the grams of documents by TF-IDF: 1 + ln(count), smoothed idf, rows of length 1, by scikit-learn.
 
-In memory: 8 bytes for each different gram of each document (some 0.4 GB for 100,000 documents of 500 characters), twice
-that while they are put together.
+Memory: 8 bytes for each different gram of each document (some 0.4 GB for 100,000 documents of 500
+characters), and twice that while the matrix is built.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.pooling.retrievers.records import Ranking, SearchHit
-from annotator.pooling.search.grams import Codes, TextGrams, cut_query, list_grams
+from annotator.pooling.search.grams import Codes, TextGrams, list_grams
 
 
 class _CountedGrams(NamedTuple):
-    """How often each gram occurs in each text, in order of text and gram: `grams` are positions in `vocabulary`."""
+    """The count of each gram in each text, by text and gram. `grams`: positions in `vocabulary`."""
 
     texts: NDArray[np.int32]
     grams: NDArray[np.int32]
@@ -26,9 +26,10 @@ class _CountedGrams(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WeightedGrams:
-    """`matrix`: weights of documents × vocabulary (a sparse CSR matrix of scipy); `vocabulary`: all grams, sorted.
+    """The weighted grams of documents.
 
-    `transformer` weighs further texts in the same way.
+    `vocabulary`: all grams, sorted. `matrix`: weights of documents × vocabulary (a sparse CSR matrix of
+    scipy). `transformer`: weighs further texts in the same way.
     """
 
     doc_ids: tuple[str, ...]
@@ -37,7 +38,7 @@ class WeightedGrams:
     transformer: Any
 
     def weigh_queries(self, queries: Sequence[Codes]) -> Any:
-        """Return the weights of queries × vocabulary; a gram that no document has is left out. Needs a query."""
+        """Return the weights of queries × vocabulary, for at least one query. Grams without a document are skipped."""
         from scipy.sparse import csr_matrix
 
         columns, counts, starts = [], [], [0]
@@ -54,12 +55,12 @@ class WeightedGrams:
 
 
 def weigh_documents(documents: Iterable[tuple[str, str]]) -> WeightedGrams | None:
-    """Return the weights of the documents (doc_id, text); None if none of them has a gram."""
+    """Return the weights of the documents (doc_id, text), or None without any gram."""
     from scipy.sparse import csr_matrix
     from sklearn.feature_extraction.text import TfidfTransformer
 
     doc_ids: list[str] = []
-    parts = [_count(grams) for grams in list_grams(_note_ids(documents, doc_ids)) if len(grams.codes)]
+    parts = [_count(grams) for grams in list_grams(note_ids(documents, doc_ids)) if len(grams.codes)]
     if not parts:
         return None
     vocabulary = parts[0].vocabulary
@@ -82,13 +83,8 @@ def weigh_documents(documents: Iterable[tuple[str, str]]) -> WeightedGrams | Non
     return WeightedGrams(tuple(doc_ids), vocabulary, transformer.transform(matrix, copy=False), transformer)
 
 
-def cut_queries(queries: Iterable[str]) -> list[Codes]:
-    """Return the grams of each query."""
-    return [cut_query(query) for query in queries]
-
-
 def answer_nothing(queries: Sequence[Codes]) -> Ranking:
-    """Return a ranking without a hit, where there are no queries or no document has a gram."""
+    """Return a ranking without hits for the grams of these queries."""
     hits: tuple[tuple[SearchHit, ...], ...] = tuple(() for _ in queries)
     return Ranking(hits, list_without_grams(queries))
 
@@ -98,7 +94,8 @@ def list_without_grams(queries: Sequence[Codes]) -> tuple[int, ...]:
     return tuple(number for number, codes in enumerate(queries) if not len(codes))
 
 
-def _note_ids(documents: Iterable[tuple[str, str]], doc_ids: list[str]) -> Iterator[str]:
+def note_ids(documents: Iterable[tuple[str, str]], doc_ids: list[str]) -> Iterator[str]:
+    """Yield the texts of the documents (doc_id, text), and append each id to `doc_ids`."""
     for doc_id, text in documents:
         doc_ids.append(doc_id)
         yield text
@@ -115,7 +112,7 @@ def _count(grams: TextGrams) -> _CountedGrams:
 
 
 def _list_different(codes: Codes) -> Codes:
-    """Return the different codes, sorted. (np.unique is slower here: it hashes.)"""
+    """Return the different codes, sorted. np.unique is slower here, because it hashes."""
     ordered: Codes = np.sort(codes)
     different: Codes = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
     return different

@@ -1,9 +1,11 @@
-"""Latent semantic analysis over character 2-grams and 3-grams: the cosine in a space of a few dimensions.
+"""Rank documents by latent semantic analysis of character 2-grams and 3-grams: the cosine in a few
+dimensions.
 
-Deerwester et al. (1990), Indexing by latent semantic analysis; the randomized decomposition is scikit-learn's (Halko,
-Martinsson and Tropp 2011). The space is made from at most SAMPLE documents, drawn with the seed, and their MOST_GRAMS most
-widespread grams; all other documents and the queries are folded in. Finds documents that say the same in other words, and
-misses rare names: use it beside BM25. The same seed and documents, in any order, give the same result.
+Deerwester et al. (1990), Indexing by latent semantic analysis; with the randomized decomposition of
+scikit-learn (Halko, Martinsson and Tropp 2011). At most SAMPLE documents, drawn with the seed, and their
+MOST_GRAMS most frequent grams define the space; all other documents and the queries are folded in. LSA finds
+documents that say the same in other words, but misses rare names: use it together with BM25. The same seed
+and documents, in any order, give the same result.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -13,20 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.pooling.retrievers.cosine import VectorsInMemory, has_direction, rank_by_cosine
-from annotator.pooling.retrievers.gram_weights import (
-    answer_nothing,
-    cut_queries,
-    list_without_grams,
-    weigh_documents,
-)
+from annotator.pooling.retrievers.gram_weights import answer_nothing, list_without_grams, weigh_documents
 from annotator.pooling.retrievers.order import rank_doc_ids
 from annotator.pooling.retrievers.records import Ranking, SearchHit
+from annotator.pooling.search.grams import cut_query
 
 DIMENSIONS = 128
 SAMPLE = 20_000
 MOST_GRAMS = 200_000
 ROWS = 10_000  # folded in at once
-LEAST_COSINE = 1e-6  # below it the two have nothing in common but rounding
+LEAST_COSINE = 1e-6  # a lower cosine is only a rounding error
 
 
 def rank_lsa(
@@ -37,11 +35,11 @@ def rank_lsa(
     seed: int,
     report_share: Callable[[float], None] = lambda _share: None,
 ) -> Ranking:
-    """Return the `depth` best of the documents (doc_id, text) for each query; of equal scores the lower doc_id first.
+    """Return the `depth` best documents (doc_id, text) for each query; equal scores by doc_id.
 
-    `report_share` is told the share of documents compared.
+    Calls `report_share(share of documents compared)`.
     """
-    codes = cut_queries(queries)
+    codes = [cut_query(query) for query in queries]
     weights = weigh_documents(documents)
     if weights is None or not codes:
         return answer_nothing(codes)
@@ -70,7 +68,7 @@ def rank_lsa(
 def _find_directions(
     matrix: Any, id_order: NDArray[np.int64], seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return the columns used, and their weights in each direction (columns × dimensions)."""
+    """Return the used columns, and their weights in each direction (columns × dimensions)."""
     from sklearn.utils.extmath import randomized_svd
 
     by_id = np.argsort(id_order)

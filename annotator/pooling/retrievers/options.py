@@ -14,7 +14,7 @@ TITLE_MATCHES = ("exact", "partial")
 
 
 def read_weights(text: str, *, option: str) -> dict[str, float]:
-    """Return the weights by name of "bm25=0.6,run:s=0.8". ValidationError names the part that cannot be read."""
+    """Return the weights by name of "bm25=0.6,run:s=0.8". Raises ValidationError with the wrong part."""
     weights: dict[str, float] = {}
     for part in filter(str.strip, text.split(",")):
         name, equals, figure = part.strip().rpartition("=")
@@ -35,7 +35,7 @@ def read_weights(text: str, *, option: str) -> dict[str, float]:
 
 
 def check_options(names: Sequence[str], options: RetrievalOptions) -> None:
-    """Raise ValidationError for a retriever that there is not, and for options that do not go together."""
+    """Raise ValidationError for an unknown retriever, and for options that exclude each other."""
     for name in names:
         if name not in RETRIEVERS:
             raise ValidationError(f"there is no retriever {name!r}; there is: {', '.join(RETRIEVERS)}")
@@ -70,8 +70,8 @@ def _check_vectors(needed: bool, options: RetrievalOptions) -> None:
 def choose_fused(names: Sequence[str], options: RetrievalOptions) -> Mapping[str, float]:
     """Return the lists that `hybrid` fuses, with their weights; empty without `hybrid`.
 
-    These are the lists of `--weights`; without that, the other retrievers that are named, or else BM25 with `vectors` if there
-    are any and with LSA if not. Title matches come on top.
+    These are the lists of `--weights`; without it, the other named retrievers; without these, BM25 with
+    `vectors` if there are vectors, else BM25 with LSA. Title matches are additional lists.
     """
     if "hybrid" not in names:
         return {}
@@ -86,7 +86,7 @@ def list_fused_runs(names: Sequence[str], options: RetrievalOptions) -> tuple[st
 
 
 def describe_options(names: Sequence[str], options: RetrievalOptions) -> dict[str, Any]:
-    """Return the options that these retrievers use, as JSON, for the record of a round; files by their names."""
+    """Return the options that these retrievers use as JSON, for the record of a round. Files: only their names."""
     described: dict[str, Any] = {}
     weights = choose_fused(names, options)
     if weights:

@@ -1,4 +1,4 @@
-"""Put documents in order by score; of equal scores the lower doc_id (by code points) comes first. Pure rules."""
+"""Order documents by score; equal scores by doc_id (by code points)."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from annotator.pooling.retrievers.records import SearchHit
 
 
 def rank_doc_ids(doc_ids: Sequence[str]) -> NDArray[np.int64]:
-    """Return the position of each document in the order of doc_ids, from 0."""
+    """Return each document's position in the sorted order of doc_ids, from 0."""
     id_order = np.empty(len(doc_ids), dtype=np.int64)
     id_order[sorted(range(len(doc_ids)), key=lambda number: doc_ids[number])] = np.arange(len(doc_ids))
     return id_order

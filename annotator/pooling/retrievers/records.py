@@ -1,4 +1,4 @@
-"""Records of retrieval: what is searched, with which options, and what each retriever returns."""
+"""Records of retrieval: queries, documents, options, and the results of retrievers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ class SearchedQuery(NamedTuple):
 
 
 class SearchedDocument(NamedTuple):
-    """A document as retrievers need it. `text` is what is searched: title and text, or doc_id and title without a text."""
+    """A document as retrievers need it. `text`: title and text; without a text, doc_id and title."""
 
     doc_id: str
     title: str
@@ -22,7 +22,7 @@ class SearchedDocument(NamedTuple):
 
 
 class SearchHit(NamedTuple):
-    """The number of a document in the order given, and its score."""
+    """A found document: its number in the order given, and its score."""
 
     document: int
     score: float
@@ -30,7 +30,7 @@ class SearchHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """For each query its best documents, best first; `without_grams` numbers the queries too short to match."""
+    """The best documents of each query, best first. `without_grams`: the numbers of queries too short to match."""
 
     hits: tuple[tuple[SearchHit, ...], ...]
     without_grams: tuple[int, ...] = ()
@@ -40,9 +40,10 @@ class Ranking:
 class RetrievalOptions:
     """The options of all retrievers.
 
-    `weights`: the lists that `hybrid` fuses, by name (a retriever, or `run:SYSTEM`), with their weights; empty: see
-    `fusion.py`. `title_boost`: the weights of the lists of title matches, by `exact` and `partial`. `vectors` and
-    `query_vectors`: files of embeddings. `embed`: the folder of an embedding model, used in their place.
+    `weights`: the lists that `hybrid` fuses, by name (a retriever, or `run:SYSTEM`), with their weights;
+    empty: see `options.choose_fused`. `title_boost`: the weights of title matches, by `exact` and `partial`.
+    `vectors` and `query_vectors`: files of embeddings. `embed`: the folder of an embedding model, instead of
+    these files.
     """
 
     seed: int = 0
@@ -54,7 +55,7 @@ class RetrievalOptions:
 
 
 class RetrievedDocument(NamedTuple):
-    """A document that a retriever proposes for a query. `rank` begins at 1; `signals` tell how the score was made."""
+    """A document that a retriever proposes for a query. `rank`: from 1. `signals`: the parts of the score."""
 
     query_id: str
     doc_id: str
@@ -69,10 +70,10 @@ NoteKind = Literal["too_short", "no_candidate", "no_vector"]
 
 @dataclass(frozen=True, slots=True)
 class RetrieverNote:
-    """What a retriever could not do.
+    """Queries or documents that a retriever could not handle.
 
-    `names`: the queries with no two characters in a row to match (`too_short`), the other queries without a candidate
-    (`no_candidate`), or the documents without a vector (`no_vector`).
+    `names`: the queries without two adjacent characters to match (`too_short`), the other queries without a
+    candidate (`no_candidate`), or the documents without a vector (`no_vector`).
     """
 
     system: str
@@ -82,7 +83,7 @@ class RetrieverNote:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The candidates of some retrievers, in order of retriever, query and rank, and what they could not do."""
+    """The candidates of some retrievers, by retriever, query and rank, with notes."""
 
     candidates: tuple[RetrievedDocument, ...]
     notes: tuple[RetrieverNote, ...]

@@ -1,7 +1,6 @@
-"""Let the retrievers that are named search the documents. The only way in for other code.
+"""Search the documents with the named retrievers. Other code uses only this module.
 
-Documents may come in any order: equal scores are ordered by doc_id. What a retriever cannot answer is in its notes, never
-silently empty.
+Documents may come in any order: equal scores are ordered by doc_id. Notes name every query without an answer.
 """
 
 from collections import deque
@@ -39,7 +38,7 @@ QueryLists = Mapping[str, Sequence[ListedDocument]]  # by query_id
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """What every retriever is given."""
+    """The input of every retriever."""
 
     queries: Sequence[SearchedQuery]
     documents: Documents
@@ -61,9 +60,9 @@ def retrieve_candidates(
 ) -> Retrieval:
     """Return the `depth` best documents of each query by each of these retrievers.
 
-    `documents` is called once or twice for each retriever. `runs`: the first results of the imported runs that `hybrid`
-    fuses, by system and query_id. `expected`: how many documents will come, for `progress`, which is told the work and the
-    share of it that is done.
+    `documents` is called once or twice for each retriever. `runs`: the first results of the imported runs
+    that `hybrid` fuses, by system and query_id. `expected`: the number of documents, for the progress. Calls
+    `progress(work, share_done)`.
     """
     check_options(names, options)
     search = _Search(queries, documents, options, expected, progress or (lambda _work, _share: None))
@@ -97,7 +96,7 @@ def retrieve_candidates(
 
 
 def _rank_texts(name: str, search: _Search, depth: int) -> tuple[Ranking, Sequence[str]]:
-    """Return the ranking of a retriever that reads texts, and the doc_ids that it numbers."""
+    """Return the ranking of a retriever that reads texts, and the doc_ids of its document numbers."""
     doc_ids: list[str] = []
     texts = [query.text for query in search.queries]
     documents = _note_ids(search, name, doc_ids)
@@ -116,7 +115,7 @@ def _rank_texts(name: str, search: _Search, depth: int) -> tuple[Ranking, Sequen
 
 
 def _rank_vectors(search: _Search, depth: int) -> tuple[Ranking, Sequence[str], tuple[str, ...]]:
-    """Return the ranking by vectors, the doc_ids that it numbers, and those without a vector."""
+    """Return the ranking by vectors, the doc_ids of its document numbers, and the doc_ids without a vector."""
     options = search.options
     doc_ids: list[str] = []
     texts = _note_ids(search, "vectors", doc_ids)
@@ -185,7 +184,7 @@ def _list_notes(ranking: Ranking, queries: Sequence[SearchedQuery], system: str)
 def _fuse(
     search: _Search, lists: Mapping[str, QueryLists], weights: Mapping[str, float], depth: int
 ) -> tuple[list[RetrievedDocument], list[RetrieverNote]]:
-    """Return the fused candidates with what each list contributed, and the queries for which no list has a result."""
+    """Return the fused candidates with each list's contribution, and a note on queries without any result."""
     boosts = {f"title:{kind}": weight for kind, weight in search.options.title_boost.items()}
     titles = TitleIndex((item.doc_id, item.title) for item in search.documents()) if boosts else None
     system = f"{SYSTEM_PREFIX}hybrid"

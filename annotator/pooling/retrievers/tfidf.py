@@ -1,20 +1,17 @@
-"""TF-IDF over character 2-grams and 3-grams: the cosine of query and document, weighed by scikit-learn.
+"""Rank documents by TF-IDF over character 2-grams and 3-grams: the cosine of query and document.
 
-Salton and Buckley (1988), Term-weighting approaches in automatic text retrieval. `gram_weights.py` says how a gram counts.
+Salton and Buckley (1988), Term-weighting approaches in automatic text retrieval. `gram_weights.py` has the
+weights.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from annotator.pooling.retrievers.gram_weights import (
-    answer_nothing,
-    cut_queries,
-    list_without_grams,
-    weigh_documents,
-)
+from annotator.pooling.retrievers.gram_weights import answer_nothing, list_without_grams, weigh_documents
 from annotator.pooling.retrievers.order import choose_best, rank_doc_ids
 from annotator.pooling.retrievers.records import Ranking
+from annotator.pooling.search.grams import cut_query
 
 
 def rank_tfidf(
@@ -24,11 +21,11 @@ def rank_tfidf(
     depth: int,
     report_share: Callable[[float], None] = lambda _share: None,
 ) -> Ranking:
-    """Return the `depth` best of the documents (doc_id, text) for each query; of equal scores the lower doc_id first.
+    """Return the `depth` best documents (doc_id, text) for each query; equal scores by doc_id.
 
-    A document that shares no gram with the query is never a hit. `report_share` is told the share of queries answered.
+    A document without a gram of the query is never a hit. Calls `report_share(share of queries answered)`.
     """
-    codes = cut_queries(queries)
+    codes = [cut_query(query) for query in queries]
     weights = weigh_documents(documents)
     if weights is None or not codes:
         return answer_nothing(codes)

@@ -1,8 +1,8 @@
 """Match queries with the titles of documents: the same words (exact), or one inside the other (partial).
 
-Compared as retrieval compares texts: in NFKC and lower case, with white space and punctuation as one break. A partial match
-has at least two characters and cuts no word of a script that separates its words. Exact matches all have rank 1. Partial ones
-are ordered by how much of the longer text they cover; equal ones have the same rank.
+Both are compared in NFKC and lower case, with white space and punctuation as one break. A partial match has
+at least two characters and does not cut words of scripts that separate words. Exact matches have rank 1.
+Partial matches are ordered by the share of the longer text that they cover; equal shares have the same rank.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ LEAST_CHARACTERS = 2
 
 
 class TitleMatches(NamedTuple):
-    """The documents whose title matches a query, best first."""
+    """The documents with a matching title, best first."""
 
     exact: list[ListedDocument]
     partial: list[ListedDocument]
@@ -34,7 +34,7 @@ class TitleIndex:
         self._joined = "\n".join(["", *self._documents, ""])
 
     def match(self, query: str, *, depth: int) -> TitleMatches:
-        """Return the first `depth` exact and partial matches."""
+        """Return the first `depth` exact matches and the first `depth` partial matches."""
         searched = _fold(query)
         exact = [
             ListedDocument(doc_id, 1, 1.0) for doc_id in sorted(self._documents.get(searched, ()))[:depth]
@@ -53,7 +53,7 @@ class TitleIndex:
         return TitleMatches(exact, partial)
 
     def _list_inside(self, searched: str) -> Iterator[str]:
-        """Yield the titles that stand in the query."""
+        """Yield the titles inside the query."""
         for length in self._lengths:
             for start in range(len(searched) - length + 1):
                 part = searched[start : start + length]
@@ -61,7 +61,7 @@ class TitleIndex:
                     yield part
 
     def _list_around(self, searched: str) -> Iterator[str]:
-        """Yield the titles in which the query stands."""
+        """Yield the titles around the query."""
         if len(searched) < LEAST_CHARACTERS:
             return
         start = self._joined.find(searched)
@@ -77,7 +77,7 @@ def _fold(text: str) -> str:
 
 
 def _cuts_word(text: str, start: int, stop: int) -> bool:
-    """Return whether a word of Latin, Greek, Cyrillic or the like goes on beyond the part of the text."""
+    """Return whether a word of a script with spaces (Latin, Greek, Cyrillic …) continues beyond the part."""
     before, after = text[max(0, start - 1) : start + 1], text[stop - 1 : stop + 1]
     return any(len(edge) == 2 and all(_is_spaced(letter) for letter in edge) for edge in (before, after))
 

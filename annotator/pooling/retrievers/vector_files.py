@@ -1,7 +1,8 @@
 """Read a team's own embeddings: ids and vectors, from .npy, .npz, Parquet or JSONL.
 
-A .npy file is mapped into memory and read block by block. The others are unpacked or copied once into temporary files, which are read
-in the same way: the disk limits their size, not the memory. Refuses what holds no table of ids and numbers, with file and line.
+A .npy file is mapped into memory and read block by block. Other files are first unpacked or copied into
+temporary files and read in the same way: the disk limits their size, not the memory. Errors name file and
+line.
 """
 
 import json
@@ -28,15 +29,12 @@ ARRAYS = ("ids.npy", "vectors.npy")  # of a .npz file
 ROWS = 8_192  # copied at once
 Vectors = NDArray[Any]
 _BROKEN_ARRAY = (ValueError, EOFError, OSError, SyntaxError, TypeError, TokenError, RuntimeError)
-"""What a damaged file raises: TypeError and TokenError its header, which is written as Python, RuntimeError an unknown packing."""
+"""The errors of a damaged file. TypeError and TokenError: in its header, which is Python; RuntimeError: unknown packing."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorTable:
-    """Ids, and a row of numbers for each: a VectorSource.
-
-    `id_path`: the file that holds the ids; `lines`: the line of each row (None: row i is line i + 1).
-    """
+    """A VectorSource with an id for each row. `id_path`: the file of the ids. `lines`: of each row; None: row + 1."""
 
     path: str
     ids: tuple[str, ...]
@@ -47,23 +45,21 @@ class VectorTable:
 
     @property
     def count(self) -> int:
-        """How many vectors there are."""
         return len(self.ids)
 
     def read(self, start: int, stop: int) -> Vectors:
-        """Return a copy of these rows; the mapped pages are given back at once."""
+        """Return a copy of these rows. The mapped pages are released at once."""
         return np.array(self.open_rows()[start:stop])
 
     def line_of(self, row: int) -> int:
-        """Return the line (or the number of the row, from 1) of a row."""
+        """Return the line of a row, from 1."""
         return self.lines[row] if self.lines is not None else row + 1
 
 
 class VectorSpool:
-    """A temporary file that takes vectors row after row, and becomes a table."""
+    """A temporary file that collects vectors row by row and becomes a table. A context manager that deletes it."""
 
     def __init__(self) -> None:
-        """Open the file; it is gone when the spool is left."""
         # Closed by __exit__.
         self._file = tempfile.TemporaryFile()  # noqa: SIM115
         self._dimensions = 0
@@ -79,7 +75,7 @@ class VectorSpool:
         self._file.close()
 
     def add(self, ids: Sequence[str], rows: Vectors) -> None:
-        """Append these rows, which all have as many numbers as the ones before."""
+        """Append these rows. All rows must have the same length."""
         self._dimensions = rows.shape[1]
         self._dtype = self._dtype or rows.dtype
         self._file.write(np.ascontiguousarray(rows, dtype=self._dtype).data)
@@ -98,7 +94,7 @@ class VectorSpool:
 
 @contextmanager
 def open_vectors(path: Path) -> Iterator[VectorTable]:
-    """Yield the table of a file. ValidationError if it is not there, BadInput for what it must not hold."""
+    """Yield the table of a file. Raises ValidationError without a file, BadInput for wrong content."""
     if not path.is_file():
         raise ValidationError(f"{path}: expected a file of vectors, found none")
     suffix = path.suffix.lower()
@@ -157,7 +153,7 @@ def _check_array(rows: Vectors, path: str) -> None:
 
 
 def _open_npz(path: Path, folder: Path) -> VectorTable:
-    """Unpack the two arrays into this folder and map them into memory: a small file can unpack to many gigabytes."""
+    """Unpack the two arrays into this folder and map them into memory. A small file can unpack to many gigabytes."""
     import shutil
     import zipfile
     import zlib
@@ -169,7 +165,7 @@ def _open_npz(path: Path, folder: Path) -> VectorTable:
                 found = ", ".join(name.removesuffix(".npy") for name in sizes) or "none"
                 raise BadInput([FormatError(str(path), None, "the arrays ids and vectors", found)])
             size, free = sum(sizes[name] for name in ARRAYS), shutil.disk_usage(folder).free
-            if size > free:  # an archive never unpacks to more than the sizes that it states
+            if size > free:  # an archive never unpacks to more than its stated sizes
                 expected = f"arrays of at most {free:,} bytes, which are free in {folder.parent}"
                 raise BadInput([FormatError(str(path), None, expected, f"{size:,} bytes")])
             ids_path, rows_path = (archive.extract(name, folder) for name in ARRAYS)
@@ -216,7 +212,7 @@ def _choose_columns(names: Sequence[str], path: str) -> tuple[str, str]:
 def _copy_batch(
     batch: Any, names: tuple[str, str], spool: VectorSpool, path: str, dimensions: int | None
 ) -> int | None:
-    """Copy some rows of a Parquet file; return how many numbers each vector has."""
+    """Copy some rows of a Parquet file to the spool; return the number of dimensions."""
     import pyarrow.compute
     import pyarrow.types
 
@@ -273,7 +269,7 @@ def _copy_jsonl(path: Path, spool: VectorSpool) -> VectorTable:
 def _read_line(
     data: bytes, number: int, problems: Problems, dimensions: int | None
 ) -> tuple[str, Vectors] | None:
-    """Return the id and the vector of a line; None after a problem was noted."""
+    """Return the id and the vector of a line; None if it has a problem, which is noted."""
     try:
         entry = json.loads(data.removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError):
@@ -295,7 +291,7 @@ def _read_line(
     if dimensions is not None and len(numbers) != dimensions:
         problems.add(number, f"a vector of {dimensions:,} numbers, as before", f"{len(numbers):,}")
         return None
-    with np.errstate(over="ignore"):  # too large for single precision becomes infinite, which is refused
+    with np.errstate(over="ignore"):  # numbers too large for single precision become infinite and are refused
         return str(name), np.array(numbers, dtype=np.float64).astype(np.float32)
 
 

@@ -1,7 +1,8 @@
-"""Retrieve by vectors that are made outside: the exact cosine of each query with every document.
+"""Rank documents by a team's own vectors: the exact cosine of each query with every document.
 
-Checks both tables before anything is compared: the same number of dimensions, no NaN and no infinity, a direction (not all
-zeros), each id once, only ids of the dataset, and a vector for every query. Documents without a vector are told, not refused.
+Both tables are checked first: the same number of dimensions, no NaN and no infinity, a direction (not all
+zeros), each id once, only ids of the dataset, and a vector for every query. Documents without a vector are
+reported, not refused.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -20,7 +21,7 @@ CHECKED_NUMBERS = 8_000_000  # read at once
 
 @dataclass(frozen=True, slots=True)
 class VectorRanking:
-    """For each query its best documents, numbered as in the table of documents; the doc_ids that have no vector."""
+    """The best documents of each query, numbered as in the table of documents, and the doc_ids without a vector."""
 
     hits: tuple[tuple[SearchHit, ...], ...]
     without_vector: tuple[str, ...]
@@ -35,12 +36,12 @@ def rank_vectors(
     depth: int,
     report_share: Callable[[float], None] = lambda _share: None,
 ) -> VectorRanking:
-    """Return the `depth` documents with the highest cosine for each query; of equal ones the lower doc_id first.
+    """Return the `depth` documents with the highest cosine for each query; equal scores by doc_id.
 
-    BadInput names everything that is wrong with the tables.
+    Raises BadInput with all problems of the tables.
     """
     check_tables(query_ids, doc_ids, documents, queries)
-    if not documents.count or not queries.count:  # a model that knows no word of them
+    if not documents.count or not queries.count:  # the model knows none of the words
         return VectorRanking(tuple(() for _ in query_ids), tuple(sorted(set(doc_ids) - set(documents.ids))))
     rows = {query_id: row for row, query_id in enumerate(queries.ids)}
     searched = queries.read(0, queries.count)[[rows[query_id] for query_id in query_ids]]
@@ -53,7 +54,7 @@ def rank_vectors(
 def check_tables(
     query_ids: Sequence[str], doc_ids: Collection[str], documents: VectorTable, queries: VectorTable
 ) -> None:
-    """Raise BadInput with everything that keeps these tables from being compared."""
+    """Raise BadInput with all problems of these tables, if there are any."""
     problems = [
         *_list_id_problems(documents, set(doc_ids), "document"),
         *_list_id_problems(queries, set(query_ids), "query"),

@@ -1,8 +1,9 @@
-"""Spend a budget of pairs: on the documents that the best lists rank high, or on those that settle the order of the systems.
+"""Spend a budget of pairs: on high results of the best lists, or on documents that decide the order of the
+systems.
 
-`move-to-front` and `adaptive` both learn from the grades so far; `adaptive/` has the methods. A budget says how many pairs of budget
-rounds may wait for their judgments: those of earlier rounds that nobody has judged yet count towards it, so that the same request
-again adds nothing before something is judged. Pure rules.
+`move-to-front` and `adaptive` learn from the grades so far; `adaptive/` has the methods. A budget is the
+number of pairs of budget rounds that may wait for judgments. Unjudged pairs of earlier budget rounds count,
+so repeating a request adds nothing until pairs are judged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,9 +29,10 @@ from annotator.pooling.rounds.pool_records import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolState:
-    """What is in the pool, by candidate pair. `grades`: -1 where none is settled. `categories`: of all queries, by query_pk.
+    """The state of the pool by candidate pair.
 
-    `waiting`: by category, how many pairs of budget rounds nobody has judged yet.
+    `grades`: -1 without a settled grade. `categories`: {query_pk: category} of all queries. `waiting`:
+    {category: unjudged pairs of budget rounds}.
     """
 
     grades: NDArray[np.int8]
@@ -40,7 +42,7 @@ class PoolState:
 
 
 def tabulate(lists: CandidateLists, state: PoolState) -> CandidateTable:
-    """Return the candidates as adaptive rounds read them; row i is pair i. Queries and documents are in the order of keys."""
+    """Return the candidates as a table for adaptive rounds. Row i is pair i; queries and documents are in key order."""
     query_pks = np.array(sorted(state.categories), dtype=np.int64)
     document_pks = np.unique(lists.document)
     table = build_candidates(
@@ -57,7 +59,7 @@ def tabulate(lists: CandidateLists, state: PoolState) -> CandidateTable:
 def spend_budget(
     table: CandidateTable, pairs: CandidatePairs, state: PoolState, request: PoolRequest
 ) -> PoolChoice:
-    """Return the pairs that the rest of the budget buys, by the request's strategy; nothing if as many wait already."""
+    """Choose pairs for the rest of the budget, by the request's strategy."""
     if request.per_category is None:
         rest = (request.budget or 0) - sum(state.waiting.values())
         return PoolChoice(np.sort(_choose(table, rest, request)))
@@ -79,7 +81,7 @@ def _choose(table: CandidateTable, rest: int, request: PoolRequest) -> Numbers:
 
 
 def describe_order(table: CandidateTable, systems: Sequence[str], request: PoolRequest) -> SystemOrder:
-    """Return what the grades so far say of the order of the systems, and which two could still swap."""
+    """Return the order of the systems by the grades so far, and which of them could still swap."""
     settings = AdaptiveSettings(0, measure=request.measure, seed=request.seed)
     estimate = estimate_order(table, settings)
     scores = [

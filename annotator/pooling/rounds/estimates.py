@@ -1,9 +1,10 @@
-"""Estimate what new pairs bring and cost before they are judged: expected relevant pairs, and hours. Pure rules.
+"""Estimate the benefit and the cost of new pairs before they are judged: expected relevant pairs, and hours.
 
-Expected relevant: of the judged pairs that the same lists hold, the share judged relevant is taken by bands of their best rank,
-and applied to the new pairs of the band. A band with fewer than LEAST_JUDGED judged pairs says nothing. The interval is normal: it
-has the spread of the new pairs and that of the share, with p = (relevant + 1/2) / (judged + 1). Documents that many systems find
-are pooled and judged first and are relevant more often, so that the estimate is rather too high.
+Expected relevant pairs: each band of best ranks has a share of relevant pairs among the judged pairs of the
+same lists. This share applies to the new pairs of the band. A band with fewer than LEAST_JUDGED judged pairs
+gives no estimate. The normal interval includes the spread of the new pairs and of the share, with p =
+(relevant + 1/2) / (judged + 1). The estimate tends to be too high: documents of many systems are pooled and
+judged first, and are relevant more often.
 """
 
 from math import sqrt
@@ -15,8 +16,7 @@ from numpy.typing import NDArray
 from annotator.domain.messages import say, say_n
 from annotator.pooling.rounds.pool_records import ExpectedRelevant, LabelingEffort, PairsPerQuery
 
-BANDS = (1, 2, 4, 6, 11, 21, 51, 101, 201, 501)
-"""The first rank of each band."""
+BANDS = (1, 2, 4, 6, 11, 21, 51, 101, 201, 501)  # the first rank of each
 LEAST_JUDGED = 10
 LEAST_TIMED = 10
 _Z = NormalDist().inv_cdf(0.975)
@@ -25,9 +25,10 @@ _Z = NormalDist().inv_cdf(0.975)
 def expect_relevant(
     new: NDArray[np.integer], judged: NDArray[np.integer], relevant: NDArray[np.bool_]
 ) -> ExpectedRelevant:
-    """Return how many new pairs are expected to be relevant.
+    """Estimate how many new pairs are relevant.
 
-    `new`: the best rank of each new pair; `judged`: that of each judged pair, and whether it is `relevant`.
+    `new`: the best rank of each new pair. `judged`, `relevant`: the best rank of each judged pair, and
+    whether it is relevant.
     """
     if not len(new):
         return ExpectedRelevant(None, None, 0, 0, say("there are no new pairs"))
@@ -70,7 +71,7 @@ def _count_bands(ranks: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def estimate_effort(judgments: int, timed: int, seconds: float | None) -> LabelingEffort:
-    """Return the hours that these judgments take at the median active time `seconds` of `timed` judgments."""
+    """Estimate the hours for these judgments, from the median active time `seconds` of `timed` judgments."""
     if seconds is None or timed < LEAST_TIMED:
         why = say_n(
             "the pace is not measured yet: {n:,} judgment has a time, {least} are needed",
@@ -83,6 +84,6 @@ def estimate_effort(judgments: int, timed: int, seconds: float | None) -> Labeli
 
 
 def describe_per_query(counts: NDArray[np.int64]) -> PairsPerQuery:
-    """Return the median, least and most of the counts of each query, those without a new pair included."""
+    """Return the median, minimum and maximum of the counts of all queries."""
     values = counts.tolist() or [0]
     return PairsPerQuery(float(median(values)), min(values), max(values))

@@ -1,4 +1,4 @@
-"""Records of making the pool: what a lead asks for, what systems propose, what is chosen of it, and the report."""
+"""Records of pooling: the lead's request, the candidates of the systems, the choice, and the report."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class RankStratum:
-    """Ranks from `first` to `last`, of which a share of `rate` (above 0, at most 1) is drawn for each query."""
+    """Ranks from `first` to `last`. The share `rate` (above 0, at most 1) of them is drawn for each query."""
 
     first: int
     last: int
@@ -26,18 +26,18 @@ class RankStratum:
 
     @property
     def name(self) -> str:
-        """Return the ranks, as `11-50`."""
+        """Return the ranks, such as `11-50`."""
         return f"{self.first}-{self.last}"
 
 
 @dataclass(frozen=True, slots=True)
 class PoolRequest:
-    """What a lead asks for. `depth` means something else for each strategy: see `strategies.py`.
+    """A lead's request for a round. `strategies.py` says what `depth` means for each strategy.
 
-    `systems`: the imported runs to take, None for all. `retrievers`: our own that search the documents, with their options in
-    `retrieval`. `seed`: of the strategies that draw. `budget`, `per_category`: how many pairs of
-    budget rounds may wait for their judgments, in all or in each category of queries (one of the two). `measure`: by which an
-    adaptive round orders the systems. `filters`: what does not enter, whatever its rank.
+    `systems`: of imported runs; None: all. `retrievers`: our own, which search the documents, with the
+    options `retrieval`. `seed`: of strategies that draw. `budget` or `per_category`: how many pairs of budget
+    rounds may wait for judgments, in all or for each category of queries. `measure`: by which an adaptive
+    round orders the systems. `filters`: what stays out.
     """
 
     strategy: Strategy = "depth"
@@ -55,9 +55,10 @@ class PoolRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateLists:
-    """What systems propose, as parallel arrays: entry i is the result of `systems[system[i]]` at `position[i]`, from 1.
+    """The candidates as parallel arrays: entry i is the result of `systems[system[i]]` at `position[i]`, from
+    1.
 
-    `query` and `document` are primary keys. A list holds a document once.
+    `query` and `document` are primary keys. A list contains a document once.
     """
 
     systems: tuple[str, ...]
@@ -71,7 +72,8 @@ class CandidateLists:
 class CandidatePairs:
     """The different pairs of candidate lists, by query and document.
 
-    `best`: the best position in any list. `lists`: how many lists name it. `of_entry`: the index of the pair of each entry.
+    `best`: its best position. `lists`: the number of lists with the pair. `of_entry`: for each entry the
+    index of its pair.
     """
 
     query: Numbers
@@ -83,9 +85,10 @@ class CandidatePairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolChoice:
-    """The indexes of the chosen pairs, ascending. `stratum`, `inclusion`: of each of them, NaN where it is certain.
+    """The indexes of the chosen pairs, ascending.
 
-    `stratum` is an index into `strata`. Both are empty unless the strategy draws.
+    `stratum`: an index into `strata` for each. `inclusion`: the probability of each; NaN if certain. Both are
+    None unless the strategy draws.
     """
 
     pairs: Numbers
@@ -96,10 +99,7 @@ class PoolChoice:
 
 @dataclass(frozen=True, slots=True)
 class SystemCounts:
-    """The proposals of one system: in how many queries, how many pairs, and how many that no other proposed.
-
-    In the report of a pooling, `candidates` are those chosen of its results; in the pool, the pairs it is named for.
-    """
+    """The chosen candidates of one system: the number of queries, of pairs, and of pairs that no other system has."""
 
     system: str
     queries: int
@@ -118,10 +118,10 @@ class PairsPerQuery:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRelevant:
-    """How many of the new pairs are expected to be relevant, by the share of judged pairs at the same ranks.
+    """The expected number of relevant new pairs, from the share of judged pairs at the same ranks.
 
-    `value` and `ci95` (None if not known yet: `why`) are of `pairs` pairs; of `unknown` further pairs nothing can be said,
-    since too few pairs of their ranks are judged.
+    `value` and `ci95`: of `pairs` new pairs; None if not known yet (`why`). For `unknown` more pairs there is
+    no estimate, because too few pairs at their ranks are judged.
     """
 
     value: float | None
@@ -133,7 +133,7 @@ class ExpectedRelevant:
 
 @dataclass(frozen=True, slots=True)
 class LabelingEffort:
-    """How many judgments the new pairs need, and the hours at the median active time; None until it is measured."""
+    """The judgments that the new pairs need, and the hours at the median active time; None until it is measured."""
 
     judgments: int
     seconds: float | None
@@ -143,7 +143,7 @@ class LabelingEffort:
 
 @dataclass(frozen=True, slots=True)
 class StratumCounts:
-    """What a stratified round drew from some ranks, summed over the queries."""
+    """The candidates and drawn pairs of one stratum, over all queries."""
 
     ranks: str
     rate: float
@@ -153,9 +153,9 @@ class StratumCounts:
 
 @dataclass(frozen=True, slots=True)
 class OpenSystems:
-    """Two systems whose order may still change. `higher` leads by `difference` as far as is judged.
+    """Two systems that may still swap. `higher` leads by `difference` now.
 
-    `swap_probability`: that the order is the other one with everything judged, by the model.
+    `swap_probability`: by the model, if everything was judged.
     """
 
     higher: str
@@ -166,7 +166,7 @@ class OpenSystems:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedScore:
-    """A system with the score that puts it in its place: unjudged documents count with their expected grades."""
+    """A system with its expected score. Unjudged documents count with their expected grades."""
 
     system: str
     score: float
@@ -183,7 +183,8 @@ class OrderTable(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SystemOrder:
-    """The expected order of the systems with everything judged, best first, and what is still open, least certain first.
+    """The expected order of the systems if everything was judged, best first; open pairs of systems, least
+    certain first.
 
     `judged`: candidates with a settled grade.
     """
@@ -209,13 +210,13 @@ class SystemOrder:
 
 @dataclass(frozen=True, slots=True)
 class PoolReport:
-    """The result of pooling candidates. With `dry_run` nothing was stored, and `new` would have been.
+    """The result of a round. With `dry_run` nothing was stored.
 
-    `round`: the number under which the new pairs are kept; None without any, and of a dry run. `new` pairs and those
-    `already_there` together are what the strategy chose. `short` counts chosen pairs by query_id where there are some but fewer
-    than `depth`; `without` are the queries that have none, and `too_short` those in which our retrievers find no two characters
-    in a row to match; `notes` say by retriever what it could not do. `left_out`: how many by rule. `waiting`: pairs of earlier
-    budget rounds that nobody has judged yet; they count towards the budget. `order`: of an adaptive round.
+    `round`: its number; None for a dry run or without new pairs. `new` + `already_there`: the chosen pairs.
+    `short`: chosen pairs by query_id, for queries with some but fewer than `depth`. `without`: queries
+    without any. `too_short`: queries without two adjacent characters, which our retrievers cannot match.
+    `notes`: problems by retriever. `left_out`: candidates by rule. `waiting`: unjudged pairs of earlier
+    budget rounds, which count towards the budget. `order`: of an adaptive round.
     """
 
     dataset: str

@@ -1,7 +1,7 @@
-"""Read the results of runs and the pairs of the pool as arrays, and store what a round adds: ten million results at a time.
+"""Read runs and the pool as arrays of up to ten million results, and store the provenance of a round.
 
-Names of systems are added by the database itself (`INSERT … SELECT`): a pool of 50 runs has twenty times as many of them as pairs.
-benchmarks/pooling.py measures it.
+The database itself copies the names of systems (`INSERT … SELECT`): a pool of 50 runs has twenty times as
+many of them as pairs. benchmarks/pooling.py measures it.
 """
 
 from collections.abc import Collection, Mapping
@@ -48,7 +48,10 @@ _POOL = prepare_sql(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolArrays:
-    """The pairs of a dataset as parallel arrays, also those that left the pool. `answered`: judged, or settled by an import."""
+    """The pairs of a dataset as parallel arrays.
+
+    `answered`: judged, or settled by an import. `present`: not retired from the pool.
+    """
 
     pk: Numbers
     query: Numbers
@@ -60,7 +63,7 @@ class PoolArrays:
 def read_lists(session: Session, runs: Mapping[int, str], depth: int) -> CandidateLists:
     """Return the first `depth` results per query of each of these runs (systems by run_pk).
 
-    Results are counted by their order, whether ranks begin at 0 or 1, without documents that were replaced by others.
+    Results count by their order: ranks may begin at 0 or 1, and replaced documents are skipped.
     """
     some_left = _has_left_documents(session)
     parts = []
@@ -85,7 +88,7 @@ def read_lists(session: Session, runs: Mapping[int, str], depth: int) -> Candida
 
 
 def read_pool(session: Session, dataset_pk: int) -> PoolArrays:
-    """Return every pair of the dataset."""
+    """Return every pair of the dataset, including retired ones."""
     rows = fetch_tuples(session, _POOL, {"dataset_pk": dataset_pk})
     values = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=5 * len(rows)).reshape(-1, 5)
     return PoolArrays(
@@ -102,10 +105,11 @@ def name_systems(
     *,
     is_new_pool: bool,
 ) -> None:
-    """Add each of these runs to the provenance of the pairs among its first `depth` results, unless it is there.
+    """Add each of these runs to the provenance of the pairs among its first `depth` results, unless it is
+    there.
 
-    Goes through the queries, some at a time and all runs together: the rows of a pair are neighbours in the table's index, which
-    is then written from its start to its end. `is_new_pool`: no pair had any provenance before.
+    `is_new_pool`: no pair had any provenance before. Handles some queries at a time with all runs: the rows
+    of a pair are adjacent in the table's index, so the index is written from start to end.
     """
     some_left = _has_left_documents(session)
     by_numbering: dict[int | None, list[int]] = {}
@@ -131,28 +135,29 @@ def name_systems(
 
 
 def list_doc_ids(session: Session, dataset_pk: int) -> dict[int, str]:
-    """Return the doc_id of every document, by document_pk."""
+    """Return {document_pk: doc_id} of every document."""
     statement = select(col(DocumentRow.pk), col(DocumentRow.doc_id))
     rows = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
     return {pk: doc_id for pk, doc_id in rows if pk is not None}
 
 
 def _has_left_documents(session: Session) -> bool:
-    """Return whether some document was replaced by others."""
+    """Return whether any document was replaced by others."""
     return bool(session.scalar(select(exists().where(col(PairRow.retired_at).is_not(None)))))
 
 
 def _find_numbering(session: Session, run_pk: int) -> int | None:
-    """Return the number before the first rank of every query if the run's ranks follow each other without a gap; else None.
+    """Return the first rank minus 1, if every query of the run has the same first rank and no gaps; else
+    None.
 
-    The position of a result is then its rank less this number, and nothing has to be sorted.
+    The position of a result is then its rank minus this number, so nothing needs sorting.
     """
     ((lowest, highest, most_missing),) = fetch_tuples(session, _RANKS, {"run_pk": run_pk})
     return lowest - 1 if lowest is not None and lowest == highest and not most_missing else None
 
 
 def _write_first(before: int | None, *, some_left: bool, queries: str = "") -> str:
-    """Return the statement of the first results of runs. `before`: as `_find_numbering` returns it."""
+    """Return the SQL for the first results of runs. `before`: the result of `_find_numbering`."""
     if before is not None:
         return _NUMBERED + queries
     return _COUNTED.format(left=_BUT_LEFT if some_left else "", queries=queries)

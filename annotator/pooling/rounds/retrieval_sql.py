@@ -1,4 +1,4 @@
-"""Let our own retrievers search the documents of a dataset, and return what they propose as candidates of the pool."""
+"""Search the documents of a dataset with our own retrievers, and return their results as candidates of the pool."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -35,9 +35,9 @@ def retrieve_from_documents(
     depth: int,
     progress: ReportProgress | None = None,
 ) -> tuple[list[PoolCandidate], tuple[RetrieverNote, ...]]:
-    """Return the candidates of these retrievers, and what they could not do. `queries`: by query_pk.
+    """Return the candidates of these retrievers, with notes. `queries`: by query_pk.
 
-    ValidationError for a run to be fused that is not imported.
+    Raises ValidationError if a run to fuse is not imported.
     """
     document_pks: dict[str, int] = {}
 
@@ -76,13 +76,13 @@ def retrieve_from_documents(
 def _list_fused_results(
     session: Session, dataset_pk: int, systems: Sequence[str], depth: int
 ) -> dict[str, dict[str, list[ListedDocument]]]:
-    """Return the first results of these runs by system and query_id, numbered from 1."""
+    """Return the first results of these runs by system and query_id, with ranks from 1."""
     runs = list_runs(session, dataset_pk)
     for system in systems:
         if system not in runs.values():
-            there = join_first(sorted(runs.values())) or "none"
+            existing = join_first(sorted(runs.values())) or "none"
             raise ValidationError(
-                f"--weights: no run of the system {system!r} is imported; there is: {there}"
+                f"--weights: no run of the system {system!r} is imported; there is: {existing}"
             )
     fused = {pk: system for pk, system in runs.items() if system in systems}
     results: dict[str, dict[str, list[ListedDocument]]] = {system: {} for system in systems}

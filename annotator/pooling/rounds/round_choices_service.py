@@ -1,4 +1,4 @@
-"""List what a lead can choose from when making a round: systems, fields of documents, and how much there is. For leads."""
+"""List the choices for a new round: systems, fields of documents, and the numbers of queries and documents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from annotator.storage.pairs.pool import count_documents, list_queries, list_run
 
 @dataclass(frozen=True, slots=True)
 class RoundChoices:
-    """`systems`: of imported runs. `fields`: of documents with some of their values, by name, from the first documents."""
+    """The choices for a new round. `systems`: of imported runs. `fields`: {field: some values} of the first documents."""
 
     systems: tuple[str, ...]
     queries: int
@@ -22,7 +22,7 @@ class RoundChoices:
 
 
 def list_round_choices(database: Database, actor: Actor, dataset: str) -> RoundChoices:
-    """Return what there is to pool from. For leads."""
+    """Return the choices for a new round. For leads."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")

@@ -1,4 +1,4 @@
-"""Records of pool rounds: what a round is, how a pair was drawn in it, and what it left out by rule."""
+"""Records of pool rounds: a round, the draw of its pairs, and the candidates that it left out by rule."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class PairDraw:
-    """How a pair was chosen. `inclusion`: the probability, above 0 and at most 1; None if it was chosen for certain."""
+    """How a pair was chosen. `inclusion`: its probability, above 0 and at most 1; None if it was certain."""
 
     stratum: str | None = None
     inclusion: float | None = None
@@ -16,9 +16,10 @@ class PairDraw:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A candidate left out by rule, such as `exclude:language=ko`, `min-length:100` or `near-duplicate`.
+    """A candidate left out by a rule, such as `exclude:language=ko`, `min-length:100` or
+    `near-duplicate:0.9`.
 
-    `kept_document_pk`: the document that is judged in its stead, if there is one.
+    `kept_document_pk`: the document that is judged instead, if any.
     """
 
     query_pk: int
@@ -29,7 +30,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class NewRound:
-    """A round to be stored: what was asked for, and what came of it. Options and figures become JSON."""
+    """A round to store. Options and figures become JSON."""
 
     strategy: str
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -39,9 +40,9 @@ class NewRound:
 
 @dataclass(frozen=True, slots=True)
 class PoolRound:
-    """A stored round. `pairs`: how many came with it; those that left the pool since are included.
+    """A stored round.
 
-    `made_by`: a username, None for the operator.
+    `pairs`: the number of its pairs, including retired ones. `made_by`: a username; None: the operator.
     """
 
     number: int
@@ -55,7 +56,7 @@ class PoolRound:
 
 @dataclass(frozen=True, slots=True)
 class LeftOutDocument:
-    """What a round left out, by the outside world's ids."""
+    """A candidate that a round left out, by the team's own ids."""
 
     round: int
     query_id: str
@@ -66,10 +67,10 @@ class LeftOutDocument:
 
 @dataclass(frozen=True, slots=True)
 class PoolHistory:
-    """How a pool came to be, for a release.
+    """The history of a pool, for a release.
 
-    `without_round`: pairs of the pool that came in no round. `drawn`: pairs that were drawn at random with a probability below 1.
-    `not_pooled`: systems of imported runs that no pair names. `left_out`: by rule, how many candidates that are not in the pool.
+    `without_round`: pairs of no round. `drawn`: pairs with an inclusion probability below 1. `not_pooled`:
+    systems of imported runs without a pair. `left_out`: {rule: candidates that are not in the pool}.
     """
 
     rounds: tuple[PoolRound, ...] = ()
@@ -80,19 +81,8 @@ class PoolHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class PairProbability:
-    """A pair of the pool with the probability by which its round drew it; 1 for a pair that was chosen for certain."""
-
-    query_id: str
-    doc_id: str
-    round: int | None
-    stratum: str | None
-    inclusion: float
-
-
-@dataclass(frozen=True, slots=True)
 class JudgedProbability:
-    """A settled pair with the probability by which its round drew it. `grade`: None if it cannot be rated."""
+    """A pair with the probability that its round drew it; 1 if it was certain. `grade`: None without a settled grade."""
 
     query_id: str
     doc_id: str

@@ -1,8 +1,9 @@
-"""Make a round of the pool, and list the rounds: gather candidates, choose some by a strategy, add the pairs and keep the round.
+"""Make a round of the pool, and list the rounds: gather candidates, choose some by a strategy, store pairs
+and round.
 
-Candidates are the first results of imported runs, and what our own retrievers find for teams without a run. Everything is computed
-before the dataset is locked; then one transaction adds the pairs, who proposed them, the round, and what the request's filters left
-out. The same request again changes nothing and makes no round.
+Candidates are the first results of imported runs and of our own retrievers. Everything is computed before the
+dataset is locked; then one transaction stores the pairs, their provenance, the round, and the candidates that
+filters left out. Repeating a request changes nothing and makes no round.
 """
 
 from collections import Counter
@@ -104,14 +105,14 @@ from annotator.storage.tables.central import DatasetRow
 Progress = Callable[[str, float], None]
 PAIRS_AT_ONCE = 50_000
 STORING = "storing"
-"""What `progress` is told once everything is computed."""
+"""The step that `progress` gets once everything is computed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Gathered:
-    """The candidates of a request. `runs`: systems by run_pk; `retrieved`: what our retrievers propose.
+    """The candidates of a request. `runs`: {run_pk: system}. `retrieved`: candidates of our retrievers.
 
-    `lists` and `pairs` are without what the request's filters leave out.
+    `lists` and `pairs` are without the candidates that the request's filters leave out.
     """
 
     queries: Mapping[int, RetrievalQuery]
@@ -125,10 +126,10 @@ class _Gathered:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Chosen:
-    """The pairs that a strategy chose. `is_new`: of each, whether it is not in the pool.
+    """The pairs that a strategy chose. `is_new`: whether each is not in the pool yet.
 
-    `samples`: the numbers of the stratified rounds before. `chances`: of a further sample, for every candidate, the probability with
-    which this one draws it; `combined`: with which at least one of all samples does.
+    `samples`: the numbers of earlier stratified rounds. Only for a further sample, for every candidate:
+    `chances`: the probability that this sample draws it; `combined`: that at least one of all samples does.
     """
 
     choice: PoolChoice
@@ -148,10 +149,10 @@ def make_round(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> PoolReport:
-    """Add the pairs that the request asks for to the pool, as one round. For leads.
+    """Add the requested pairs to the pool, as one round. For leads.
 
-    StateError when there is nothing to pool from, ValidationError for a request that cannot be followed. What `progress` raises ends
-    it with nothing stored; it is not called any more once pairs are being stored.
+    An exception from `progress` stops it with nothing stored; no call comes while pairs are stored. Raises
+    StateError without any source of candidates, ValidationError for an impossible request.
     """
     check_request(request)
     check_options(request.retrievers, request.retrieval)
@@ -192,7 +193,7 @@ def make_round(
 
 
 def list_pool_rounds(database: Database, actor: Actor, dataset: str) -> list[PoolRound]:
-    """Return the rounds of a dataset's pool, the first one first. For leads."""
+    """Return the rounds of a dataset's pool by number. For leads."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
@@ -200,23 +201,20 @@ def list_pool_rounds(database: Database, actor: Actor, dataset: str) -> list[Poo
 
 
 def list_pair_probabilities(database: Database, actor: Actor, dataset: str) -> list[JudgedProbability]:
-    """Return every pair of the pool that is settled, with the probability that it was drawn with. For leads."""
+    """Return every settled pair of the pool with its inclusion probability. For leads."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
         drawn = {(item.query_id, item.doc_id): item for item in list_probabilities(session, dataset_pk)}
         return [
-            JudgedProbability(
-                state.query_id, state.doc_id, state.settlement.grade, item.round, item.stratum, item.inclusion
-            )
+            replace(drawn[state.query_id, state.doc_id], grade=state.settlement.grade)
             for state in list_pair_states(session, dataset_pk)
             if state.settlement.grade is not None or state.settlement.status == "unrateable"
-            for item in [drawn[state.query_id, state.doc_id]]
         ]
 
 
 def list_left_out_documents(database: Database, actor: Actor, dataset: str) -> list[LeftOutDocument]:
-    """Return every candidate that a round left out, with the rule and the document judged in its stead. For leads."""
+    """Return every candidate that a round left out, with the rule and the document judged instead. For leads."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
@@ -226,10 +224,10 @@ def list_left_out_documents(database: Database, actor: Actor, dataset: str) -> l
 def estimate_order_now(
     session: Session, dataset_pk: int, systems: Collection[str], blind: Collection[int]
 ) -> SystemOrder | None:
-    """Return the order of these imported systems as the next adaptive round would report it, with the grades of today.
+    """Estimate the present order of these imported systems; None if no round of the pool is adaptive.
 
-    None if no round of the pool is adaptive. Measure, depth and what is left out are those of the latest adaptive round.
-    `blind`: pairs that the lead may still judge; they count as not judged.
+    Uses the measure, the depth and the left-out candidates of the latest adaptive round. `blind`: pairs that
+    the lead may still judge; they count as not judged.
     """
     rounds = [made for made in list_rounds(session, dataset_pk) if made.strategy == "adaptive"]
     if not rounds:
@@ -281,13 +279,13 @@ def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: P
 
 
 def _choose_runs(session: Session, row: DatasetRow, request: PoolRequest) -> dict[int, str]:
-    """Return the systems to pool from, by run_pk."""
+    """Return the requested runs as {run_pk: system}."""
     runs = list_runs(session, key_of(row.pk))
     if request.systems is not None:
         missing = [system for system in request.systems if system not in runs.values()]
         if missing:
-            there = join_first(sorted(runs.values())) or "none"
-            raise ValidationError(f"no run of the system {missing[0]!r} is imported; there is: {there}")
+            existing = join_first(sorted(runs.values())) or "none"
+            raise ValidationError(f"no run of the system {missing[0]!r} is imported; there is: {existing}")
         runs = {pk: system for pk, system in runs.items() if system in request.systems}
     if not runs and not request.retrievers:
         raise StateError(
@@ -298,7 +296,7 @@ def _choose_runs(session: Session, row: DatasetRow, request: PoolRequest) -> dic
 
 
 def _join_lists(lists: CandidateLists, retrieved: Sequence[PoolCandidate]) -> CandidateLists:
-    """Put what our retrievers propose after the runs."""
+    """Append the lists of our retrievers to those of the runs."""
     if not retrieved:
         return lists
     systems = (*lists.systems, *dict.fromkeys(item.system for item in retrieved))
@@ -317,7 +315,7 @@ def _join_lists(lists: CandidateLists, retrieved: Sequence[PoolCandidate]) -> Ca
 
 
 def _is_there(pairs: CandidatePairs, indexes: Numbers, pool: PoolArrays) -> NDArray[np.bool_]:
-    """Return for each of these candidates whether the pool has it."""
+    """Return for each of these candidates whether it is in the pool."""
     width = int(max(pairs.document.max(initial=0), pool.document.max(initial=0))) + 1
     keys = pairs.query[indexes] * width + pairs.document[indexes]
     return np.isin(keys, pool.query * width + pool.document)
@@ -326,10 +324,10 @@ def _is_there(pairs: CandidatePairs, indexes: Numbers, pool: PoolArrays) -> NDAr
 def _read_grades(
     session: Session, dataset_pk: int, pairs: CandidatePairs, pool: PoolArrays, blind: Collection[int]
 ) -> NDArray[np.int8]:
-    """Return the settled grade of each candidate, UNJUDGED where there is none.
+    """Return the settled grade of each candidate, or UNJUDGED.
 
-    `blind`: pairs that the lead may still judge; they count as not judged, since what a round estimates and chooses shows
-    the grades that it rests on.
+    `blind`: pairs that the lead may still judge. They count as not judged, because the estimates and choices
+    of a round reveal the grades behind them.
     """
     grades = np.full(len(pairs.query), UNJUDGED, dtype=np.int8)
     pair_pks = [pk for pk in pool.pk[pool.answered & pool.present].tolist() if pk not in blind]
@@ -354,7 +352,7 @@ def _choose(
     pool: PoolArrays,
     grades: NDArray[np.int8],
 ) -> tuple[PoolChoice, SystemOrder | None, int]:
-    """Return what the strategy chooses; of an adaptive round the systems' order; and how many pairs of budget rounds wait."""
+    """Return the choice, the order of the systems (adaptive rounds only), and the unjudged pairs of budget rounds."""
     if request.strategy not in BUDGETED:
         return choose_candidates(gathered.lists, gathered.pairs, request), None, 0
     in_pool = _is_there(gathered.pairs, np.arange(len(gathered.pairs.query)), pool)
@@ -373,7 +371,7 @@ def _combine_samples(
     chosen: _Chosen,
     pool: PoolArrays,
 ) -> _Chosen:
-    """Combine the sample's probabilities with those of earlier ones. StateError where they cannot be known."""
+    """Combine the sample's probabilities with those of earlier samples. Raises StateError if they are unknown."""
     rounds = [made for made in list_rounds(session, dataset_pk) if made.strategy == "stratified"]
     samples = [read_sample(made) for made in rounds]
     numbers = tuple(sample.number for sample in samples)
@@ -395,7 +393,7 @@ def _combine_samples(
 def _update_probabilities(
     session: Session, dataset_pk: int, request: PoolRequest, gathered: _Gathered, chosen: _Chosen
 ) -> None:
-    """Raise the probabilities of pairs that earlier rounds drew: this round could draw them too, or takes them for certain."""
+    """Raise the probabilities of pairs from earlier rounds: this round could draw them too, or takes them for certain."""
     chances = chosen.chances
     if request.strategy in ("depth", "fused"):
         chances = np.zeros(len(gathered.pairs.query))
@@ -408,7 +406,7 @@ def _update_probabilities(
 def _count_judgments(
     session: Session, row: DatasetRow, gathered: _Gathered, chosen: _Chosen, doc_ids: Mapping[int, str]
 ) -> int:
-    """Return how many judgments the new pairs need, by the dataset's overlap and its exceptions."""
+    """Count the judgments that the new pairs need, by the dataset's overlap and its exceptions."""
     everywhere = find_uniform_overlap(row.overlap, row.overlap_rules)
     if everywhere is not None:
         return everywhere * int(chosen.is_new.sum())
@@ -420,7 +418,7 @@ def _count_judgments(
 def _name_new(
     gathered: _Gathered, chosen: _Chosen, doc_ids: Mapping[int, str]
 ) -> dict[tuple[int, int], tuple[str, str]]:
-    """Return (query_id, doc_id) by (query_pk, document_pk) of each new pair, by query."""
+    """Return {(query_pk, document_pk): (query_id, doc_id)} of the new pairs."""
     indexes = chosen.choice.pairs[chosen.is_new]
     keys = zip(gathered.pairs.query[indexes].tolist(), gathered.pairs.document[indexes].tolist(), strict=True)
     return {key: (gathered.queries[key[0]].query_id, doc_ids[key[1]]) for key in keys}
@@ -438,19 +436,25 @@ def _store(
     doc_ids: Mapping[int, str],
     now: datetime,
 ) -> tuple[int | None, int]:
-    """Add the pairs, who proposed them, and the round; return its number, and how many are new.
+    """Store the pairs, their provenance and the round; return its number (or None) and the number of new
+    pairs.
 
-    Without a new pair there is a round (a number) only if something is left out that no round left out before, or if it is a further
-    sample, which changes the probabilities of the earlier ones. StateError if `waiting` pairs of budget rounds have become more since
-    they were counted: the same budget would be spent twice.
+    Without new pairs, a round is stored only if a candidate was newly left out, or for a further sample,
+    which changes the probabilities of earlier ones. `waiting`: the counted unjudged pairs of budget rounds.
+    Raises StateError if there are more now, because the same budget would be spent twice.
     """
     with database.write() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
         require_role(session, actor, dataset_pk, "lead")
         lock_dataset(session, dataset_pk)
-        if request.strategy in BUDGETED:
-            _refuse_second_spending(session, dataset_pk, waiting)
+        budgeted = request.strategy in BUDGETED
+        if budgeted and sum(count_waiting(session, dataset_pk, BUDGETED).values()) > waiting:
+            raise StateError(
+                say(
+                    "another round has spent a budget in the meantime: nothing was added; check that round, then try again"
+                )
+            )
         pool, latest = read_pool(session, dataset_pk), find_latest_pair(session, dataset_pk)
         chosen = replace(chosen, is_new=~_is_there(gathered.pairs, chosen.choice.pairs, pool))
         samples = tuple(
@@ -471,15 +475,11 @@ def _store(
             is_new_pool=not len(pool.pk),
         )
         if gathered.retrieved:
-            there = names.keys() | set(zip(pool.query.tolist(), pool.document.tolist(), strict=True))
-            pooled = [item for item in gathered.retrieved if (item.query_pk, item.document_pk) in there]
+            pairs = names.keys() | set(zip(pool.query.tolist(), pool.document.tolist(), strict=True))
+            pooled = [item for item in gathered.retrieved if (item.query_pk, item.document_pk) in pairs]
             add_candidates(session, dataset_pk, row.name, pooled, now=now)
-        is_further_sample = chosen.chances is not None
-        if (
-            not names
-            and not is_further_sample
-            and leaves_out_nothing_new(session, dataset_pk, gathered.left_out)
-        ):
+        changes_nothing = not names and chosen.chances is None
+        if changes_nothing and leaves_out_nothing_new(session, dataset_pk, gathered.left_out):
             return None, 0
         figures = _describe_figures(gathered, chosen, request)
         if order is not None:
@@ -500,17 +500,8 @@ def _store(
         return number, len(names)
 
 
-def _refuse_second_spending(session: Session, dataset_pk: int, waiting: int) -> None:
-    if sum(count_waiting(session, dataset_pk, BUDGETED).values()) > waiting:
-        raise StateError(
-            say(
-                "another round has spent a budget in the meantime: nothing was added; check that round, then try again"
-            )
-        )
-
-
 def _describe_request(request: PoolRequest) -> dict[str, Any]:
-    """Return what was asked for, as JSON. Only what the strategy uses."""
+    """Return the options that the strategy uses, as JSON."""
     options: dict[str, Any] = {"depth": request.depth}
     options["systems"] = None if request.systems is None else list(request.systems)
     options["retrievers"] = list(request.retrievers)
@@ -530,7 +521,7 @@ def _describe_request(request: PoolRequest) -> dict[str, Any]:
 
 
 def _describe_figures(gathered: _Gathered, chosen: _Chosen, request: PoolRequest) -> dict[str, Any]:
-    """Return what came of a round, as JSON. `systems`: by name, how many results of each query it was looked at for."""
+    """Return the figures of a round, as JSON. `systems`: {system: considered results per query}."""
     depth = find_list_depth(request)
     return {
         "candidates": len(gathered.pairs.query),
@@ -546,13 +537,13 @@ def _describe_figures(gathered: _Gathered, chosen: _Chosen, request: PoolRequest
 
 
 def _count_left_out(gathered: _Gathered, request: PoolRequest) -> dict[str, int]:
-    """Return how many candidates each rule of the request left out, 0 included."""
+    """Return {rule: left-out candidates} for every rule of the request, including 0."""
     counts = Counter(item.rule for item in gathered.left_out)
     return {rule: counts[rule] for rule in request.filters.list_rules()}
 
 
 def _list_draws(gathered: _Gathered, chosen: _Chosen) -> dict[tuple[int, int], PairDraw]:
-    """Return how each new pair was drawn, by (query_pk, document_pk); nothing where all were chosen for certain."""
+    """Return {(query_pk, document_pk): draw} of the new pairs; empty if all were certain."""
     choice = chosen.choice
     if choice.stratum is None or choice.inclusion is None:
         return {}
@@ -574,7 +565,7 @@ def _list_draws(gathered: _Gathered, chosen: _Chosen) -> dict[tuple[int, int], P
 def _report(
     dataset: str, request: PoolRequest, gathered: _Gathered, chosen: _Chosen, *, dry_run: bool
 ) -> dict[str, Any]:
-    """Return the fields of the report that do not depend on what is stored."""
+    """Return the fields of the report that do not depend on the stored round."""
     pairs, indexes = gathered.pairs, chosen.choice.pairs
     order = {query_pk: number for number, query_pk in enumerate(gathered.queries)}
     numbers = np.array([order[query_pk] for query_pk in pairs.query[indexes].tolist()], dtype=np.int64)
@@ -607,7 +598,7 @@ def _report(
 
 
 def _count_systems(lists: CandidateLists, pairs: CandidatePairs, chosen: Numbers) -> tuple[SystemCounts, ...]:
-    """Count the chosen pairs of each list, sorted by the system's name."""
+    """Count the chosen pairs of each system, by name."""
     is_chosen = np.zeros(len(pairs.query), dtype=np.bool_)
     is_chosen[chosen] = True
     counts = []

@@ -1,21 +1,21 @@
-"""Store the rounds of a dataset's pool, and read them: which pairs came in which round, and what a round left out."""
+"""Store and read the rounds of a dataset's pool, their pairs, and the candidates that they left out."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import exists, func, null, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.domain.texts import check_options
 from annotator.pooling.rounds.round_records import (
+    JudgedProbability,
     LeftOut,
     LeftOutDocument,
     NewRound,
     PairDraw,
-    PairProbability,
     PoolHistory,
     PoolRound,
 )
@@ -41,9 +41,9 @@ def add_round(
     made_by: int | None,
     now: datetime,
 ) -> int:
-    """Store a round with its new pairs (by pair_pk) and what it left out; return its number, from 1 in each dataset.
+    """Store a round with its new pairs (by pair_pk) and left-out candidates; return its number, from 1.
 
-    Call it in the transaction that adds the pairs, which holds the dataset's lock.
+    Call it in the transaction that adds the pairs and holds the dataset's lock.
     """
     check_options(new.options)
     latest = select(func.max(col(PoolRoundRow.number))).where(col(PoolRoundRow.dataset_pk) == dataset_pk)
@@ -80,7 +80,7 @@ def add_round(
 
 
 def find_latest_pair(session: Session, dataset_pk: int) -> int:
-    """Return the highest key of the dataset's pairs; 0 without any. Pairs that are made later have higher ones."""
+    """Return the highest pair_pk of the dataset; 0 without pairs. Later pairs have higher ones."""
     statement = select(func.max(col(PairRow.pk))).where(col(PairRow.dataset_pk) == dataset_pk)
     return session.scalar(statement) or 0
 
@@ -92,9 +92,9 @@ def add_new_pairs_to_round(
     after: int,
     draws: Mapping[tuple[int, int], PairDraw],
 ) -> None:
-    """Say of every pair of the dataset with a key above `after` that it came in this round.
+    """Assign every pair of the dataset with a pair_pk above `after` to this round.
 
-    `draws`: how each was drawn, by (query_pk, document_pk); empty if all were chosen for certain. The dataset must be locked since
+    `draws`: by (query_pk, document_pk); empty if all pairs were certain. The dataset must be locked since
     `after` was read.
     """
     round_pk = session.scalar(
@@ -117,7 +117,7 @@ def add_new_pairs_to_round(
 
 
 def list_drawn(session: Session, dataset_pk: int, number: int) -> dict[tuple[int, int], str | None]:
-    """Return the stratum of every pair that this round added, by (query_pk, document_pk), but of those that left the pool."""
+    """Return {(query_pk, document_pk): stratum} of this round's pairs that are still in the pool."""
     statement = (
         select(col(PairRow.query_pk), col(PairRow.document_pk), col(RoundPairRow.stratum))
         .join(RoundPairRow, col(RoundPairRow.pair_pk) == col(PairRow.pk))
@@ -134,9 +134,10 @@ def list_drawn(session: Session, dataset_pk: int, number: int) -> dict[tuple[int
 def raise_probabilities(
     session: Session, dataset_pk: int, list_chances: Callable[[], Mapping[tuple[int, int], float]]
 ) -> None:
-    """Combine the probability of every pair that was drawn at random with that of a further, independent draw.
+    """Combine the probability of every randomly drawn pair with that of a further, independent draw.
 
-    `list_chances` returns it by (query_pk, document_pk); it is not called if no pair was drawn.
+    `list_chances`: returns the further probabilities by (query_pk, document_pk). It is called only if there
+    are drawn pairs.
     """
     statement = (
         select(col(PairRow.pk), col(PairRow.query_pk), col(PairRow.document_pk), col(RoundPairRow.inclusion))
@@ -155,7 +156,7 @@ def raise_probabilities(
 
 
 def leaves_out_nothing_new(session: Session, dataset_pk: int, left_out: Collection[LeftOut]) -> bool:
-    """Return whether earlier rounds left out the same candidates already, by the same rules and for the same documents."""
+    """Return whether earlier rounds left out all these candidates by the same rules, for the same documents."""
     if not left_out:
         return True
     statement = (
@@ -168,12 +169,11 @@ def leaves_out_nothing_new(session: Session, dataset_pk: int, left_out: Collecti
         .join(PoolRoundRow, col(PoolRoundRow.pk) == col(LeftOutRow.round_pk))
         .where(col(PoolRoundRow.dataset_pk) == dataset_pk)
     )
-    before = {LeftOut(*values) for values in session.execute(statement)}
-    return before.issuperset(left_out)
+    return {LeftOut(*values) for values in session.execute(statement)}.issuperset(left_out)
 
 
 def list_rounds(session: Session, dataset_pk: int) -> list[PoolRound]:
-    """Return the rounds of a dataset, the first one first."""
+    """Return the rounds of a dataset by number."""
     counted = (
         select(col(RoundPairRow.round_pk), func.count().label("pairs"))
         .group_by(col(RoundPairRow.round_pk))
@@ -198,7 +198,7 @@ def list_rounds(session: Session, dataset_pk: int) -> list[PoolRound]:
 
 
 def list_pair_rounds(session: Session, dataset_pk: int) -> dict[int, int]:
-    """Return the number of the round in which each pair came, by pair_pk. Pairs without a round are left out."""
+    """Return {pair_pk: number of its round}, without pairs of no round."""
     statement = (
         select(col(RoundPairRow.pair_pk), col(PoolRoundRow.number))
         .join(PoolRoundRow, col(PoolRoundRow.pk) == col(RoundPairRow.round_pk))
@@ -208,7 +208,7 @@ def list_pair_rounds(session: Session, dataset_pk: int) -> dict[int, int]:
 
 
 def count_waiting(session: Session, dataset_pk: int, strategies: Collection[str]) -> dict[str | None, int]:
-    """Return how many pairs of rounds of these strategies nobody has judged yet, by the category of their query."""
+    """Return {category of the query: unjudged pairs from rounds of these strategies}."""
     statement = (
         select(col(QueryRow.category), func.count())
         .select_from(RoundPairRow)
@@ -229,13 +229,13 @@ def count_waiting(session: Session, dataset_pk: int, strategies: Collection[str]
 
 
 def list_categories(session: Session, dataset_pk: int) -> dict[int, str | None]:
-    """Return the category of every query, by query_pk."""
+    """Return {query_pk: category} of every query."""
     statement = select(col(QueryRow.pk), col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk)
     return {key_of(pk): category for pk, category in session.execute(statement)}
 
 
 def list_left_out(session: Session, dataset_pk: int) -> list[LeftOutDocument]:
-    """Return what the rounds left out, by round, query and document."""
+    """Return the candidates that the rounds left out, by round, query and document."""
     kept = aliased(DocumentRow)
     statement = (
         select(
@@ -256,7 +256,7 @@ def list_left_out(session: Session, dataset_pk: int) -> list[LeftOutDocument]:
 
 
 def list_left_out_in(session: Session, dataset_pk: int, number: int) -> list[tuple[int, int]]:
-    """Return what one round left out, as (query_pk, document_pk)."""
+    """Return the candidates that one round left out, as (query_pk, document_pk)."""
     statement = (
         select(col(LeftOutRow.query_pk), col(LeftOutRow.document_pk))
         .join(PoolRoundRow, col(PoolRoundRow.pk) == col(LeftOutRow.round_pk))
@@ -266,7 +266,7 @@ def list_left_out_in(session: Session, dataset_pk: int, number: int) -> list[tup
 
 
 def read_history(session: Session, dataset_pk: int) -> PoolHistory:
-    """Return how the pool of a dataset came to be."""
+    """Return the history of a dataset's pool."""
     in_pool = (col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
     came = exists().where(col(RoundPairRow.pair_pk) == col(PairRow.pk))
     without = select(func.count()).select_from(PairRow).where(*in_pool, ~came)
@@ -286,7 +286,7 @@ def read_history(session: Session, dataset_pk: int) -> PoolHistory:
 
 
 def _list_not_pooled(session: Session, dataset_pk: int) -> tuple[str, ...]:
-    """Return the systems of imported runs that no pair names, in code point order."""
+    """Return the systems of imported runs that proposed no pair, in code point order."""
     systems = session.scalars(select(col(RunRow.system)).where(col(RunRow.dataset_pk) == dataset_pk))
     named = (
         select(col(ProvenanceRow.system))
@@ -298,7 +298,7 @@ def _list_not_pooled(session: Session, dataset_pk: int) -> tuple[str, ...]:
 
 
 def _count_left_out(session: Session, dataset_pk: int) -> dict[str, int]:
-    """Return by rule how many candidates were left out and are in no pair, each by the rule of its latest round."""
+    """Return {rule: left-out candidates that are no pair}, each with the rule of its latest round."""
     is_pair = exists().where(
         col(PairRow.query_pk) == col(LeftOutRow.query_pk),
         col(PairRow.document_pk) == col(LeftOutRow.document_pk),
@@ -315,7 +315,7 @@ def _count_left_out(session: Session, dataset_pk: int) -> dict[str, int]:
 
 
 def read_chances(session: Session, dataset_pk: int) -> dict[tuple[str, str], float]:
-    """Return the probability of every pair of the pool that was drawn at random, by query_id and doc_id."""
+    """Return {(query_id, doc_id): probability} of the pairs in the pool that were drawn at random."""
     statement = (
         select(col(QueryRow.query_id), col(DocumentRow.doc_id), col(RoundPairRow.inclusion))
         .select_from(RoundPairRow)
@@ -332,13 +332,13 @@ def read_chances(session: Session, dataset_pk: int) -> dict[tuple[str, str], flo
     return {(query_id, doc_id): chance for query_id, doc_id, chance in rows if chance is not None}
 
 
-def list_probabilities(session: Session, dataset_pk: int) -> list[PairProbability]:
-    """Return every pair of the pool by query position and doc_id, with the probability that it was drawn with."""
+def list_probabilities(session: Session, dataset_pk: int) -> list[JudgedProbability]:
+    """Return every pair of the pool with its probability and without its grade."""
     statement = (
         select(
-            col(QueryRow.position),
             col(QueryRow.query_id),
             col(DocumentRow.doc_id),
+            null(),
             col(PoolRoundRow.number),
             col(RoundPairRow.stratum),
             func.coalesce(col(RoundPairRow.inclusion), 1.0),
@@ -350,5 +350,4 @@ def list_probabilities(session: Session, dataset_pk: int) -> list[PairProbabilit
         .outerjoin(PoolRoundRow, col(PoolRoundRow.pk) == col(RoundPairRow.round_pk))
         .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
     )
-    rows = sorted(session.execute(statement), key=lambda row: (row[0], row[2]))
-    return [PairProbability(*values[1:]) for values in rows]
+    return [JudgedProbability(*values) for values in session.execute(statement)]

@@ -1,8 +1,8 @@
-"""Write settled pairs as TREC qrels with inclusion probabilities: for estimates from a sample. Pure rules.
+"""Write settled pairs as TREC qrels with inclusion probabilities, for estimates from a sample.
 
-A line is `query_id 0 doc_id grade probability`, as in the files qrelsL07.probs and qrels.probs of TREC's Legal tracks 2007 and 2008:
-ordinary qrels with a fifth column, the probability that the document was chosen from the pool. A pair chosen for certain has 1. A
-pair that cannot be rated has the grade -1, TREC's "gray". Pairs without a grade have no line. Refuses ids with white space.
+A line is `query_id 0 doc_id grade probability`, as in the files qrelsL07.probs and qrels.probs of TREC's
+Legal tracks 2007 and 2008: ordinary qrels with a fifth column, the probability that the document was chosen
+from the pool (1 if it was certain). A pair that cannot be rated has the grade -1, TREC's "gray".
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from annotator.pooling.rounds.round_records import JudgedProbability
 
 
 def write_sampled_qrels(pairs: Iterable[JudgedProbability]) -> str:
-    """Return the lines of these pairs, in their order. Raises ValidationError for an id that a line cannot carry."""
+    """Return the lines of these pairs, in their order. Raises ValidationError for an id with white space."""
     lines = []
     for pair in pairs:
         check_writable(pair.query_id, "query_id")

@@ -1,9 +1,10 @@
-"""Combine the inclusion probabilities of several stratified rounds of one dataset. Pure rules.
+"""Combine the inclusion probabilities of several stratified rounds of one dataset.
 
-Two samples with different seeds are independent draws. A pair that either of them could have drawn is in the pool with the probability
-1 - (1 - p1)(1 - p2), whichever of them drew it. So p1 must be known also for pairs that the first sample did not draw: its draw is
-repeated from the same lists with the same seed, and must give what is stored. Where it does not, since a run has changed for instance,
-the second sample is refused: its estimates would be wrong. (Horvitz & Thompson 1952; multiple-frame samples: Bankier 1986.)
+Two samples with different seeds are independent draws. A pair that both could draw is in the pool with the
+probability 1 - (1 - p1)(1 - p2). So p1 must also be known for pairs that the first sample did not draw: its
+draw is repeated from the same lists with the same seed, and must give the stored pairs. If it does not, for
+example because a run has changed, the second sample is refused: its estimates would be wrong. (Horvitz &
+Thompson 1952; multiple-frame samples: Bankier 1986.)
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ from annotator.pooling.rounds.strategies import (
 
 @dataclass(frozen=True, slots=True)
 class EarlierSample:
-    """A stratified round that was made before. `depths`: by the name of each system, to which depth it was looked at."""
+    """An earlier stratified round. `depths`: {system: how many of its results per query were considered}."""
 
     number: int
     strata: tuple[RankStratum, ...]
@@ -44,12 +45,12 @@ def read_sample(made: PoolRound) -> EarlierSample:
 
 
 def is_same_draw(sample: EarlierSample, request: PoolRequest) -> bool:
-    """Return whether the request draws with the same seed from the same ranks."""
+    """Return whether the request has the same strata and seed."""
     return (sample.strata, sample.seed) == (find_strata(request), request.seed)
 
 
 def check_independent(rounds: Sequence[PoolRound], request: PoolRequest) -> None:
-    """Raise StateError unless the request's sample is independent of those of these stratified rounds, whose draws can be repeated."""
+    """Raise StateError unless the request's sample is independent of these rounds, and their draws can be repeated."""
     for made in rounds:
         if made.options["seed"] == request.seed:
             raise StateError(
@@ -78,9 +79,10 @@ def check_repeated(
     stored: Mapping[tuple[int, int], str | None],
     in_pool: NDArray[np.bool_],
 ) -> None:
-    """Raise StateError unless the sample's draw, repeated from these pairs, gives the stored ones (stratum by query and document).
+    """Raise StateError unless repeating the sample's draw from these pairs gives the stored pairs.
 
-    `in_pool`: of each of the pairs, whether it is in the pool, as every drawn pair is.
+    `stored`: their strata by (query_pk, document_pk). `in_pool`: whether each of `pairs` is in the pool, as
+    drawn pairs are.
     """
     choice = draw_by_rank(pairs, sample.strata, sample.seed)
     drawn = _name_drawn(pairs, choice)
@@ -108,7 +110,7 @@ def _name_drawn(pairs: CandidatePairs, choice: PoolChoice) -> dict[tuple[int, in
 
 
 def combine_chances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probabilities to be drawn by at least one of two independent draws."""
+    """Return the probabilities that at least one of two independent draws takes a pair."""
     combined: NDArray[np.float64] = 1 - (1 - first) * (1 - second)
     return combined
 
@@ -116,16 +118,16 @@ def combine_chances(first: NDArray[np.float64], second: NDArray[np.float64]) -> 
 def carry_chances(
     sample: EarlierSample, earlier: CandidatePairs, pairs: CandidatePairs
 ) -> NDArray[np.float64]:
-    """Return the probability with which the sample drew each of `pairs`; 0 for those that it could not draw.
+    """Return the probability that the sample drew each of `pairs`; 0 for pairs that it could not draw.
 
-    `earlier`: the candidates that it was drawn from.
+    `earlier`: the candidates of the sample.
     """
     width = int(max(earlier.document.max(initial=0), pairs.document.max(initial=0))) + 1
-    keys = earlier.query * width + earlier.document  # ascending
-    wanted = pairs.query * width + pairs.document
-    chances = np.zeros(len(wanted))
-    if len(keys):
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        there = keys[at] == wanted
-        chances[there] = measure_chances(earlier, sample.strata)[at[there]]
+    earlier_keys = earlier.query * width + earlier.document  # ascending
+    keys = pairs.query * width + pairs.document
+    chances = np.zeros(len(keys))
+    if len(earlier_keys):
+        at = np.minimum(np.searchsorted(earlier_keys, keys), len(earlier_keys) - 1)
+        could_be_drawn = earlier_keys[at] == keys
+        chances[could_be_drawn] = measure_chances(earlier, sample.strata)[at[could_be_drawn]]
     return chances

@@ -1,15 +1,17 @@
-"""Choose which candidates become pairs: the first results, the fused list's first, or a sample by rank. Pure rules.
+"""Choose the candidates that become pairs: the first results, the first of the fused list, or a sample by
+rank.
 
 - `depth`: every document among the first `depth` results of any list.
-- `fused`: the first `depth` documents of the lists fused by reciprocal rank: the sum of 1 / (60 + rank) over the lists (Cormack,
-  Clarke & Büttcher, Reciprocal rank fusion outperforms Condorcet, SIGIR 2009). At least FUSED_LIST results of each list count.
-- `stratified`: of the documents whose best rank is in a stratum, a share drawn at random for each query. Each draw is simple random
-  sampling without replacement, so that a drawn pair's inclusion probability is drawn / candidates of its query and stratum
-  (Yilmaz, Kanoulas & Aslam, A simple and efficient sampling method for estimating AP and NDCG, SIGIR 2008). A stratum with
-  candidates gives at least one. The seed decides, and not what is judged or in the pool, so that the same request draws the
-  same pairs again.
+- `fused`: the first `depth` documents of all lists fused by reciprocal rank (`retrievers/fusion.py`). At
+  least FUSED_LIST results of each list count.
+- `stratified`: for each query, a random share of the documents with their best rank in a stratum, at least
+  one. Each draw is simple random sampling without replacement, so a drawn pair's inclusion probability is
+  drawn / candidates of its query and stratum (Yilmaz, Kanoulas & Aslam, A simple and efficient sampling
+  method for estimating AP and NDCG, SIGIR 2008). Only the seed decides, not the judgments or the pool, so the
+  same request draws the same pairs again.
 
-`move-to-front` and `adaptive` spend a budget: see `budgets.py`. The order of the lists never matters. Equal ranks are ordered by the documents' keys.
+`move-to-front` and `adaptive` spend a budget: see `budgets.py`. The order of the lists never matters. Equal
+ranks are ordered by the documents' keys.
 """
 
 import re
@@ -23,6 +25,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import say
 from annotator.pooling.adaptive.measures import read_measure
+from annotator.pooling.retrievers.fusion import weigh_ranks
 from annotator.pooling.rounds.pool_records import (
     CandidateLists,
     CandidatePairs,
@@ -37,7 +40,6 @@ from annotator.pooling.rounds.pool_records import (
 MAX_DEPTH = 10_000
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 FUSED_LIST = 100
-FUSION_CONSTANT = 60
 BUDGETED: tuple[Strategy, ...] = ("move-to-front", "adaptive")
 BUDGET_LIST = 100
 MAX_BUDGET = 10_000_000
@@ -46,7 +48,7 @@ _STRATUM = re.compile(r"(\d{1,5})-(\d{1,5}):(\d*\.?\d+)")
 
 
 def read_strata(text: str) -> tuple[RankStratum, ...]:
-    """Return the strata of a text such as `1-10:1,11-50:0.2`. ValidationError unless they are ranks that follow each other."""
+    """Return the strata of a text such as `1-10:1,11-50:0.2`. Raises ValidationError for wrong strata."""
     strata: list[RankStratum] = []
     for part in text.split(","):
         match = _STRATUM.fullmatch(part.strip())
@@ -63,14 +65,14 @@ def read_strata(text: str) -> tuple[RankStratum, ...]:
 
 
 def check_strata(strata: list[RankStratum] | tuple[RankStratum, ...]) -> None:
-    """Raise ValidationError unless each stratum begins after the one before, and its rate is above 0 and at most 1."""
-    before = 0
+    """Raise ValidationError unless each stratum begins after the previous one and 0 < rate <= 1."""
+    last_rank = 0
     for stratum in strata:
-        if not before < stratum.first <= stratum.last <= MAX_DEPTH:
+        if not last_rank < stratum.first <= stratum.last <= MAX_DEPTH:
             raise ValidationError(
                 say(
                     "strata: expected ranks from {first:,} to at most {last:,}, found {found}",
-                    first=before + 1,
+                    first=last_rank + 1,
                     last=MAX_DEPTH,
                     found=stratum.name,
                 )
@@ -83,11 +85,11 @@ def check_strata(strata: list[RankStratum] | tuple[RankStratum, ...]) -> None:
                     found=stratum.rate,
                 )
             )
-        before = stratum.last
+        last_rank = stratum.last
 
 
 def read_strategy(name: str) -> Strategy:
-    """Return the strategy of this name. ValidationError for another."""
+    """Return the strategy of this name. Raises ValidationError for an unknown one."""
     for strategy in STRATEGIES:
         if strategy == name:
             return strategy
@@ -121,7 +123,7 @@ def check_request(request: PoolRequest) -> None:
 
 
 def find_strata(request: PoolRequest) -> tuple[RankStratum, ...]:
-    """Return the strata of a stratified request: those given or the usual ones, down to `depth` if it has one."""
+    """Return the request's strata, or DEFAULT_STRATA, down to `depth` if it has one."""
     strata = request.strata or DEFAULT_STRATA
     if request.depth is None:
         return strata
@@ -133,7 +135,7 @@ def find_strata(request: PoolRequest) -> tuple[RankStratum, ...]:
 
 
 def find_list_depth(request: PoolRequest) -> int:
-    """Return how many results of each list the strategy looks at."""
+    """Return how many results of each list the strategy considers."""
     if request.strategy == "stratified":
         return find_strata(request)[-1].last
     if request.strategy in BUDGETED:
@@ -156,7 +158,7 @@ def pair_candidates(lists: CandidateLists) -> CandidatePairs:
 def drop_pairs(
     lists: CandidateLists, pairs: CandidatePairs, left_out: Sequence[tuple[int, int]]
 ) -> CandidateLists:
-    """Return the lists without these (query, document) pairs. Positions stay: who was at 3 is not at 2 then."""
+    """Return the lists without these (query, document) pairs. The positions of the other entries do not change."""
     width = int(lists.document.max(initial=0)) + 1
     keys = np.array([query * width + document for query, document in left_out], dtype=np.int64)
     stays = ~np.isin(pairs.query * width + pairs.document, keys)[pairs.of_entry]
@@ -177,19 +179,19 @@ def choose_candidates(lists: CandidateLists, pairs: CandidatePairs, request: Poo
 def fuse_ranks(lists: CandidateLists, pairs: CandidatePairs) -> NDArray[np.float64]:
     """Return the reciprocal rank fusion score of each pair."""
     scores = np.zeros(len(pairs.query))
-    np.add.at(scores, pairs.of_entry, 1 / (FUSION_CONSTANT + lists.position))
+    np.add.at(scores, pairs.of_entry, weigh_ranks(lists.position))
     return scores
 
 
 def choose_fused(lists: CandidateLists, pairs: CandidatePairs, depth: int) -> Numbers:
-    """Return the first `depth` pairs of each query's fused list; of equal scores the better best rank, then the lower key."""
+    """Return the first `depth` pairs of each query's fused list; equal scores by best rank, then by key."""
     order = np.lexsort((pairs.document, pairs.best, -fuse_ranks(lists, pairs), pairs.query))
     chosen: Numbers = np.sort(order[_number_in_groups(pairs.query[order]) < depth])
     return chosen
 
 
 def measure_chances(pairs: CandidatePairs, strata: tuple[RankStratum, ...]) -> NDArray[np.float64]:
-    """Return the probability with which `draw_by_rank` draws each pair, whatever the seed; 0 outside the strata."""
+    """Return the probability that `draw_by_rank` draws each pair, over all seeds; 0 outside the strata."""
     inside, stratum = _find_strata_of(pairs, strata)
     _, of_pair, sizes = np.unique(
         pairs.query[inside] * len(strata) + stratum, return_inverse=True, return_counts=True
@@ -200,7 +202,7 @@ def measure_chances(pairs: CandidatePairs, strata: tuple[RankStratum, ...]) -> N
 
 
 def draw_by_rank(pairs: CandidatePairs, strata: tuple[RankStratum, ...], seed: int) -> PoolChoice:
-    """Draw from each query's candidates by stratum of their best rank. See the top of this file."""
+    """Draw from each query's candidates by the stratum of their best rank. See the top of this file."""
     inside, stratum = _find_strata_of(pairs, strata)
     by_hash = np.lexsort(
         (_hash_pairs(pairs.query[inside], pairs.document[inside], seed), stratum, pairs.query[inside])
@@ -216,7 +218,7 @@ def draw_by_rank(pairs: CandidatePairs, strata: tuple[RankStratum, ...], seed: i
 
 
 def _find_strata_of(pairs: CandidatePairs, strata: tuple[RankStratum, ...]) -> tuple[Numbers, Numbers]:
-    """Return the indexes of the pairs that are in a stratum by their best rank, and the stratum of each of these."""
+    """Return the indexes of the pairs with their best rank in a stratum, and the stratum of each."""
     firsts = np.array([stratum.first for stratum in strata])
     stratum = np.searchsorted(firsts, pairs.best, side="right") - 1
     lasts = np.array([item.last for item in strata])
@@ -225,14 +227,14 @@ def _find_strata_of(pairs: CandidatePairs, strata: tuple[RankStratum, ...]) -> t
 
 
 def _count_drawn(strata: tuple[RankStratum, ...], stratum: Numbers, sizes: Numbers) -> NDArray[np.float64]:
-    """Return how many are drawn of a stratum of this size in a query."""
+    """Return the number of pairs to draw from each stratum of a query, by its size."""
     rates = np.array([item.rate for item in strata])[stratum]
     drawn: NDArray[np.float64] = np.ceil(np.round(rates * sizes, 9))
     return drawn
 
 
 def count_strata(pairs: CandidatePairs, choice: PoolChoice) -> tuple[StratumCounts, ...]:
-    """Return how many candidates each stratum has, and how many were drawn."""
+    """Count the candidates and the drawn pairs of each stratum."""
     counts = []
     for number, stratum in enumerate(choice.strata):
         candidates = int(((pairs.best >= stratum.first) & (pairs.best <= stratum.last)).sum())
@@ -242,7 +244,7 @@ def count_strata(pairs: CandidatePairs, choice: PoolChoice) -> tuple[StratumCoun
 
 
 def _number_in_groups(groups: Numbers) -> Numbers:
-    """Return the number of each entry among those of its group, from 0; equal groups are neighbours."""
+    """Return the number of each entry within its group, from 0. Equal groups are adjacent."""
     if not len(groups):
         return groups
     begins = np.concatenate([[0], np.flatnonzero(groups[1:] != groups[:-1]) + 1])
@@ -252,7 +254,7 @@ def _number_in_groups(groups: Numbers) -> Numbers:
 
 
 def _hash_pairs(query: Numbers, document: Numbers, seed: int) -> NDArray[np.uint64]:
-    """Return 64 bits for each pair that look random and depend on nothing but the pair and the seed (SplitMix64)."""
+    """Return 64 pseudorandom bits for each pair, which depend only on the pair and the seed (SplitMix64)."""
     state = _mix(np.full(len(query), seed % 2**64, dtype=np.uint64))
     state = _mix(state ^ query.astype(np.uint64))
     return _mix(state ^ document.astype(np.uint64))

@@ -1,1 +1,1 @@
-"""The search while an annotator types: an index in memory, and excerpts of what it finds."""
+"""Search documents while an annotator types: an index in memory, and excerpts of the results."""

@@ -1,7 +1,7 @@
 """Cut texts into character 2-grams and 3-grams, which match in any language without a tokenizer.
 
-Texts are put in NFKC and lower case for matching only. A gram never crosses white space or punctuation; it is one 64-bit
-number, three code points of 21 bits.
+Texts are in NFKC and lower case for matching only. A gram never crosses white space or punctuation. It is one
+64-bit number: three code points of 21 bits.
 """
 
 import re
@@ -30,12 +30,12 @@ class TextGrams(NamedTuple):
 
 
 def normalize(text: str) -> str:
-    """NFKC, lower case, and every run of white space and punctuation as one BREAK."""
+    """Return the text in NFKC and lower case, with every run of white space and punctuation as one BREAK."""
     return BREAKS.sub(BREAK, unicodedata.normalize("NFKC", text).lower())
 
 
 def list_grams(texts: Iterable[str]) -> Iterator[TextGrams]:
-    """Yield the grams of the texts, numbered from 0, in batches of about a million: a long text spans several."""
+    """Yield the grams of the texts, numbered from 0, in batches of about a million. A long text spans several."""
     batch: list[str] = []
     size = first = 0
     for text in texts:
@@ -48,7 +48,7 @@ def list_grams(texts: Iterable[str]) -> Iterator[TextGrams]:
 
 
 def _cut(texts: list[str], first: int) -> Iterator[TextGrams]:
-    """Grams that begin in each window of BATCH characters; a window sees the two characters after it."""
+    """Yield the grams that begin in each window of BATCH characters. A window includes two characters of the next."""
     joined = BETWEEN_TEXTS.join(texts).encode("utf-32-le", "surrogatepass")
     points = np.frombuffer(joined, dtype=np.uint32)
     for start in range(0, len(points), BATCH):
@@ -72,5 +72,5 @@ def _cut_window(points: Codes, number: NDArray[np.int64]) -> TextGrams:
 
 
 def cut_query(query: str) -> Codes:
-    """Return the grams of one text, in no particular order, each as often as it occurs."""
+    """Return all grams of one text with repetitions, in no particular order."""
     return np.concatenate([np.zeros(0, dtype=np.uint64), *(grams.codes for grams in list_grams([query]))])

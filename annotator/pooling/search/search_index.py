@@ -1,10 +1,11 @@
-"""Search texts as one types: a BM25 index in memory over the grams of `grams.py`, built in the background.
+"""Search texts while a person types: a BM25 index in memory over the grams of `grams.py`, built in the
+background.
 
-A segment holds up to 65,536 texts or some million characters; a hundred thousand texts take some hundred megabytes. Scores
-are BM25's (Lucene's variant, k1 1.5, b 0.75), rare grams of a query first; grams in very many texts are left out, so that no
-key press takes long. Knows no database: an `IndexSource` gives the texts and a stamp of their state. Callers never wait: an older
-index answers while a newer one is built, and without one the answer is the progress. Keeps a few indexes, drops the least
-recently used, and is thread-safe.
+A segment has up to 65,536 texts or some million characters; a hundred thousand texts take some hundred
+megabytes. Scores are BM25's (Lucene's variant, k1 1.5, b 0.75). Grams of very many texts are skipped, so that
+each key press is fast. An `IndexSource` gives the texts and a stamp of their state. Callers never wait: the
+older index answers while a newer one is built; without one, the answer is the progress. Only the most
+recently used indexes are kept. Thread-safe.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -17,7 +18,7 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from annotator.pooling.search.grams import list_grams
+from annotator.pooling.search.grams import cut_query, list_grams
 
 TEXTS_PER_SEGMENT = 1 << 16
 CHARACTERS_PER_SEGMENT = 3_000_000
@@ -29,7 +30,7 @@ Codes = NDArray[np.uint64]
 
 
 class TextMatch(NamedTuple):
-    """The number of a text in the order in which the index was built."""
+    """A found text: its number in the order of the index, and its score."""
 
     text: int
     score: float
@@ -37,7 +38,7 @@ class TextMatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Some texts from the one numbered `first`. The texts of gram `grams[i]` are `texts[starts[i]:starts[i + 1]]`."""
+    """Consecutive texts from number `first`. The texts of gram `grams[i]` are `texts[starts[i]:starts[i + 1]]`."""
 
     first: int
     lengths: NDArray[np.float32]
@@ -49,37 +50,36 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class SearchIndex:
-    """See the module. Never changed after it was built, so any number of threads may search it."""
+    """An index. It never changes, so any number of threads may search it."""
 
     size: int
     segments: tuple[Segment, ...]
     average: float
 
     def search(self, query: str, *, limit: int) -> list[TextMatch]:
-        """Return the best texts, best first; of equal scores the one that came first. A text must share a gram."""
+        """Return the texts that share a gram, best first; equal scores in the order of the index."""
         codes = hash_grams(query)[:MOST_GRAMS]
         if not len(codes) or not self.segments:
             return []
         postings = [_find(segment, codes) for segment in self.segments]
         frequency = sum((stop - start for start, stop in postings), np.zeros(len(codes), dtype=np.int64))
-        chosen = _choose(frequency)
+        scored = _choose(frequency)
         weights = np.log1p((self.size - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
         ranked: list[tuple[float, int]] = []
         for segment, (start, stop) in zip(self.segments, postings, strict=True):
-            scores = _score(segment, start[chosen], stop[chosen], weights[chosen], self.average)
+            scores = _score(segment, start[scored], stop[scored], weights[scored], self.average)
             ranked += _best(segment, scores, limit)
         ranked.sort(key=lambda match: (-match[0], match[1]))
         return [TextMatch(text, score) for score, text in ranked[:limit]]
 
 
 def hash_grams(text: str) -> Codes:
-    """Return the different grams of a text as 47-bit numbers (two may fall together: once in some hundred indexes)."""
-    codes = [_hash(grams.codes) for grams in list_grams([text])]
-    return np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *codes]))
+    """Return the different grams of a text as 47-bit numbers. Two collide once in some hundred indexes."""
+    return np.unique(_hash(cut_query(text)))
 
 
 def choose_most_characters(lengths: Sequence[int], *, room: int) -> int | None:
-    """Return how much of each text can be searched when `room` characters fit into memory; None: all of every text.
+    """Return how many characters of each text fit if `room` fit into memory; None: all of every text.
 
     At most LONGEST_TEXT: building the index needs some 150 bytes for each character of its longest text.
     """
@@ -87,18 +87,18 @@ def choose_most_characters(lengths: Sequence[int], *, room: int) -> int | None:
     lengths = [min(length, LONGEST_TEXT) for length in lengths]
     if sum(lengths) <= room:
         return most
-    left, cut = room, 0
+    cut = 0
     ordered = sorted(lengths)
     for number, length in enumerate(ordered):
-        cut = left // (len(ordered) - number)
+        cut = room // (len(ordered) - number)
         if length > cut:
             break
-        left -= length
+        room -= length
     return max(cut, 1)
 
 
 def build_index(texts: Iterable[str], *, report_progress: Callable[[int], None] | None = None) -> SearchIndex:
-    """Return the index of these texts, numbered from 0; `report_progress` is called with how many have been read."""
+    """Return the index of these texts, numbered from 0. Calls `report_progress(texts_read)`."""
     segments: list[Segment] = []
     batch: list[str] = []
     size = characters = 0
@@ -149,7 +149,7 @@ def _build_segment(texts: Sequence[str], first: int) -> Segment:
 
 
 def _find(segment: Segment, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where the texts of each gram begin and end; the same offset twice for a gram that no text has."""
+    """Return the begin and end of each gram's texts; both are equal for a gram without texts."""
     if not len(segment.grams):
         none = np.zeros(len(codes), dtype=np.int64)
         return none, none
@@ -160,7 +160,7 @@ def _find(segment: Segment, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def _choose(frequency: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return which grams to score: those that stand in any text, the rare ones first, while the work is bounded."""
+    """Return the grams to score: those of any text, the rarest first, up to MOST_POSTINGS postings."""
     order = np.argsort(frequency, kind="stable")
     order = order[frequency[order] > 0]
     affordable = int((np.cumsum(frequency[order]) <= MOST_POSTINGS).sum())
@@ -203,7 +203,7 @@ log = structlog.stdlib.get_logger("annotator.pooling")
 
 @dataclass(frozen=True, slots=True)
 class SearchableIndex:
-    """An index with what its numbers stand for. `most_characters`: how much of each document is searched (None: all)."""
+    """An index with its documents. `most_characters`: the searched part of each document; None: all of it."""
 
     index: SearchIndex
     document_pks: tuple[int, ...]
@@ -217,16 +217,16 @@ class IndexSource(Protocol):
         """Return a value that differs when the documents differ."""
 
     def list_lengths(self) -> Sequence[int]:
-        """Return how many characters each text has."""
+        """Return the length of each text."""
 
     def read_texts(self, most_characters: int | None) -> Iterator[tuple[int, str]]:
-        """Return (document_pk, what is searched of it), with the first `most_characters` of its text."""
+        """Yield (document_pk, searched text), with the first `most_characters` of its text."""
 
 
 def make_searchable(
     source: IndexSource, *, room: int, report_progress: Callable[[float], None]
 ) -> SearchableIndex:
-    """Return the index of these texts: of all of every text, or of as much of each as `room` characters allow."""
+    """Return the index of these texts, each cut so that all fit into `room` characters."""
     lengths = source.list_lengths()
     most_characters = choose_most_characters(lengths, room=room)
     document_pks: list[int] = []
@@ -252,7 +252,7 @@ class _CachedIndex:
 
 @dataclass(slots=True)
 class SearchKeeper:
-    """See the module."""
+    """The indexes by name."""
 
     kept: dict[Hashable, _CachedIndex] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
@@ -260,7 +260,7 @@ class SearchKeeper:
     def find(
         self, name: Hashable, source: IndexSource, *, now: datetime
     ) -> tuple[SearchableIndex | None, float]:
-        """Return the index of that name if there is one, and how far the first one is (0 to 1)."""
+        """Return the index of that name (None while the first one is built), and its progress (0 to 1)."""
         with self.lock:
             kept = self.kept.setdefault(name, _CachedIndex(now))
             kept.last_used_at = max(now, kept.last_used_at)
@@ -276,14 +276,14 @@ class SearchKeeper:
             return kept.searchable, kept.share
 
     def wait(self, name: Hashable) -> None:
-        """Until the work on that index has ended; for tests and benchmarks."""
+        """Wait until the work on that index has ended. For tests and benchmarks."""
         with self.lock:
             thread = self.kept[name].at_work if name in self.kept else None
         if thread is not None:
             thread.join()
 
     def _look(self, kept: _CachedIndex, source: IndexSource) -> None:
-        """Make the index, in the background, if there is none or the documents have changed since."""
+        """Build the index if there is none or the documents have changed. Runs in the background."""
         try:
             stamp = source.read_stamp()
             if kept.searchable is None or stamp != kept.stamp:
@@ -292,7 +292,7 @@ class SearchKeeper:
                 )
                 with self.lock:
                     kept.searchable, kept.stamp, kept.share = made, stamp, 1.0
-        except Exception:  # a thread's edge: logged; the next one who asks tries again
+        except Exception:  # the edge of a thread: the next search tries again
             log.exception("the search index could not be made")
         finally:
             with self.lock:

@@ -1,4 +1,4 @@
-"""Search the dataset's documents as an annotator types. For annotators; the indexes stay in memory."""
+"""Search the dataset's documents while an annotator types, with indexes in memory."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,10 +15,10 @@ SEARCHES = SearchKeeper()  # one for the process: indexes in memory
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """The answer of a search: documents (document_pk), best first.
+    """The answer of a search: documents (document_pk), best first; None while the index is built.
 
-    None while the search is still being prepared, of which `share` (0 to 1) is done. `most_characters`: how much of each
-    document is searched (None: all of it).
+    `share`: how much of the index is built (0 to 1). `most_characters`: the searched part of each document;
+    None: all of it.
     """
 
     document_pks: tuple[int, ...] | None
@@ -29,7 +29,7 @@ class SearchAnswer:
 def search_texts(
     database: Database, actor: Actor, dataset: str, text: str, *, limit: int, now: datetime
 ) -> SearchAnswer:
-    """Search the dataset's documents as one types. The index is made in the background when it is first asked for."""
+    """Search the dataset's documents. For annotators. The first search starts to build the index in the background."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "annotator")

@@ -1,6 +1,6 @@
-"""Read what searching while one types needs and returns: the documents' present texts, and where each is in the pool.
+"""Read the documents' present texts for the search while an annotator types.
 
-Never returns ranks, scores, system names or other people's grades.
+Never reads ranks, scores, system names or other people's grades.
 """
 
 from collections.abc import Collection, Iterator
@@ -20,8 +20,7 @@ STAMP_DIGITS = (1, 5, 9, 13, 17, 21, 25, 29)
 
 @dataclass(frozen=True, slots=True)
 class DocumentExcerpt:
-    """A document as a list of results shows it; `text` is its beginning, None when only its id is known; `length` is
-    the whole text's."""
+    """A document in a list of results. `text`: its beginning; None without a text. `length`: of the whole text."""
 
     document_pk: int
     doc_id: str
@@ -38,13 +37,13 @@ _PRESENT_TEXT = and_(
 
 @dataclass(frozen=True, slots=True)
 class SearchedTexts:
-    """The texts of one dataset for `pooling/search/search_index.py`. Each call is a transaction of its own."""
+    """The texts of one dataset: an `IndexSource`. Each call is one transaction."""
 
     database: Database
     dataset_pk: int
 
     def read_stamp(self) -> tuple[int, ...]:
-        """Return some numbers that differ when a document was added, got another title or text, or left."""
+        """Return numbers that change when a document is added, changed or replaced."""
         with self.database.read() as session:
             code = func.unicode if self.database.is_sqlite else func.ascii
             sha256, weight = col(DocumentRow.text_sha256), col(DocumentRow.pk) % 9973
@@ -60,14 +59,14 @@ class SearchedTexts:
             return tuple(int(value) for value in figures)
 
     def list_lengths(self) -> list[int]:
-        """Return how many characters each document's present text has; 0 without one."""
+        """Return the length of each document's present text; 0 without one."""
         length = func.coalesce(func.length(col(DocumentTextRow.text)), 0)
         statement = select(length).select_from(DocumentRow).outerjoin(DocumentTextRow, _PRESENT_TEXT)
         with self.database.read() as session:
             return list(session.scalars(statement.where(*_searched(self.dataset_pk))))
 
     def read_texts(self, most_characters: int | None) -> Iterator[tuple[int, str]]:
-        """Yield (document_pk, its id, title and the text's beginning) of every document, a few hundred at a time."""
+        """Yield (document_pk, searched text: its id, title and the beginning of its text) of every document."""
         text = col(DocumentTextRow.text)
         statement = (
             select(

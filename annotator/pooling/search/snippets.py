@@ -1,8 +1,8 @@
 """Cut out the part of a text around the best match of a search, in any language. Pure rules.
 
-Text and search are compared in Unicode form NFKC and lower case; the snippet keeps the text as it is. The best match begins
-where the most different grams of the search are close together; longer grams and rarer ones count for more. Lines under headings,
-rules and fences of code are left out.
+Text and search are compared in Unicode form NFKC and lower case; the snippet keeps the original text. The
+best match begins where the most different grams of the search are close together. Longer and rarer grams
+count more. Lines under headings, rules and fences of code are left out.
 """
 
 import re
@@ -19,7 +19,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def cut_snippet(text: str, searched: str) -> str:
-    """Return up to LENGTH characters around the best match, on one line, with … where something is left out."""
+    """Return up to LENGTH characters around the best match, on one line, with … where text is cut."""
     text = _SIGNS_ONLY.sub("", text)
     match_start = _find_best(text, searched)
     start = max(0, match_start - BEFORE)
@@ -32,7 +32,7 @@ def cut_snippet(text: str, searched: str) -> str:
 
 
 def _find_best(text: str, searched: str) -> int:
-    """Return the offset in the text where the best match begins; 0 when nothing matches."""
+    """Return the offset in the text where the best match begins; 0 without a match."""
     pieces = [text[at : at + PIECE] for at in range(0, len(text), PIECE)]
     folded = [_fold(piece) for piece in pieces]
     whole = "".join(folded)
@@ -55,7 +55,7 @@ def _find_best(text: str, searched: str) -> int:
 
 
 def _list_grams(searched: str) -> list[str]:
-    """Return the words of the search, and the three-character parts of long ones; the longest first."""
+    """Return the words of the search and their parts of two and three characters, the longest first."""
     words = _WORD.findall(_fold(searched))
     parts = {word for word in words if len(word) > 1}
     parts |= {word[at : at + size] for word in words for size in (3, 2) for at in range(len(word) - size + 1)}
@@ -73,7 +73,7 @@ def _list_occurrences(text: str, gram: str) -> list[int]:
 
 
 def _map_to_text(position: int, pieces: Sequence[str], folded: Sequence[str]) -> int:
-    """Return the offset in the text itself of an offset in the folded text: folding may change lengths."""
+    """Return the offset in the original text for an offset in the folded text. Folding may change lengths."""
     begins = [0]
     for piece in folded:
         begins.append(begins[-1] + len(piece))

@@ -1,1 +1,1 @@
-"""Widen the pool by relations between documents, and say how often the suggestions were right."""
+"""Widen the pool by relations between documents, and measure how often the suggestions were right."""

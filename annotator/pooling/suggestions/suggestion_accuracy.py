@@ -1,4 +1,4 @@
-"""Measure how often each rule of relations suggested the grade that the pair was settled at. Without a database."""
+"""Measure how often the pairs of each rule of relations were settled at the suggested grade."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from annotator.pooling.suggestions.suggestion_records import MeasuredShare, Rule
 
 
 def measure_accuracy(pairs: Iterable[tuple[str, SuggestedPair]]) -> tuple[RuleAccuracy, ...]:
-    """Return the figures of each rule, by its name and suggested grade. `pairs`: each with the rule's relation."""
+    """Return the figures of each rule and suggested grade. `pairs`: (relation of the rule, pair)."""
     groups: dict[tuple[str, str, int], list[SuggestedPair]] = {}
     for relation, pair in pairs:
         groups.setdefault((pair.rule, relation, pair.grade), []).append(pair)
@@ -36,7 +36,7 @@ def measure_accuracy(pairs: Iterable[tuple[str, SuggestedPair]]) -> tuple[RuleAc
 
 
 def measure_share(count: int, of: int) -> MeasuredShare:
-    """Return a share with Clopper and Pearson's 95 % interval; both None of nothing."""
+    """Return a share with Clopper and Pearson's 95 % interval; both None if `of` is 0."""
     from annotator.agreement.intervals import exact_interval  # brings numpy
 
     if not of:

@@ -1,6 +1,6 @@
-"""Records of suggestions by relations: what a run of rules makes, and how often each rule was right.
+"""Records of suggestions by relations: the rules, what they suggest, and how often each rule was right.
 
-For leads only: nothing of it reaches an annotator before the pair is judged.
+For leads only. Annotators see no suggestion before they judge the pair.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ SETTLED_AT = 3
 
 @dataclass(frozen=True, slots=True)
 class SuggestionRule:
-    """One rule of a file: from a document at grade 3, suggest the documents that this relation leads to."""
+    """One rule of a file: from a document settled at grade 3, suggest the documents at the end of this relation."""
 
     name: str
     relation: str
@@ -25,7 +25,7 @@ class SuggestionRule:
 
 @dataclass(frozen=True, slots=True)
 class RelationSuggestion:
-    """A document that a rule suggests for a query, and the documents at grade 3 that the relation starts from."""
+    """A document that a rule suggests for a query, and the documents at grade 3 where the relation starts."""
 
     query_id: str
     doc_id: str
@@ -37,34 +37,28 @@ class RelationSuggestion:
 
 @dataclass(frozen=True, slots=True)
 class RuleCounts:
-    """What one rule suggests. `pairs` = `new` + `waiting` + `judged_before` + `suggested_before`, all different pairs."""
+    """The pairs that one rule suggests: `pairs` = `new` + `waiting` + `judged_before` + `suggested_before`."""
 
     rule: str
     relation: str
     grade: int
     pairs: int
-    new: int
-    """Pairs that were not in the pool."""
-    waiting: int
-    """Pairs of the pool that nobody has judged yet: they get the suggestion."""
-    judged_before: int
-    """Pairs that were judged or settled without this suggestion: they get none."""
-    suggested_before: int
-    """Pairs that have this suggestion of this rule already."""
-    settled_before: int
-    """Of `judged_before`: those with a settled grade. They tell beforehand how good the rule is."""
-    exact_before: int
-    """Of `settled_before`: those settled at the suggested grade."""
-    relevant_before: int
-    """Of `settled_before`: those settled as relevant (grade 1 or higher)."""
+    new: int  # not in the pool before
+    waiting: int  # in the pool and unjudged: they get the suggestion
+    judged_before: int  # judged or settled without this suggestion: they get none
+    suggested_before: int  # they already have this suggestion of this rule
+    settled_before: int  # of `judged_before`, with a settled grade: they show how good the rule is
+    exact_before: int  # of `settled_before`, settled at the suggested grade
+    relevant_before: int  # of `settled_before`, settled as relevant (grade 1 or higher)
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestReport:
     """The result of `annotator suggest`. With `dry_run` nothing was stored.
 
-    `queries`: those with a document settled at grade 3. `new_pairs` and `suggestions` are what is (or would be) stored;
-    `queries_widened`: queries that got a new pair. `unused_relations`: relations of the file by name that no rule follows.
+    `queries`: those with a document settled at grade 3. `new_pairs`, `suggestions`: the stored numbers, or
+    those that would be stored. `queries_widened`: those with a new pair. `unused_relations`: {relation that
+    no rule follows: its count}.
     """
 
     dataset: str
@@ -77,17 +71,14 @@ class SuggestReport:
     suggestions: int
     rules: tuple[RuleCounts, ...]
     unused_relations: Mapping[str, int]
-    unknown_documents: int
-    """Documents of the file that the dataset does not have, left out on request."""
-    outdated: int
-    """Stored suggestions none of whose starting documents is settled at grade 3 any more."""
-    round: int | None
-    """The number of the pool's round in which the new pairs came; None without new pairs."""
+    unknown_documents: int  # documents of the file that the dataset lacks, skipped on request
+    outdated: int  # stored suggestions without a starting document at grade 3 today
+    round: int | None  # the number of the round with the new pairs; None without any
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredShare:
-    """How many of how many, the share (None of 0), and its exact 95 % interval, pairs taken as independent."""
+    """A count, its share (None of 0), and the exact 95 % interval. Pairs count as independent."""
 
     count: int
     of: int
@@ -97,28 +88,23 @@ class MeasuredShare:
 
 @dataclass(frozen=True, slots=True)
 class RuleAccuracy:
-    """How often one rule was right, at one suggested grade."""
+    """How often one rule was right at one suggested grade."""
 
     rule: str
     relation: str
     grade: int
     suggested: int
-    open: int
-    """Not settled yet."""
+    open: int  # not settled yet
     unrateable: int
-    settled_at: Mapping[int, int]
-    """Settled pairs by grade, every grade named."""
-    exact: MeasuredShare
-    """Settled at the suggested grade."""
-    relevant: MeasuredShare
-    """Settled as relevant (grade 1 or higher)."""
-    outdated: int
-    """Suggestions none of whose starting documents is settled at grade 3 any more."""
+    settled_at: Mapping[int, int]  # settled pairs by grade, for every grade
+    exact: MeasuredShare  # settled at the suggested grade
+    relevant: MeasuredShare  # settled as relevant (grade 1 or higher)
+    outdated: int  # suggestions without a starting document at grade 3 today
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestedPair:
-    """A pair with a suggestion. `pair` is the id that the app uses. `settled`: its settled grade, None while it has none."""
+    """A pair with a suggestion. `pair`: its id in the app. `settled`: its settled grade, or None."""
 
     pair: str
     query_id: str
@@ -133,9 +119,9 @@ class SuggestedPair:
 
 @dataclass(frozen=True, slots=True)
 class SuggestionReport:
-    """How often the suggestions were right: by rule, and pair by pair.
+    """How often the suggestions were right, by rule and by pair.
 
-    `hidden`: suggestions for pairs that the reader has still to judge; they are counted in `rules` only.
+    `hidden`: suggestions for pairs that the reader must still judge. They count only in `rules`.
     """
 
     dataset: str

@@ -1,8 +1,9 @@
-"""Read rules of suggestions, check a file of relations against them, and follow the relations. Without a database.
+"""Read rules of suggestions, check a file of relations against them, and follow the relations.
 
-A rule file is YAML: `rules: [{relation, follow, grade, name}]`; `rules/` holds the templates that are shipped. Refused, with
-file and line: a rule for a relation that the file does not have, a grade outside 0-3, the same rule twice, a relation from
-a document to itself, unknown documents, and a circle of a relation that says what belongs to what (follow: siblings).
+A rule file is YAML: `rules: [{relation, follow, grade, name}]`; `rules/` has the shipped templates. Refused
+with file and line: a rule for a relation that the file does not have, a grade outside 0-3, the same rule
+twice, a relation from a document to itself, unknown documents, and a circle of a relation that is followed to
+siblings.
 """
 
 from collections import Counter
@@ -28,12 +29,11 @@ from annotator.pooling.suggestions.suggestion_records import (
 TEMPLATES = Path(__file__).parent / "rules"
 KEYS = ("relation", "follow", "grade", "name")
 MOST_SUGGESTIONS = 1_000_000
-SHOWN = 5
-"""Documents of a circle that an error names."""
+SHOWN = 5  # documents of a circle that an error names
 
 
 def read_template(name: str) -> str:
-    """Return the text of a shipped rule file. ValidationError if there is none of that name."""
+    """Return the text of a shipped rule file. Raises ValidationError for an unknown name."""
     path = TEMPLATES / f"{name}.yaml"
     if name not in list_templates():
         raise ValidationError(
@@ -52,9 +52,9 @@ def list_templates() -> list[str]:
 
 
 def read_rules(source: str, relations: Iterable[str]) -> tuple[SuggestionRule, ...]:
-    """Return the rules of the template of that name, or else of a file: `./law` is a file also where a template is called so.
+    """Return the rules of the template of that name, or else of a file. `./law` always means a file.
 
-    `relations`: the names that the file of relations has. BadInput names every bad line.
+    `relations`: the names of relations in their file. Raises BadInput with every bad line.
     """
     path = Path(source)
     if source in list_templates():
@@ -85,9 +85,9 @@ def _read_rule(
     entry: object, index: int, names: Sequence[str], problems: TreeProblems
 ) -> SuggestionRule | None:
     at = ("rules", index)
-    before = len(problems.errors)
+    earlier_problems = len(problems.errors)
     cells = problems.mapping(entry, at)
-    if len(problems.errors) > before:
+    if len(problems.errors) > earlier_problems:
         return None
     for key in cells:
         if key not in KEYS:
@@ -102,25 +102,26 @@ def _read_rule(
     grade = resolve(cells.get("grade"))
     if type(grade) is not int or grade not in GRADES:
         problems.add((*at, "grade") if "grade" in cells else at, "a grade 0-3", cells.get("grade"))
-    if len(problems.errors) > before:
+    if len(problems.errors) > earlier_problems:
         return None
     name = problems.text(cells["name"], (*at, "name")).strip() if "name" in cells else relation
-    return SuggestionRule(name, relation, _take_follow(follow), int(str(grade)))
+    return SuggestionRule(name, relation, take_follow(follow), int(str(grade)))
 
 
-def _take_follow(word: str) -> Follow:
+def take_follow(word: str) -> Follow:
+    """Return the way of following with this name, which must be one of FOLLOWS."""
     return next(follow for follow in FOLLOWS if follow == word)
 
 
 def _check_repeated(
     rule: SuggestionRule, rules: Iterable[SuggestionRule], index: int, problems: TreeProblems
 ) -> None:
-    for before in rules:
-        ways = {before.follow, rule.follow}
+    for other in rules:
+        ways = {other.follow, rule.follow}
         overlap = len(ways) == 1 or ("both" in ways and "siblings" not in ways)
-        if before.relation == rule.relation and overlap:
-            problems.add(("rules", index), f"each rule once ({before.relation}, {before.follow})", "it again")
-        elif before.name == rule.name:
+        if other.relation == rule.relation and overlap:
+            problems.add(("rules", index), f"each rule once ({other.relation}, {other.follow})", "it again")
+        elif other.name == rule.name:
             problems.add(("rules", index), "a name of its own", rule.name)
 
 
@@ -132,9 +133,10 @@ def check_relations(
     *,
     skip_unknown: bool,
 ) -> tuple[tuple[RelationLine, ...], int]:
-    """Return the relations between documents of the dataset, and how many of the file's documents it does not have.
+    """Return the relations between documents of the dataset, and the number of unknown documents.
 
-    `doc_ids`: the dataset's documents. BadInput names every bad line; unknown documents too, unless `skip_unknown`.
+    `doc_ids`: the dataset's documents. Raises BadInput with every bad line; unknown documents are bad unless
+    `skip_unknown`.
     """
     problems = Problems(path)
     kept: list[RelationLine] = []
@@ -157,31 +159,30 @@ def check_relations(
 
 
 def _check_circles(lines: Sequence[RelationLine], problems: Problems) -> None:
-    """Note a circle of these relations, on the first of its lines."""
+    """Add a problem for a circle of these relations, at the first of its lines."""
     following: dict[str, dict[str, int]] = {}
     leading_to: dict[str, set[str]] = {}
     for line in lines:
         if line.start != line.end:
             following.setdefault(line.start, {}).setdefault(line.end, line.line)
             leading_to.setdefault(line.end, set()).add(line.start)
-    left = {doc_id: len(ends) for doc_id, ends in following.items()}
+    open_ends = {doc_id: len(ends) for doc_id, ends in following.items()}
     ended = [doc_id for doc_id in leading_to if doc_id not in following]
     while ended:
         for start in leading_to.get(ended.pop(), ()):
-            left[start] -= 1
-            if not left[start]:
-                del left[start]
+            open_ends[start] -= 1
+            if not open_ends[start]:
+                del open_ends[start]
                 ended.append(start)
-    if not left:
+    if not open_ends:
         return
-    path = {next(iter(left)): 0}  # each document that is left leads to another one that is left
+    path = {next(iter(open_ends)): 0}  # each document with open ends leads to another one with open ends
     while True:
-        last = next(reversed(path))
-        after = next(end for end in following[last] if end in left)
-        if after in path:
+        end = next(end for end in following[next(reversed(path))] if end in open_ends)
+        if end in path:
             break
-        path[after] = len(path)
-    circle = list(path)[path[after] :]
+        path[end] = len(path)
+    circle = list(path)[path[end] :]
     circle_lines = [
         following[start][end] for start, end in zip(circle, [*circle[1:], circle[0]], strict=True)
     ]
@@ -192,10 +193,10 @@ def _check_circles(lines: Sequence[RelationLine], problems: Problems) -> None:
 def find_suggestions(
     settled: Mapping[str, Sequence[str]], lines: Iterable[RelationLine], rules: Sequence[SuggestionRule]
 ) -> list[RelationSuggestion]:
-    """Return what the rules suggest for each query, in the order of queries, rules and documents.
+    """Return the suggestions of the rules, by query, rule and document.
 
-    `settled`: the doc_ids settled at grade 3, by query_id. A document is never suggested because of itself. A document that
-    several rules suggest comes once for each. ValidationError if there are more than MOST_SUGGESTIONS.
+    `settled`: the doc_ids settled at grade 3, by query_id. A document never leads to itself. If several rules
+    suggest a document, there is one suggestion for each. ValidationError beyond MOST_SUGGESTIONS.
     """
     lines = tuple(lines)
     ways = [_make_way(lines, rule) for rule in rules]
@@ -223,7 +224,7 @@ def find_suggestions(
 
 
 def _make_way(lines: Iterable[RelationLine], rule: SuggestionRule) -> Callable[[str], Iterable[str]]:
-    """Return a function that gives the documents to which a rule leads from one."""
+    """Return a function from a document to the documents that the rule leads to."""
     forward: dict[str, dict[str, None]] = {}
     backward: dict[str, dict[str, None]] = {}
     for line in lines:
@@ -246,7 +247,7 @@ def _make_way(lines: Iterable[RelationLine], rule: SuggestionRule) -> Callable[[
 
 
 def count_unused(lines: Iterable[RelationLine], rules: Iterable[SuggestionRule]) -> dict[str, int]:
-    """Return how many relations no rule follows, by name."""
+    """Return {relation that no rule follows: its count}."""
     followed = {rule.relation for rule in rules}
     counts = Counter(line.relation for line in lines if line.relation not in followed)
     return dict(sorted(counts.items()))

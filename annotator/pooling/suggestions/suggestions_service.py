@@ -1,8 +1,9 @@
-"""Widen the pool by relations between documents, and say afterwards how often the suggestions were right. For leads.
+"""Widen the pool by relations between documents, and report how often the suggestions were right. For leads.
 
-From every document settled at grade 3 for a query, rules follow a file of relations (`suggestion_rules.py`). What they reach
-becomes a pair with the provenance `relation: RULE` and a suggested grade, which settles nothing and which no annotator is
-shown. Pairs that somebody has judged already get no suggestion: they are counted, and tell beforehand how good a rule is.
+From every document settled at grade 3 for a query, rules follow a file of relations (`suggestion_rules.py`).
+The documents at the end become pairs with the provenance `relation: RULE` and a suggested grade, which
+settles nothing and which no annotator sees. Judged pairs get no suggestion; their counts show how good a rule
+is.
 """
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
@@ -50,11 +51,11 @@ from annotator.storage.pairs.pool import PoolCandidate, add_candidates, list_pai
 from annotator.storage.tables.central import DatasetRow
 
 PROVENANCE = "relation: "
-"""What the system name of a suggested pair begins with; the rule's name follows."""
+"""The system name of a suggested pair begins like this. The rule's name follows."""
 STRATEGY = "relations"
 """The strategy of a round of suggestions."""
 ATTEMPTS = 3
-"""How often suggestions are computed before the dataset is locked; the last time, what has changed meanwhile is computed again inside."""
+"""How often suggestions are computed before the dataset is locked. After the last time they are computed under the lock."""
 
 
 def suggest(
@@ -68,11 +69,11 @@ def suggest(
     dry_run: bool = False,
     skip_unknown: bool = False,
 ) -> SuggestReport:
-    """Make pairs of what the rules suggest, all of it or nothing. Twice changes nothing.
+    """Add the suggestions of the rules to the pool, all or nothing. Repeating it changes nothing. For leads.
 
-    Everything is computed before the dataset is locked, and computed again if the pairs concerned have changed by then.
-    `rules`: a file, or the name of a template. `skip_unknown`: leave out relations with a document that the dataset does not
-    have. BadInput names every bad line of both files; StateError if nothing is settled at grade 3 yet.
+    `rules`: a file, or the name of a template. `skip_unknown`: skip relations with a document that the
+    dataset does not have. Raises BadInput with every bad line of both files, StateError if no pair is settled
+    at grade 3 yet.
     """
     lines = read_relation_lines(relations)
     followed = read_rules(rules, (line.relation for line in lines))
@@ -101,9 +102,10 @@ def suggest_from(
     dry_run: bool = False,
     skip_unknown: bool = False,
 ) -> SuggestReport:
-    """Make pairs of what the rules `followed` suggest by these relations, as `suggest` does. `source`: what errors call them.
+    """Do what `suggest` does, with these relations and rules. `source`: the name of the relations in errors.
 
-    Pairs that the lead may still judge suggest nothing.
+    Pairs that the lead may still judge count as not judged. The suggestions are computed before the dataset
+    is locked, and again if these pairs have changed by then.
     """
     number = None
     for attempt in range(ATTEMPTS):
@@ -148,32 +150,31 @@ def suggest_from(
 
 
 def _is_current(session: Session, row: DatasetRow, plan: "_SuggestPlan") -> bool:
-    """Return whether everything that the plan rests on is as it was when it was computed: the pairs that it starts from or leads to,
-    the suggestions that are stored, and the documents."""
+    """Return whether the plan is still right: its pairs, the stored suggestions and the documents are unchanged."""
     starts = {(query_id, doc_id) for query_id, doc_ids in plan.settled.items() for doc_id in doc_ids}
     names = starts | {(item.query_id, item.doc_id) for item in plan.suggested}
     known = {plan.pool[name].pair_pk: plan.pool[name] for name in names if name in plan.pool}
-    before = {pair_pk: state for pair_pk, state in known.items() if pair_pk not in plan.blind}
-    now = {
+    planned = {pair_pk: state for pair_pk, state in known.items() if pair_pk not in plan.blind}
+    present = {
         state.pair_pk: _describe_state(state)
-        for state in list_pair_states(session, key_of(row.pk), sorted(before))
+        for state in list_pair_states(session, key_of(row.pk), sorted(planned))
     }
     query_pks = {query.query_id: pk for pk, query in list_queries(session, key_of(row.pk)).items()}
     new = {(query_pks[query_id], plan.documents[doc_id]) for query_id, doc_id in plan.new_pairs}
-    there = list_pair_pks(session, key_of(row.pk), {query_pk for query_pk, _ in new}) if new else {}
+    pooled = list_pair_pks(session, key_of(row.pk), {query_pk for query_pk, _ in new}) if new else {}
     return (
-        now == before
-        and new.isdisjoint(there)
+        present == planned
+        and new.isdisjoint(pooled)
         and list_relation_suggestions(session, key_of(row.pk)) == plan.stored
         and list_suggestable_documents(session, key_of(row.pk)) == plan.documents
     )
 
 
 def report_suggestions(database: Database, actor: Actor, dataset: str, *, now: datetime) -> SuggestionReport:
-    """Return how often each rule was right, and every suggestion with what became of its pair. For leads.
+    """Return how often each rule was right, and every suggestion with the state of its pair. For leads.
 
-    A lead who judges too is told nothing of single pairs that are still theirs to judge (`hidden`). What they are shown of
-    settled grades is recorded: those pairs are never theirs to judge again.
+    Pairs that the lead must still judge are hidden. The shown grades are recorded: the lead never judges
+    those pairs again.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -205,8 +206,11 @@ def report_suggestions(database: Database, actor: Actor, dataset: str, *, now: d
 def _read_suggested(
     session: Session, row: DatasetRow, stored: Collection[StoredSuggestion]
 ) -> tuple[dict[int, PairState], dict[str, tuple[int, bool]]]:
-    """Return the states of the suggested pairs by pair_pk, in their order, and the pairs that suggestions start from by
-    key: the pair_pk, and whether it is settled at grade 3 still. A pair that has left the pool is not."""
+    """Return the states of the suggested pairs by pair_pk, and the starting pairs.
+
+    Starting pairs: {key: (pair_pk, whether it is settled at grade 3 today)}. A pair that has left the pool is
+    not.
+    """
     states: dict[int, PairState] = {}
     keys = {key for suggestion in stored for key in suggestion.from_pairs}
     starting = {key: (pk, False) for key, pk in find_pair_pks(session, keys).items()}
@@ -225,7 +229,7 @@ def _describe(
     starting: Mapping[str, tuple[int, bool]],
     to_judge: Container[int],
 ) -> SuggestedPair:
-    """Return the suggestion without the starting documents that the reader has still to judge."""
+    """Return the suggestion without the starting documents that the reader must still judge."""
     return SuggestedPair(
         pair=state.key,
         query_id=state.query_id,
@@ -245,7 +249,7 @@ def _describe(
 
 @dataclass(frozen=True, slots=True)
 class _PoolPairState:
-    """What decides whether a pair of the pool may still get a suggestion."""
+    """The facts that decide whether a pair of the pool may still get a suggestion."""
 
     pair_pk: int
     key: str
@@ -255,7 +259,7 @@ class _PoolPairState:
 
 @dataclass(frozen=True, slots=True)
 class _SuggestPlan:
-    """Everything the rules suggest, and what of it is new. Pairs are named (query_id, doc_id)."""
+    """The suggestions of the rules, and which of them are new. Pairs are named (query_id, doc_id)."""
 
     settled: Mapping[str, Sequence[str]]
     suggested: Sequence[RelationSuggestion]
@@ -276,7 +280,7 @@ def _plan(
     documents: Mapping[str, int],
     blind: Collection[int],
 ) -> _SuggestPlan:
-    """Plan what the rules suggest. `blind`: pairs that the lead may still judge; they count as not judged."""
+    """Plan the suggestions of the rules. `blind`: pairs that the lead may still judge; they count as not judged."""
     settled: dict[str, list[str]] = {}
     pool: dict[tuple[str, str], _PoolPairState] = {}
     for state in iterate_pair_states(session, key_of(row.pk), blind):
@@ -310,25 +314,19 @@ def _is_fresh(
     pool: Mapping[tuple[str, str], _PoolPairState],
     stored: Mapping[tuple[int, str], StoredSuggestion],
 ) -> bool:
-    """Return whether the suggestion is to be stored: nobody has judged the pair, and the rule has not said the same."""
+    """Return whether to store the suggestion: the pair is unjudged, and the rule has not suggested the same."""
     state = pool.get((item.query_id, item.doc_id))
     if state is None:
         return True
     if state.status != "unjudged":
         return False
-    before = stored.get((state.pair_pk, item.rule))
-    return before is None or before.grade != item.grade or not _is_based(before, item, pool)
-
-
-def _is_based(
-    before: StoredSuggestion, item: RelationSuggestion, pool: Mapping[tuple[str, str], _PoolPairState]
-) -> bool:
-    """Return whether the stored suggestion names all the documents that the relation starts from today."""
-    return {pool[item.query_id, doc_id].key for doc_id in item.from_doc_ids} <= set(before.from_pairs)
+    earlier = stored.get((state.pair_pk, item.rule))
+    starting = {pool[item.query_id, doc_id].key for doc_id in item.from_doc_ids}
+    return earlier is None or earlier.grade != item.grade or not starting <= set(earlier.from_pairs)
 
 
 def _store(session: Session, row: DatasetRow, plan: _SuggestPlan, *, now: datetime) -> None:
-    """Add new pairs, say of every suggested pair which rule leads to it, and store the fresh suggestions."""
+    """Add the new pairs, the provenance of every suggested pair, and the fresh suggestions."""
     query_pks = {query.query_id: pk for pk, query in list_queries(session, key_of(row.pk)).items()}
     candidates = [
         PoolCandidate(
@@ -367,7 +365,7 @@ def _store_round(
     made_by: int | None,
     now: datetime,
 ) -> int | None:
-    """Store the round in which the new pairs came, and return its number; None if there is no new pair."""
+    """Store the round of the new pairs, and return its number; None without a new pair."""
     if not plan.new_pairs:
         return None
     query_pks = {query.query_id: pk for pk, query in list_queries(session, key_of(row.pk)).items()}

@@ -1,4 +1,4 @@
-"""Read and write what rules of relations suggest: rows of `imported_qrel` that settle nothing. For leads only."""
+"""Read and write suggestions by relations: rows of `imported_qrel` that settle nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from annotator.storage.tables.central import DocumentRow, ImportedQrelRow, PairR
 
 @dataclass(frozen=True, slots=True)
 class StoredSuggestion:
-    """A suggestion as it is stored: by which rule, at which grade, and the starting documents and their pairs' keys."""
+    """A stored suggestion with its rule, its grade, and the starting documents with their pairs' keys."""
 
     pair_pk: int
     rule: str
@@ -28,7 +28,7 @@ class StoredSuggestion:
 
 
 def list_suggestable_documents(session: Session, dataset_pk: int) -> dict[str, int]:
-    """Return the document_pk of every document by doc_id, without those that were replaced by others."""
+    """Return {doc_id: document_pk} of every document that was not replaced by another."""
     statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk)).where(
         col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left())
     )
@@ -36,7 +36,7 @@ def list_suggestable_documents(session: Session, dataset_pk: int) -> dict[str, i
 
 
 def list_relation_suggestions(session: Session, dataset_pk: int) -> dict[tuple[int, str], StoredSuggestion]:
-    """Return the latest suggestion of each rule for each pair of the pool, by (pair_pk, rule)."""
+    """Return the latest suggestion for each pair of the pool, by (pair_pk, rule)."""
     statement = (
         select(col(ImportedQrelRow.pair_pk), col(ImportedQrelRow.grade), col(ImportedQrelRow.source))
         .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))

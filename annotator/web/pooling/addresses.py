@@ -1,7 +1,6 @@
-"""Write and read the addresses of the page Pool: a tab, a filter of pairs, a pair, a round's rule, and a file.
+"""Make and read the URLs of the page Pool: a tab, a filter of pairs, a pair, a round's rule, and a file.
 
-`?tab=Pairs&status=unjudged&system=bm25&alone=true&round=2&text=Q1&from=50`; `?pair=KEY` is one pair. A value that is unknown
-is ignored, never guessed.
+`?tab=Pairs&status=unjudged&system=bm25&alone=true&round=2&text=Q1&from=50`; `?pair=KEY` is one pair. Unknown values are ignored.
 """
 
 from urllib.parse import urlencode
@@ -24,41 +23,36 @@ CONTENTS, OVERLAP, DEPTH, ROUNDS, NEW_ROUND, DUPLICATES, PROPOSALS, PAIRS = (
     say("Pairs"),
 )
 ALL = "all"
-LONGEST = 9  # the most digits of a number in an address
+LONGEST = 9  # digits of a number in a URL
 FILTERS = ("status", "system", "round", "text")
 
 
-def list_pool_address(dataset: str, **parameters: str | None) -> str:
-    """Return an address of the page; parameters that are None are left out."""
-    given = {name: value for name, value in parameters.items() if value is not None}
-    return "/pool?" + urlencode({"dataset": dataset, **given})
+def make_pool_url(dataset: str, **parameters: str | None) -> str:
+    """Return a URL of the page, without parameters that are None."""
+    present = {name: value for name, value in parameters.items() if value is not None}
+    return "/pool?" + urlencode({"dataset": dataset, **present})
 
 
-def list_pairs_address(dataset: str, chosen: PairFilter, *, start: int = 0) -> str:
-    """Return the address of the list of these pairs."""
-    return list_pool_address(
+def make_pairs_url(dataset: str, filtered: PairFilter, *, start: int = 0) -> str:
+    """Return the URL of the list of the filtered pairs, from number `start` on."""
+    return make_pool_url(
         dataset,
         tab=tr(PAIRS),
-        status=chosen.status,
-        system=chosen.system,
-        alone="true" if chosen.alone else None,
-        round=None if chosen.number is None else str(chosen.number),
-        text=chosen.text or None,
+        status=filtered.status,
+        system=filtered.system,
+        alone="true" if filtered.alone else None,
+        round=None if filtered.number is None else str(filtered.number),
+        text=filtered.text or None,
         **{"from": str(start) if start else None},
     )
 
 
-def list_pair_address(dataset: str, pair: str) -> str:
-    """Return the address of one pair."""
-    return list_pool_address(dataset, pair=pair)
-
-
-def list_left_out_address(dataset: str) -> str:
-    """Return the address of the file of everything that was left out."""
+def make_left_out_url(dataset: str) -> str:
+    """Return the URL of the file with all left-out candidates."""
     return f"{LEFT_OUT}?" + urlencode({"dataset": dataset})
 
 
 def find_number(name: str) -> int | None:
-    """Return the number that the address gives, None if it gives none."""
+    """Return the number of this parameter in the URL, or None."""
     text = st.query_params.get(name, "")
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST else None

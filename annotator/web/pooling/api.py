@@ -1,7 +1,7 @@
-"""REST for documents that the pool missed: search them as one types, read one, propose it with a first grade.
+"""Answer the panel's requests for documents that the pool lacks: search them, read one, propose it with a first grade.
 
-Stands between the panel's dialog and `pooling/proposals/proposals_service.py`. Nothing that goes out holds a rank, a score, a system or
-anybody else's grade. For leads, `GET /api/pool/left-out?dataset=…` is a file of what the rounds left out by rule.
+Answers contain no rank, score, system or other person's grade. For leads, `GET /api/pool/left-out?dataset=…` is a file of the
+candidates that rounds left out by rule.
 """
 
 from dataclasses import asdict
@@ -22,8 +22,7 @@ from annotator.web.server.json_body import read_json_object, require_text
 from annotator.web.session import require_same_origin, require_signed_in
 
 FOUND_AT_ONCE, MOST_TYPED = 12, 500
-SEARCHES_AT_A_TIME = 2
-"""In one process: they compute, and judgments go on meanwhile."""
+SEARCHES_AT_A_TIME = 2  # in one process, so that they do not slow down judgments
 LEFT_OUT = "/api/pool/left-out"
 LEFT_OUT_COLUMNS = ("round", "rule", "query_id", "doc_id", "title", "kept_doc_id")
 

@@ -1,4 +1,4 @@
-"""Chart relevance by rank: the share of relevant documents with its interval at each rank, and how many of its pairs are settled."""
+"""Chart relevance by rank: the share of relevant documents with its interval, and the number of settled pairs."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ def name_ranks(share: RankShare) -> str:
 
 
 def list_points(shares: Sequence[RankShare]) -> list[dict[str, Any]]:
-    """Return the groups of ranks with a settled pair; without an interval its ends are the share."""
+    """Return a point for each group of ranks with a settled pair. Without an interval, its ends equal the share."""
     points = []
     for share in shares:
         if share.counted.share is None:
@@ -45,7 +45,7 @@ def list_points(shares: Sequence[RankShare]) -> list[dict[str, Any]]:
 
 
 def chart_depth(shares: Sequence[RankShare]) -> "alt.LayerChart":
-    """Return the share of relevant documents by rank; the dashed line is the share below which a pool is deep enough."""
+    """Chart the share of relevant documents by rank. Below the dashed line, a pool is deep enough."""
     import altair as alt
 
     points = list_points(shares)
@@ -82,7 +82,7 @@ def chart_depth(shares: Sequence[RankShare]) -> "alt.LayerChart":
 
 
 def describe_depth(shares: Sequence[RankShare]) -> str:
-    """Return the same in words."""
+    """Return the chart in words."""
     return "; ".join(
         tr(
             "rank {ranks}: {share} of {settled:,} with a settled grade",

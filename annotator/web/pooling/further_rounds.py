@@ -1,6 +1,6 @@
-"""Rounds that are no search: what relations between documents lead to, and unjudged results that could change the systems' order.
+"""Draw and make rounds without a search: from relations between documents, or from unjudged results.
 
-Both are previewed and made by the services of `annotator suggest` and `annotator pool --holes`.
+They use the services of `annotator suggest` and `annotator pool --holes`.
 """
 
 from collections import Counter
@@ -21,14 +21,8 @@ from annotator.formats.syntax.source import InputSource
 from annotator.importing.relations.relations_service import find_law_relations
 from annotator.pooling.rounds.round_choices_service import RoundChoices
 from annotator.pooling.rounds.rounds_service import STORING
-from annotator.pooling.suggestions.suggestion_records import (
-    FOLLOWS,
-    SETTLED_AT,
-    Follow,
-    SuggestionRule,
-    SuggestReport,
-)
-from annotator.pooling.suggestions.suggestion_rules import read_rules
+from annotator.pooling.suggestions.suggestion_records import SETTLED_AT, SuggestionRule, SuggestReport
+from annotator.pooling.suggestions.suggestion_rules import read_rules, take_follow
 from annotator.pooling.suggestions.suggestions_service import suggest_from
 from annotator.storage.database import Database
 from annotator.web.kit.background_work import ReportStep
@@ -36,9 +30,8 @@ from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_link_table
-from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext
-from annotator.web.pooling.round_form import FIELDS
+from annotator.web.pooling.round_form import FIELDS, ask_flag, ask_number, choose, choose_several, refuse
 from annotator.web.server.uploads import draw_file_field
 
 KINDS = {
@@ -68,7 +61,7 @@ READ = "relations of the file"
 
 @dataclass(frozen=True, slots=True)
 class SuggestionRequest:
-    """Follow these relations by these rules. `lines` None: the relations that the dataset's law texts state."""
+    """Follow these relations by these rules. `lines` None: the relations in the dataset's law texts."""
 
     source: str
     lines: tuple[RelationLine, ...] | None
@@ -78,7 +71,7 @@ class SuggestionRequest:
 
 @dataclass(frozen=True, slots=True)
 class HoleRequest:
-    """Have the unjudged documents of the first `depth` results judged, at most `limit`. `systems` None: of all runs."""
+    """Add at most `limit` unjudged documents of the first `depth` results to the pool. `systems` None: of all runs."""
 
     depth: int
     limit: int | None
@@ -99,7 +92,7 @@ def make_further_round(
     dry_run: bool,
     progress: ReportStep,
 ) -> FurtherReport:
-    """Return what the round brings; without `dry_run` it is stored."""
+    """Make the round, or preview it with `dry_run`."""
     if isinstance(request, HoleRequest):
         progress("ranking" if dry_run else STORING, 0.0)
         return pool_holes(
@@ -116,16 +109,16 @@ def make_further_round(
     if lines is None:
         progress("reading documents", 0.0)
         try:
-            found = find_law_relations(database, actor, dataset).relations
+            relations = find_law_relations(database, actor, dataset).relations
         except StateError:
             raise StateError(
                 say(
                     "No document of this dataset is an article of a law. Import the laws by articles or paragraphs, or use a file of relations."
                 )
             ) from None
-        lines = tuple(RelationLine(number, *relation) for number, relation in enumerate(found, 1))
-        there = {line.relation for line in lines}
-        rules = tuple(rule for rule in rules if rule.relation in there)
+        lines = tuple(RelationLine(number, *relation) for number, relation in enumerate(relations, 1))
+        present = {line.relation for line in lines}
+        rules = tuple(rule for rule in rules if rule.relation in present)
     progress("ranking" if dry_run else STORING, 0.0)
     return suggest_from(
         database,
@@ -141,12 +134,12 @@ def make_further_round(
 
 
 def draw_further_form(context: PageContext, kind: str, choices: RoundChoices) -> FurtherRequest | None:
-    """Draw the fields of a kind of round, and return what they ask for; None while something is missing."""
+    """Draw the fields of a kind of round, and return their request; None while something is missing."""
     return _draw_relation_form(context, choices) if kind == "relations" else _draw_hole_form(choices)
 
 
 def draw_further_report(report: FurtherReport) -> int:
-    """Draw what a round would bring, and return how many pairs."""
+    """Draw the preview of a round, and return the number of new pairs."""
     st.subheader(tr("Preview"))
     return _draw_suggestions(report) if isinstance(report, SuggestReport) else _draw_holes(report)
 
@@ -182,17 +175,12 @@ def _draw_relation_form(context: PageContext, choices: RoundChoices) -> Suggesti
         return None
     counts = Counter(line.relation for line in lines if line.relation)
     rules = _draw_rules([relation for relation, _ in counts.most_common(MOST_RELATIONS)], template, counts)
-    skip = st.checkbox(
-        tr("Leave out relations of documents that the dataset does not have"),
-        FIELDS.find_default("skip", default=False),
-        key=FIELDS.find_key("skip"),
-    )
-    FIELDS.keep("skip", skip)
-    return SuggestionRequest(name, lines, rules, skip_unknown=bool(skip)) if rules else None
+    skip = ask_flag(tr("Leave out relations of documents that the dataset does not have"), "skip")
+    return SuggestionRequest(name, lines, rules, skip_unknown=skip) if rules else None
 
 
 def _draw_file(context: PageContext) -> tuple[str, tuple[RelationLine, ...] | None]:
-    """Draw the field for a file; return its name and its relations, which are kept while the form is used."""
+    """Draw the field for a file; return its name and relations. They are kept while the form is used."""
     file = draw_file_field(
         tr("File of relations"),
         person_id=context.actor.person_id,
@@ -208,7 +196,7 @@ def _draw_file(context: PageContext) -> tuple[str, tuple[RelationLine, ...] | No
         lines = read_relation_table(InputSource(file.name, file.getvalue()))
     except AnnotatorError as error:
         st.session_state.pop(READ, None)
-        st.error(escape_markdown(show_refusal(error)), icon=":material/block:")
+        refuse(show_refusal(error))
         return file.name, None
     st.session_state[READ] = (file.file_id, file.name, lines)
     return file.name, lines
@@ -217,7 +205,7 @@ def _draw_file(context: PageContext) -> tuple[str, tuple[RelationLine, ...] | No
 def _draw_rules(
     relations: Sequence[str], template: dict[str, SuggestionRule], counts: Counter[str]
 ) -> tuple[SuggestionRule, ...]:
-    """Draw for each relation how it is followed and which grade it suggests; return the rules."""
+    """Draw for each relation the way to follow it and the grade to suggest; return the rules."""
     rules: list[SuggestionRule] = []
     for relation in relations:
         ready = template.get(relation)
@@ -227,41 +215,27 @@ def _draw_rules(
             else:
                 label = tr(LAW_NAMES[relation])
             options = list(FOLLOW_NAMES)
-            follow = FIELDS.keep(
+            follow = choose(
+                label,
+                options,
                 f"follow {relation}",
-                st.selectbox(
-                    label,
-                    options,
-                    FIELDS.find_index(
-                        f"follow {relation}", options, options.index(ready.follow) if ready else 0
-                    ),
-                    format_func=lambda name: tr(FOLLOW_NAMES[name]),
-                    key=FIELDS.find_key(f"follow {relation}"),
-                    width=340,
-                )
-                or "",
+                options.index(ready.follow) if ready else 0,
+                format_func=lambda name: tr(FOLLOW_NAMES[name]),
+                width=340,
             )
-            grades = list(GRADES)
-            grade = FIELDS.keep(
+            grade = choose(
+                tr("Suggested grade"),
+                GRADES,
                 f"grade {relation}",
-                st.selectbox(
-                    tr("Suggested grade"),
-                    grades,
-                    FIELDS.find_index(f"grade {relation}", grades, grades.index(ready.grade) if ready else 1),
-                    key=FIELDS.find_key(f"grade {relation}"),
-                    width=160,
-                    disabled=not follow,
-                ),
+                GRADES.index(ready.grade) if ready else 1,
+                width=160,
+                disabled=not follow,
             )
         if follow:
-            rules.append(SuggestionRule(relation, relation, _read_follow(follow), int(grade or 0)))
+            rules.append(SuggestionRule(relation, relation, take_follow(follow), int(grade or 0)))
     if not rules:
         draw_note(tr("Choose which relations are followed."))
     return tuple(rules)
-
-
-def _read_follow(name: str) -> Follow:
-    return next(follow for follow in FOLLOWS if follow == name)
 
 
 def _draw_suggestions(report: SuggestReport) -> int:
@@ -337,44 +311,15 @@ def _draw_hole_form(choices: RoundChoices) -> HoleRequest | None:
     if not choices.systems:
         st.info(tr("There is no imported run yet. Import or fetch one first."), icon=":material/info:")
         return None
-    systems = FIELDS.keep(
-        "hole systems",
-        st.multiselect(
-            tr("Systems"),
-            list(choices.systems),
-            default=FIELDS.find_options("hole systems", choices.systems, choices.systems),
-            key=FIELDS.find_key("hole systems"),
-            placeholder=tr("Choose"),
-        ),
-    )
+    systems = choose_several(tr("Systems"), choices.systems, "hole systems", choices.systems)
     with st.container(horizontal=True):
-        depth = FIELDS.keep(
-            "hole depth",
-            st.number_input(
-                tr("Results per query"),
-                1,
-                MAX_DEPTH,
-                FIELDS.find_default("hole depth", HOLE_DEPTH),
-                key=FIELDS.find_key("hole depth"),
-                width=200,
-            ),
-        )
-        limit = FIELDS.keep(
-            "hole limit",
-            st.number_input(
-                tr("Maximum number of pairs"),
-                1,
-                1_000_000,
-                FIELDS.find_default("hole limit", 100),
-                key=FIELDS.find_key("hole limit"),
-                width=200,
-            ),
-        )
+        depth = ask_number(tr("Results per query"), "hole depth", HOLE_DEPTH, 1, MAX_DEPTH)
+        limit = ask_number(tr("Maximum number of pairs"), "hole limit", 100, 1, 1_000_000)
     if not systems:
-        st.error(tr("Choose at least one system."), icon=":material/block:")
+        refuse(tr("Choose at least one system."))
         return None
-    chosen = None if len(systems) == len(choices.systems) else tuple(systems)
-    return HoleRequest(int(depth), int(limit), chosen)
+    is_every_system = len(systems) == len(choices.systems)
+    return HoleRequest(int(depth), int(limit), None if is_every_system else tuple(systems))
 
 
 def _draw_holes(report: PooledHoles) -> int:

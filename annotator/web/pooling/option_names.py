@@ -1,4 +1,4 @@
-"""The options of a round as a lead reads them: the words of the form, not those of the command."""
+"""Show the options of a round in the words of the form, not of the command."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ OPTION_NAMES = {
 
 
 def describe_options(options: Mapping[str, Any]) -> list[str]:
-    """Return the options that a round was made with, each in a line; those that say nothing are left out."""
+    """Return the options of a round, one line each, without empty ones."""
     return [
         f"{tr(OPTION_NAMES[name]) if name in OPTION_NAMES else name}: {_show(name, value)}"
         for name, value in options.items()
@@ -42,7 +42,7 @@ def describe_options(options: Mapping[str, Any]) -> list[str]:
 
 
 def name_rule(rule: str) -> str:
-    """Return a rule of what stays out of a pool in the reader's language; an unknown one is returned unchanged."""
+    """Return a filter rule in the reader's language; an unknown rule unchanged."""
     kind, _, value = rule.partition(":")
     if not value:
         return rule
@@ -61,7 +61,7 @@ def name_rule(rule: str) -> str:
 
 
 def _show(name: str, value: Any) -> str:
-    """Return the value of an option; of a long one the beginning."""
+    """Return the value of an option, cut to LONGEST characters."""
     if name == "retrievers":
         text = join_names(tr(RETRIEVERS[item]) if item in RETRIEVERS else item for item in value)
     elif name == "filters":

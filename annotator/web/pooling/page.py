@@ -1,6 +1,6 @@
-"""Draw the page Pool, for leads: what the pool holds, who proposed what, how deep it is, its rounds, and its pairs.
+"""Draw the page Pool, for leads: its contents, the systems, its depth, its rounds, and its pairs.
 
-One pair is opened in place (`?pair=`). Nothing here shows the grade of a single pair; links lead to where one may be seen.
+`?pair=` opens one pair in place. The page shows no grade of a single pair, but links to pages that do.
 """
 
 from importlib import import_module
@@ -25,7 +25,7 @@ from annotator.web.pooling.addresses import (
     PAIRS,
     PROPOSALS,
     ROUNDS,
-    list_pool_address,
+    make_pool_url,
 )
 from annotator.web.pooling.pool_cache import find_contents
 from annotator.web.pooling.tabs.pool_on_screen import ShownPool
@@ -40,9 +40,8 @@ TABS = {
     PROPOSALS: "proposals",
     PAIRS: "pairs",
 }
-"""The tabs and their files in tabs/. Each is imported when it is opened: the charts need half a second for it."""
-WITHOUT_PAIRS = (NEW_ROUND, ROUNDS)
-"""The tabs that show something while the pool is empty."""
+"""The tabs and their files in tabs/, imported when opened: importing the charts takes half a second."""
+WITHOUT_PAIRS = (NEW_ROUND, ROUNDS)  # the tabs with content while the pool is empty
 
 
 def draw(context: PageContext) -> None:
@@ -61,7 +60,7 @@ def draw(context: PageContext) -> None:
         draw_note(tr("Counted on {time}. The data has changed since.", time=show_time(kept.made_at)))
     draw_blind_pairs(context, dataset, kept.value.blind_pairs)
     if "tab" not in st.query_params and any(name in st.query_params for name in FILTERS):
-        st.session_state["tab"] = tr(PAIRS)  # an address from before the page had tabs
+        st.session_state["tab"] = tr(PAIRS)  # an address from the time before tabs
     apply_url_tab("tab", tuple(TABS))
     drawn = st.tabs([tr(name) for name in TABS], key="tab", bind="query-params")
     for tab, (title, name) in zip(drawn, TABS.items(), strict=True):
@@ -71,15 +70,15 @@ def draw(context: PageContext) -> None:
     keep_focus()
 
 
-def _is_a_tab(chosen: object) -> bool:
-    """Return whether it is a tab of this page: the page before may have left the name of one of its own."""
-    return chosen in [tr(name) for name in TABS]
+def _is_a_tab(title: object) -> bool:
+    """Return whether this page has the tab. The previous page may have left the title of its own tab."""
+    return title in [tr(name) for name in TABS]
 
 
 def _draw_tab(title: Message, name: str, shown: ShownPool) -> None:
     if not shown.contents.pairs and title not in WITHOUT_PAIRS:
         st.text(tr("The pool is empty. Make the first round."))
-        address = list_pool_address(shown.dataset, tab=tr(NEW_ROUND))
+        address = make_pool_url(shown.dataset, tab=tr(NEW_ROUND))
         st.html(f'<p class="annotator-step">{write_link(tr("Make a round"), address)}</p>')
         return
     import_module(f"annotator.web.pooling.tabs.{name}").draw(shown)

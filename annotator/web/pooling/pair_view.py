@@ -1,4 +1,4 @@
-"""Draw one pair of the pool: its query and document, who proposed it, in which round, and where its grades may be seen."""
+"""Draw one pair of the pool: its query and document, its systems and round, and links to its grades."""
 
 from html import escape
 from urllib.parse import urlencode
@@ -19,7 +19,7 @@ from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
-from annotator.web.pooling.addresses import PAIRS, list_pool_address
+from annotator.web.pooling.addresses import PAIRS, make_pool_url
 from annotator.web.rendering.documents import LONGEST, render_document
 
 IN_QUEUE = ("disagreement", "reopened", "adjudicated")
@@ -28,8 +28,8 @@ REVEAL = "reveal_pair"
 
 
 def draw_pair(context: PageContext, dataset: str, key: str) -> None:
-    """Draw the pair, or say that there is none."""
-    back = write_link(tr("Back to the pairs"), list_pool_address(dataset, tab=tr(PAIRS)))
+    """Draw the pair, or say that it does not exist."""
+    back = write_link(tr("Back to the pairs"), make_pool_url(dataset, tab=tr(PAIRS)))
     st.html(f'<p class="annotator-step">{back}</p>')
     try:
         origin = show_pair(
@@ -59,7 +59,7 @@ def draw_pair(context: PageContext, dataset: str, key: str) -> None:
 
 
 def _draw_hidden(key: str) -> None:
-    """Say why nothing is shown of who proposed the pair, and offer to show it."""
+    """Say why the systems of the pair are hidden, and offer to show them."""
     draw_note(tr("You may still judge this pair, so its status and the systems that proposed it are hidden."))
     st.button(tr("Show them and judge this pair no more"), on_click=_reveal, args=(key,))
 
@@ -135,7 +135,7 @@ def _draw_duplicates(origin: PooledPairOrigin) -> None:
 
 
 def _draw_document(context: PageContext, dataset: str, doc_id: str) -> None:
-    """Draw the document as Label shows it, in a box that scrolls."""
+    """Draw the document as on the page Label, in a box that scrolls."""
     document = read_ranked_document(context.database, context.actor, dataset, doc_id)
     st.header(tr("Document"))
     named = escape(document.title or document.doc_id)

@@ -1,6 +1,8 @@
-"""Keep what was counted in a pool (`web/kit/kept_results.py` has the rule)."""
+"""Keep the counts of a pool in memory, by the rules of `web/kit/kept_results.py`."""
 
+from collections.abc import Callable
 from datetime import datetime
+from typing import TypeVar
 
 from annotator.domain.people import Actor
 from annotator.pooling.analysis.pool_analysis_records import DepthReport, PoolContents
@@ -8,34 +10,33 @@ from annotator.pooling.analysis.pool_analysis_service import read_stamp, show_co
 from annotator.storage.database import Database
 from annotator.web.kit.kept_results import KeptResult, KeptResults
 
-QUICK = 0.5  # seconds: counted anew whenever something has changed
-
+T = TypeVar("T")
+QUICK = 0.5  # seconds: faster counts are repeated after every change
 CONTENTS: KeptResults[PoolContents] = KeptResults(most=16)
 DEPTHS: KeptResults[DepthReport] = KeptResults(most=16)
-"""Those of this process, by database, dataset and reader (`FigureStamp`)."""
+"""The results of this process, by database, dataset and reader."""
 
 
 def find_contents(
     database: Database, actor: Actor, dataset: str, *, now: datetime
 ) -> KeptResult[PoolContents]:
-    """Return what the pool contains, kept or counted now. Raises NotAllowed for anybody but leads."""
-    stamp = read_stamp(database, actor, dataset)
-    return CONTENTS.find(
-        (database, dataset, stamp.reader),
-        stamp,
-        lambda: show_contents(database, actor, dataset),
-        now=now,
-        quick=QUICK,
-    )
+    """Return the contents of the pool, kept or counted now. For leads."""
+    return _find(CONTENTS, show_contents, database, actor, dataset, now)
 
 
 def find_depth(database: Database, actor: Actor, dataset: str, *, now: datetime) -> KeptResult[DepthReport]:
-    """Return where relevant documents were found, kept or counted now. Raises NotAllowed for anybody but leads."""
+    """Return relevance by rank, kept or counted now. For leads."""
+    return _find(DEPTHS, show_depth, database, actor, dataset, now)
+
+
+def _find(
+    kept: KeptResults[T],
+    count: Callable[[Database, Actor, str], T],
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    now: datetime,
+) -> KeptResult[T]:
     stamp = read_stamp(database, actor, dataset)
-    return DEPTHS.find(
-        (database, dataset, stamp.reader),
-        stamp,
-        lambda: show_depth(database, actor, dataset),
-        now=now,
-        quick=QUICK,
-    )
+    name = database, dataset, stamp.reader
+    return kept.find(name, stamp, lambda: count(database, actor, dataset), now=now, quick=QUICK)

@@ -1,4 +1,4 @@
-"""Make previews and rounds of the pool in the background, one at a time for each dataset, and draw how far one is."""
+"""Make previews and rounds of the pool in the background, one at a time per dataset, and draw their progress."""
 
 from collections.abc import Callable, Hashable
 from typing import Any
@@ -16,8 +16,7 @@ from annotator.web.kit.messages import join_names, show_refusal, tr, tr_n
 from annotator.web.page_context import PageContext, find_context, require_context
 
 ROUNDS = "round"
-BOARD = WorkBoard()
-"""The work of this process."""
+BOARD = WorkBoard()  # the work of this process
 STEPS = {
     "reading documents": say("reading documents"),
     "ranking": say("ranking"),
@@ -25,18 +24,17 @@ STEPS = {
     STORING: say("storing the round"),
 }
 REFUSED = "pool work refused"
-LONG = 60  # seconds: below that the time left is said in seconds
+LONG = 60  # shorter times are shown in seconds
 
 
 def find_key(database: Database, dataset: str, kind: str) -> Hashable:
-    """Return the key of a dataset's work of one kind."""
     return database.url.render_as_string(hide_password=True), dataset, kind
 
 
 def begin_work(
     context: PageContext, dataset: str, kind: str, request: Any, act: Callable[[ReportStep], Any]
 ) -> BackgroundWork | None:
-    """Begin work; None if somebody else was faster, which `draw_refused` then says."""
+    """Begin work. Return None if another lead was faster; `draw_refused` then says so."""
     try:
         return BOARD.start(
             find_key(context.database, dataset, kind), context.actor, request, act, now=context.now
@@ -47,20 +45,20 @@ def begin_work(
 
 
 def draw_refused() -> None:
-    """Say once why the last press began nothing."""
+    """Say once why the last press did not begin any work."""
     refused = st.session_state.pop(REFUSED, None)
     if refused:
         st.warning(refused, icon=":material/hourglass:")
 
 
 def forget_refused() -> None:
-    """Say nothing of work that the page itself tried to begin."""
+    """Drop the message of `draw_refused`, for work that the page itself tried to begin."""
     st.session_state.pop(REFUSED, None)
 
 
 @st.fragment(run_every=1.0)
 def watch_work(dataset: str, kind: str, title: str) -> None:
-    """Draw how far the work is, with a button that stops it; once it has ended, the page is drawn again."""
+    """Draw the progress of the work with a button to stop it. Redraws the page at the end."""
     context = require_context()
     work = BOARD.find_running(find_key(context.database, dataset, kind))
     if work is None:
@@ -76,21 +74,21 @@ def watch_work(dataset: str, kind: str, title: str) -> None:
 
 
 def describe_step(work: BackgroundWork) -> str:
-    """Return the present step, its share and the time left: "LSA: ranking, 40 %, 12 seconds left"."""
+    """Return the present step and the time left: "LSA: ranking, 12 seconds left"."""
     method, colon, step = work.step.rpartition(": ")
     parts = [f"{method}{colon}{tr(STEPS[step])}" if step in STEPS else tr(work.step)]
-    left = work.estimate_left()
-    if left is not None and work.share < 1:
+    seconds_left = work.estimate_left()
+    if seconds_left is not None and work.share < 1:
         parts.append(
-            tr_n("{n:,} second left", "{n:,} seconds left", max(1, round(left)))
-            if left < LONG
-            else tr("{duration} left", duration=show_duration(left))
+            tr_n("{n:,} second left", "{n:,} seconds left", max(1, round(seconds_left)))
+            if seconds_left < LONG
+            else tr("{duration} left", duration=show_duration(seconds_left))
         )
     return join_names(part for part in parts if part)
 
 
 def describe_seconds(seconds: float) -> str:
-    """Return how long something took: "4 seconds", "about 3 minutes"."""
+    """Return a duration in words: "4 s", "about 3 minutes"."""
     if seconds < LONG:
         return tr("{seconds} s", seconds=show_number(max(1, round(seconds))))
     return show_duration(seconds)

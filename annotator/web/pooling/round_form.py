@@ -1,11 +1,11 @@
-"""Draw the form of a new round: where candidates come from, how many are taken, and what is left out.
+"""Draw the form of a new round: the sources of candidates, how many to take, and what to leave out.
 
-Every error stands at its field. What the fields hold is kept while the lead looks at another tab of the page.
+Errors appear at their fields. The fields keep their values while the lead looks at another tab of the page.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -33,6 +33,7 @@ from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown
 from annotator.web.pooling.strategy_names import STRATEGY_NAMES
 
+T = TypeVar("T")
 FIELDS = KeptFields("new round")
 RETRIEVERS = {
     "bm25": say("BM25 (words)"),
@@ -68,7 +69,7 @@ MOST_FUSED = 8
 
 
 def draw_round_form(choices: RoundChoices) -> PoolRequest | None:
-    """Draw the fields, and return what they ask for; None while one of them is wrong."""
+    """Draw the fields, and return their request; None while a field is wrong."""
     systems, retrievers = _draw_sources(choices)
     retrieval = _draw_fusion(choices, retrievers)
     request = _draw_strategy()
@@ -76,21 +77,27 @@ def draw_round_form(choices: RoundChoices) -> PoolRequest | None:
     if request is None or filters is None or retrieval is None:
         return None
     if not systems and not retrievers:
-        _refuse(tr("Choose at least one system or one search."))
+        refuse(tr("Choose at least one system or one search."))
         return None
-    chosen = None if len(systems) == len(choices.systems) and systems else tuple(systems)
+    is_every_system = len(systems) == len(choices.systems) and systems
     return replace(
-        request, systems=chosen, retrievers=tuple(retrievers), retrieval=retrieval, filters=filters
+        request,
+        systems=None if is_every_system else tuple(systems),
+        retrievers=tuple(retrievers),
+        retrieval=retrieval,
+        filters=filters,
     )
 
 
-def _refuse(sentence: str) -> None:
+def refuse(sentence: str) -> None:
+    """Draw an error at a field."""
     st.error(escape_markdown(sentence), icon=":material/block:")
 
 
-def _choose_several(
+def choose_several(
     label: str, options: Sequence[str], name: str, default: Sequence[str] = (), **further: Any
 ) -> list[str]:
+    """Draw a field of several options, named `name` in FIELDS, and return the chosen ones."""
     chosen = st.multiselect(
         label,
         list(options),
@@ -102,10 +109,9 @@ def _choose_several(
     return FIELDS.keep(name, [str(option) for option in chosen])
 
 
-def _choose(
-    label: str, options: Sequence[str], name: str, index: int | None = 0, **further: Any
-) -> str | None:
-    chosen = st.selectbox(
+def choose(label: str, options: Sequence[T], name: str, index: int | None = 0, **further: Any) -> T | None:
+    """Draw a field of one option, named `name` in FIELDS, and return the chosen one."""
+    chosen: T | None = st.selectbox(
         label,
         list(options),
         index=FIELDS.find_index(name, options, index),
@@ -115,9 +121,10 @@ def _choose(
     return FIELDS.keep(name, chosen)
 
 
-def _ask_number(
+def ask_number(
     label: str, name: str, default: float, least: float, most: float, *, width: int = 200, **further: Any
 ) -> float:
+    """Draw a field of a number, named `name` in FIELDS, and return the number."""
     value = st.number_input(
         label,
         least,
@@ -130,6 +137,12 @@ def _ask_number(
     return FIELDS.keep(name, value)
 
 
+def ask_flag(label: str, name: str) -> bool:
+    """Draw a checkbox, named `name` in FIELDS, and return whether it is set."""
+    is_set = st.checkbox(label, FIELDS.find_default(name, default=False), key=FIELDS.find_key(name))
+    return FIELDS.keep(name, is_set)
+
+
 def _ask_text(label: str, name: str, default: str = "", **further: Any) -> str:
     value: str = st.text_input(
         label, FIELDS.find_default(name, default), key=FIELDS.find_key(name), **further
@@ -140,7 +153,7 @@ def _ask_text(label: str, name: str, default: str = "", **further: Any) -> str:
 def _draw_sources(choices: RoundChoices) -> tuple[list[str], list[str]]:
     systems: list[str] = []
     if choices.systems:
-        systems = _choose_several(
+        systems = choose_several(
             tr("Take candidates from"),
             choices.systems,
             "systems",
@@ -149,7 +162,7 @@ def _draw_sources(choices: RoundChoices) -> tuple[list[str], list[str]]:
         )
     retrievers: list[str] = []
     if choices.documents:
-        retrievers = _choose_several(
+        retrievers = choose_several(
             tr("Also search the documents with") if choices.systems else tr("Search the documents with"),
             list(RETRIEVERS),
             "retrievers",
@@ -170,7 +183,7 @@ def _draw_fusion(choices: RoundChoices, retrievers: Sequence[str]) -> RetrievalO
             *(name for name in RETRIEVERS if name != "hybrid"),
             *(RUN + name for name in choices.systems),
         ]
-        lists = _choose_several(
+        lists = choose_several(
             tr("Lists to combine"),
             options,
             "fused",
@@ -182,25 +195,18 @@ def _draw_fusion(choices: RoundChoices, retrievers: Sequence[str]) -> RetrievalO
         with st.container(horizontal=True):
             for name in lists:
                 label = tr("Weight of {list}", list=name.removeprefix(RUN))
-                weights[name] = _ask_number(label, f"weight {name}", 1.0, 0.1, 100.0, step=0.1)
-        boost = FIELDS.keep(
-            "boost",
-            st.checkbox(
-                tr("Prefer documents whose title matches the query"),
-                FIELDS.find_default("boost", default=False),
-                key=FIELDS.find_key("boost"),
-            ),
-        )
+                weights[name] = ask_number(label, f"weight {name}", 1.0, 0.1, 100.0, step=0.1)
+        boost = ask_flag(tr("Prefer documents whose title matches the query"), "boost")
         if not lists:
-            _refuse(tr("Choose the lists to combine."))
+            refuse(tr("Choose the lists to combine."))
             return None
     return RetrievalOptions(weights=weights, title_boost={"exact": 1.0, "partial": 0.5} if boost else {})
 
 
 def _draw_strategy() -> PoolRequest | None:
-    """Return the part of the request that is about how many candidates are taken."""
+    """Draw the strategy with its fields, and return this part of the request."""
     strategy = read_strategy(
-        _choose(
+        choose(
             tr("What to take"),
             STRATEGIES,
             "strategy",
@@ -214,7 +220,7 @@ def _draw_strategy() -> PoolRequest | None:
         return _draw_strata()
     if strategy in BUDGETED:
         return _draw_budget(strategy)
-    depth = _ask_number(
+    depth = ask_number(
         tr("Results per query"),
         "depth",
         10,
@@ -237,9 +243,9 @@ def _draw_strata() -> PoolRequest | None:
     try:
         strata = read_strata(text)
     except ValidationError as error:
-        _refuse(show_refusal(error))
+        refuse(show_refusal(error))
         return None
-    seed = _ask_number(
+    seed = ask_number(
         tr("Seed"), "seed", 0, 0, 2**31 - 1, help=tr("The same seed draws the same documents again.")
     )
     return PoolRequest("stratified", strata=strata, seed=int(seed))
@@ -247,7 +253,7 @@ def _draw_strata() -> PoolRequest | None:
 
 def _draw_budget(strategy: Strategy) -> PoolRequest | None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        pairs = _ask_number(tr("Pairs to judge"), "budget", 300, 1, MAX_BUDGET)
+        pairs = ask_number(tr("Pairs to judge"), "budget", 300, 1, MAX_BUDGET)
         scope = st.segmented_control(
             tr("Counted"),
             list(SCOPES),
@@ -257,7 +263,7 @@ def _draw_budget(strategy: Strategy) -> PoolRequest | None:
             key=FIELDS.find_key("scope"),
         )
         FIELDS.keep("scope", scope)
-        depth = _ask_number(tr("Results per query to consider"), "look", 100, 1, MAX_DEPTH, width=220)
+        depth = ask_number(tr("Results per query to consider"), "look", 100, 1, MAX_DEPTH, width=220)
     measure = "nDCG@10"
     if strategy == "adaptive":
         measure = _ask_text(
@@ -271,7 +277,7 @@ def _draw_budget(strategy: Strategy) -> PoolRequest | None:
         try:
             read_measure(measure, RELEVANT_FROM)
         except ValidationError as error:
-            _refuse(show_refusal(error))
+            refuse(show_refusal(error))
             return None
     everywhere = scope != "category"
     return PoolRequest(
@@ -284,11 +290,11 @@ def _draw_budget(strategy: Strategy) -> PoolRequest | None:
 
 
 def _draw_filters(choices: RoundChoices) -> PoolFilters | None:
-    """Return the rules of what is left out; None while one of them is wrong."""
+    """Draw the filters and return them; None while one is wrong."""
     with st.expander(tr("Leave out documents")):
         draw_note(tr("What is left out is counted by rule and listed. Pairs already in the pool stay."))
         excluded: list[ExcludedValue] = []
-        for field in _choose_several(tr("By field"), list(choices.fields), "fields"):
+        for field in choose_several(tr("By field"), list(choices.fields), "fields"):
             label = tr("Leave out if {field} is", field=field)
             values = _draw_values(label, choices.fields[field], f"values {field}")
             excluded += [ExcludedValue(field, value) for value in values]
@@ -297,10 +303,10 @@ def _draw_filters(choices: RoundChoices) -> PoolFilters | None:
         )
         problem = _check_title(title)
         if problem:
-            _refuse(problem)
+            refuse(problem)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            shortest = _ask_number(tr("Fewer characters than"), "length", 0, 0, 1_000_000)
-            one_per = _choose(
+            shortest = ask_number(tr("Fewer characters than"), "length", 0, 0, 1_000_000)
+            one_per = choose(
                 tr("Only the best of each"),
                 list(choices.fields),
                 "one per",
@@ -319,13 +325,13 @@ def _draw_filters(choices: RoundChoices) -> PoolFilters | None:
 
 
 def _draw_values(label: str, sampled: Sequence[str], name: str) -> list[str]:
-    """Draw a field's values to choose from; others can be typed."""
+    """Draw the values of a document field to choose from. Others can be typed."""
     kept: list[str] = FIELDS.find_default(name, [])
-    return _choose_several(label, list(dict.fromkeys([*sampled, *kept])), name, accept_new_options=True)
+    return choose_several(label, list(dict.fromkeys([*sampled, *kept])), name, accept_new_options=True)
 
 
 def _draw_duplicates() -> NearDuplicateRule | None:
-    chosen = _choose(
+    chosen = choose(
         tr("Near duplicates"),
         list(DUPLICATES),
         "duplicates",
@@ -335,12 +341,12 @@ def _draw_duplicates() -> NearDuplicateRule | None:
     )
     if chosen == "similar":
         label = tr("Similarity, from 0.5 to 1")
-        return NearDuplicateRule(round(_ask_number(label, "similarity", 0.9, 0.5, 1.0, step=0.05), 2))
+        return NearDuplicateRule(round(ask_number(label, "similarity", 0.9, 0.5, 1.0, step=0.05), 2))
     return NearDuplicateRule(None) if chosen == "exact" else None
 
 
 def _check_title(pattern: str) -> str | None:
-    """Return what is wrong with a pattern."""
+    """Return the fault of a pattern, or None."""
     if not pattern:
         return None
     try:

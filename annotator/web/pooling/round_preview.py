@@ -1,4 +1,4 @@
-"""Draw what a round would bring: new pairs, what is expected of them, the work they need, and what stays out."""
+"""Draw the preview of a round: new pairs, expected relevant pairs, the work, and the left-out candidates."""
 
 import streamlit as st
 
@@ -51,14 +51,14 @@ def draw_round_preview(report: PoolReport) -> None:
 
 
 def describe_preview(report: PoolReport) -> list[str]:
-    """Return what the round would bring, in sentences."""
+    """Return the sentences of the preview."""
     per_query, expected, effort = report.per_query, report.expected_relevant, report.effort
     lines = [tr_n("{n:,} new pair.", "{n:,} new pairs.", report.new)] if report.new else [tr("No new pair.")]
     if report.already_there:
-        there = tr_n(
+        pooled = tr_n(
             "{n:,} pair is in the pool already.", "{n:,} pairs are in the pool already.", report.already_there
         )
-        lines = [join_sentences([*lines, there])]
+        lines = [join_sentences([*lines, pooled])]
     if report.waiting:
         lines.append(
             tr_n(
@@ -106,7 +106,6 @@ def describe_preview(report: PoolReport) -> list[str]:
 
 
 def _show_why(why: str | None) -> str:
-    """Return the reason in the reader's language."""
     return "" if why is None else tr(why)
 
 

@@ -1,4 +1,4 @@
-"""The strategies of rounds, as a lead reads them."""
+"""Name the strategies of rounds in the reader's language."""
 
 from annotator.domain.messages import say
 from annotator.web.kit.messages import tr
@@ -16,10 +16,10 @@ FURTHER_NAMES = {
     "near duplicates": say("Grades of near duplicates"),
     "results": say("Single results"),
 }
-"""Of rounds that are not made with the form."""
+"""The strategies of rounds that are not made with the form."""
 
 
 def name_strategy(strategy: str) -> str:
-    """Return the name of a round's strategy in the reader's language; an unknown one is returned unchanged."""
+    """Return the name of a round's strategy; an unknown strategy unchanged."""
     name = STRATEGY_NAMES.get(strategy) or FURTHER_NAMES.get(strategy)
     return strategy if name is None else tr(name)

@@ -1,4 +1,4 @@
-"""Draw what the grades so far say of the order of the systems, and which two could still swap."""
+"""Draw the expected order of the systems, and which of them could still swap."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,9 +17,9 @@ SHOWN = 10
 
 
 def read_order(figures: Mapping[str, Any]) -> SystemOrder | None:
-    """Return the order that an adaptive round has kept with its figures; None of any other round.
+    """Return the order in the figures of an adaptive round; None for other rounds.
 
-    Rounds made by earlier versions also kept standard errors and an expected tau, which were wrong.
+    Earlier versions also stored standard errors and an expected tau, which were wrong and are ignored.
     """
     kept = figures.get("order")
     if not isinstance(kept, Mapping):
@@ -37,7 +37,7 @@ def read_order(figures: Mapping[str, Any]) -> SystemOrder | None:
 
 
 def draw_system_order(order: SystemOrder) -> None:
-    """Draw the pairs of systems whose order is still open, least certain first, and the expected order."""
+    """Draw the pairs of systems that could still swap, least certain first, and the expected order."""
     title = tr("Which systems could still swap")
     st.header(title)
     st.text(
@@ -77,7 +77,7 @@ def draw_system_order(order: SystemOrder) -> None:
 
 
 def draw_expected_order(order: SystemOrder) -> None:
-    """Draw the systems, best first, with the scores that put them in this order."""
+    """Draw the systems with their expected scores, best first."""
     table = order.tabulate()
     draw_link_table(
         tr(table.title),

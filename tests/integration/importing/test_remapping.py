@@ -25,7 +25,9 @@ from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_documents
 from annotator.labeling.service import SubmitResponse, compute_progress, list_judgments, submit_judgments
-from annotator.pooling.service import list_pairs, pool_runs
+from annotator.pooling.rounds.pool_records import PoolRequest
+from annotator.pooling.rounds.rounds_service import make_round
+from annotator.pooling.service import list_pairs
 from annotator.releases.build.judged_sql import iterate_documents, iterate_judged_queries
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current, derive_decided
@@ -284,7 +286,7 @@ def test_run_results_follow_a_renamed_document(desk: Desk) -> None:
     lines = "Q1 Q0 a 1 3.0 s\nQ1 Q0 b 2 2.0 s\nQ1 Q0 c 3 1.0 s\nQ2 Q0 a 1 1.0 s\n"
     import_run(desk.database, OPERATOR, "d", desk.put("r.txt", lines), now=NOW)
     desk.remap("a>c", "b>x")
-    pool_runs(desk.database, OPERATOR, "d", depth=3, now=LATER)
+    make_round(desk.database, OPERATOR, "d", PoolRequest(depth=3), now=LATER)
     assert set(desk.pool()) == {("Q1", "c"), ("Q1", "x"), ("Q2", "c")}
     with desk.database.read() as session:
         assert session.scalar(select(func.count()).select_from(RunEntryRow)) == 4
@@ -377,7 +379,7 @@ def test_a_document_that_comes_back_under_a_retired_id_is_another_one_with_a_key
     desk.judge(desk.ann, "Q1", "a", 3)
     desk.remap("a>b", "a>c")
     import_run(desk.database, OPERATOR, "d", desk.put("r.txt", "Q1 Q0 a 1 1.0 new\n"), now=LATER)
-    pool_runs(desk.database, OPERATOR, "d", depth=5, now=LATER)
+    make_round(desk.database, OPERATOR, "d", PoolRequest(depth=5), now=LATER)
     assert desk.pool()[("Q1", "a")] == "unjudged"
     assert desk.keys()[("Q1", "a")] != old
     renamed = desk.keys()[("Q1", "a")]
@@ -390,10 +392,10 @@ def test_a_document_that_comes_back_under_a_retired_id_is_another_one_with_a_key
 def test_results_of_runs_for_documents_that_left_are_kept_but_not_pooled(desk: Desk) -> None:
     lines = "Q1 Q0 a 1 3.0 s\nQ1 Q0 b 2 2.0 s\nQ1 Q0 c 3 1.0 s\n"
     import_run(desk.database, OPERATOR, "d", desk.put("r.txt", lines), now=NOW)
-    pool_runs(desk.database, OPERATOR, "d", depth=1, now=NOW)
+    make_round(desk.database, OPERATOR, "d", PoolRequest(depth=1), now=NOW)
     desk.remap("a>a1", "a>a2", "b>m", "나>m")
     assert set(desk.pool()) == {("Q1", "a1"), ("Q1", "a2")}
-    pool_runs(desk.database, OPERATOR, "d", depth=1, now=LATER, retrievers=["bm25"])
+    make_round(desk.database, OPERATOR, "d", PoolRequest(depth=1, retrievers=("bm25",)), now=LATER)
     assert set(desk.pool()) >= {("Q1", "a1"), ("Q1", "a2"), ("Q1", "c")}
     assert not {doc_id for _, doc_id in desk.pool()} & {"a", "b"}
     assert not any("retired" in doc_id for _, doc_id in desk.pool())

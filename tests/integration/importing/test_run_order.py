@@ -13,7 +13,9 @@ from annotator.domain.people import OPERATOR
 from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_queries
-from annotator.pooling.service import list_pairs, pool_runs
+from annotator.pooling.rounds.pool_records import PoolRequest
+from annotator.pooling.rounds.rounds_service import make_round
+from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
 from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of
@@ -63,7 +65,7 @@ def test_a_run_whose_ranks_contradict_its_scores_is_stored_by_score_and_says_so(
 @pytest.mark.parametrize(("order", "pooled"), [("score", {"b"}), ("rank", {"a"})])
 def test_the_pool_takes_the_first_results_by_that_order(desk: Desk, order: str, pooled: set[str]) -> None:
     desk.bring(import_run, "r.txt", CONTRADICTORY, order=order)
-    pool_runs(desk.database, OPERATOR, "d", depth=1, now=NOW)
+    make_round(desk.database, OPERATOR, "d", PoolRequest(depth=1), now=NOW)
     pairs = {pair.doc_id: pair for pair in list_pairs(desk.database, OPERATOR, "d") if pair.query_id == "Q1"}
     assert pairs.keys() == pooled
     assert [line.rank for pair in pairs.values() for line in pair.provenance] == [1]
@@ -128,9 +130,9 @@ def test_a_run_stored_before_scores_decided_keeps_its_order_until_its_file_is_im
     desk.bring(import_run, "r.txt", CONTRADICTORY, order="rank")
     with desk.database.write() as session:
         session.connection().execute(text("UPDATE run SET import_record_pk = NULL"))
-    pool_runs(desk.database, OPERATOR, "d", depth=1, now=NOW)
+    make_round(desk.database, OPERATOR, "d", PoolRequest(depth=1), now=NOW)
     assert counts(desk.bring(import_run, "r.txt", CONTRADICTORY)) == (5, 0, 3, 2)
-    pool_runs(desk.database, OPERATOR, "d", depth=1, now=NOW)
+    make_round(desk.database, OPERATOR, "d", PoolRequest(depth=1), now=NOW)
     by_id = {pair.doc_id: pair for pair in list_pairs(desk.database, OPERATOR, "d") if pair.query_id == "Q1"}
     assert {doc_id: [line.rank for line in pair.provenance] for doc_id, pair in by_id.items()} == {
         "a": [1],

@@ -16,8 +16,9 @@ from annotator.domain.errors import BadInput, NotAllowed, NotFound, StateError, 
 from annotator.domain.people import OPERATOR, Actor
 from annotator.pooling.retrievers.records import RetrievalOptions
 from annotator.pooling.rounds import pooling_sql
-from annotator.pooling.rounds.pool_records import PoolReport
-from annotator.pooling.service import list_pairs, pool_runs, retrieve
+from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
+from annotator.pooling.rounds.rounds_service import make_round
+from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pool import pair_key
@@ -80,7 +81,12 @@ class Pool(JudgedWorld):
                     )  # fmt: skip
 
     def pool(self, **options: Any) -> PoolReport:
-        return pool_runs(self.database, OPERATOR, "d", **{"depth": 2, "now": NOW, **options})
+        fields: dict[str, Any] = {"depth": 2}
+        further: dict[str, Any] = {"now": NOW}
+        for name, value in options.items():
+            target = further if name in ("now", "dry_run", "progress") else fields
+            target[name] = tuple(value) if isinstance(value, list) else value
+        return make_round(self.database, OPERATOR, "d", PoolRequest(**fields), **further)
 
     def places(self) -> dict[tuple[str, str], list[tuple[str, int | None]]]:
         """(query_id, doc_id) -> (system, rank) of each pair, in the order listed."""
@@ -178,7 +184,9 @@ def test_a_dry_run_says_the_same_and_stores_nothing(world: Pool) -> None:
 
 
 def test_bm25_finds_candidates_without_a_run(world: Pool) -> None:
-    report = retrieve(world.database, OPERATOR, "d", depth=2, now=NOW)
+    report = make_round(
+        world.database, OPERATOR, "d", PoolRequest(depth=2, systems=(), retrievers=("bm25",)), now=NOW
+    )
     assert world.places() == {
         ("Q2", "a"): [("annotator:bm25", 1)],
         ("Q2", "b"): [("annotator:bm25", 2)],
@@ -192,7 +200,9 @@ def test_bm25_finds_candidates_without_a_run(world: Pool) -> None:
 
 def test_a_query_that_a_retriever_cannot_answer_is_named(world: Pool) -> None:
     world.query("Q4", "zzz")
-    report = retrieve(world.database, OPERATOR, "d", depth=2, now=NOW)
+    report = make_round(
+        world.database, OPERATOR, "d", PoolRequest(depth=2, systems=(), retrievers=("bm25",)), now=NOW
+    )
     assert [(note.system, note.kind, note.names) for note in report.notes] == [
         ("annotator:bm25", "too_short", ("Q3",)),
         ("annotator:bm25", "no_candidate", ("Q4",)),
@@ -254,7 +264,7 @@ def test_own_vectors_pool_and_a_bad_file_changes_nothing(world: Pool, tmp_path: 
 
 def test_a_document_without_text_is_found_by_its_id(world: Pool) -> None:
     world.query("Q4", "httprequest")
-    retrieve(world.database, OPERATOR, "d", depth=1, now=NOW)
+    make_round(world.database, OPERATOR, "d", PoolRequest(depth=1, systems=(), retrievers=("bm25",)), now=NOW)
     assert world.places()[("Q4", "HttpRequest")] == [("annotator:bm25", 1)]
 
 
@@ -275,11 +285,13 @@ def test_what_there_is_nothing_of_is_refused_with_the_way_on(world: Pool, databa
             world.pool(depth=depth)
     JudgedWorld(database, name="empty")
     with pytest.raises(StateError, match="no queries yet"):
-        pool_runs(database, OPERATOR, "empty", depth=1, now=NOW, retrievers=["bm25"])
+        make_round(database, OPERATOR, "empty", PoolRequest(depth=1, retrievers=("bm25",)), now=NOW)
     half = JudgedWorld(database, name="half")
     half.query("H", "문서 없음")
     with pytest.raises(StateError, match="no documents to search: annotator import documents half"):
-        retrieve(database, OPERATOR, "half", depth=1, now=NOW)
+        make_round(
+            database, OPERATOR, "half", PoolRequest(depth=1, systems=(), retrievers=("bm25",)), now=NOW
+        )
     assert world.places() == {}
 
 
@@ -288,13 +300,13 @@ def test_only_a_lead_pools_and_sees_provenance(world: Pool, database: Database) 
     world.run("s", {"Q2": ["a"]})
     for actor in (annotator, Actor(person_id=999, username="stranger")):
         with pytest.raises(NotAllowed):
-            pool_runs(database, actor, "d", depth=1, now=NOW)
+            make_round(database, actor, "d", PoolRequest(depth=1), now=NOW)
         with pytest.raises(NotAllowed):
             list_pairs(database, actor, "d")
-    pool_runs(database, lead, "d", depth=1, now=NOW)
+    make_round(database, lead, "d", PoolRequest(depth=1), now=NOW)
     assert len(list_pairs(database, lead, "d")) == 1
     with pytest.raises(NotFound):
-        pool_runs(database, lead, "x", depth=1, now=NOW)
+        make_round(database, lead, "x", PoolRequest(depth=1), now=NOW)
 
 
 def test_pairs_are_listed_by_status(world: Pool) -> None:

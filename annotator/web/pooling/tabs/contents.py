@@ -1,4 +1,4 @@
-"""Draw the tab "Contents": pairs by status, and what each system brought and brought alone."""
+"""Draw the tab "Contents": pairs by status, and the pairs that each system proposed, in all and alone."""
 
 import streamlit as st
 
@@ -10,12 +10,11 @@ from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_chart, draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.words import name_word
-from annotator.web.pooling.addresses import list_pairs_address
+from annotator.web.pooling.addresses import make_pairs_url
 from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 
 def draw(shown: ShownPool) -> None:
-    """Draw both parts."""
     dataset, contents = shown.dataset, shown.contents
     st.header(tr("By status"))
     words = describe_statuses(contents.statuses)
@@ -46,10 +45,10 @@ def draw(shown: ShownPool) -> None:
 def _describe(dataset: str, share: SystemShare) -> list[Cell]:
     alone: Cell = "0"
     if share.alone.pairs:
-        address = list_pairs_address(dataset, PairFilter(system=share.system, alone=True))
+        address = make_pairs_url(dataset, PairFilter(system=share.system, alone=True))
         says = tr("Show the pairs that only {system} proposed", system=name_word(share.system))
         alone = Link(show_number(share.alone.pairs), address, says)
-    address = list_pairs_address(dataset, PairFilter(system=share.system))
+    address = make_pairs_url(dataset, PairFilter(system=share.system))
     says = tr("Show the pairs that {system} proposed", system=name_word(share.system))
     return [
         name_word(share.system),
@@ -63,7 +62,7 @@ def _describe(dataset: str, share: SystemShare) -> list[Cell]:
 
 
 def describe_relevant(counted: PairCount) -> str:
-    """Return the share of relevant pairs with its numbers: "40 % (4 / 10)"; a dash if none is settled."""
+    """Return the share of relevant pairs with its numbers: "40 % (4 / 10)"; a dash without a settled pair."""
     if counted.share is None:
         return "–"
     return f"{show_share(counted.share)} ({show_number(counted.relevant)} / {show_number(counted.settled)})"

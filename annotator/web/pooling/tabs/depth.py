@@ -1,4 +1,4 @@
-"""Draw the tab "Depth": where the relevant documents stop, overall, by system and by category, and whether that is deep enough."""
+"""Draw the tab "Depth": relevance by rank, overall, by system and by category, and whether the pool is deep enough."""
 
 from html import escape
 
@@ -28,7 +28,7 @@ MOST_CATEGORIES = 50
 
 
 def draw(shown: ShownPool) -> None:
-    """Draw the verdict, the chart of all systems or one, its numbers, and the categories."""
+    """Draw the verdict, the chart of all systems or of one, its numbers, and the categories."""
     context, dataset = shown.context, shown.dataset
     with st.spinner(tr("Counting …")):
         report = find_depth(context.database, context.actor, dataset, now=context.now).value

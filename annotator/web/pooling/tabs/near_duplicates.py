@@ -1,6 +1,6 @@
-"""Draw the tab "Near duplicates": what was left out for which judged document, and the grades that a lead accepts for them.
+"""Draw the tab "Near duplicates": the judged documents, their left-out duplicates, and the grades to accept.
 
-Grades are shown only when the lead asks for them, which is recorded; only what is shown can be accepted. Nothing is copied silently.
+Grades are shown only on request, which is recorded. Only shown grades can be accepted.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import find_context
-from annotator.web.pooling.addresses import DUPLICATES, find_number, list_pair_address, list_pool_address
+from annotator.web.pooling.addresses import DUPLICATES, find_number, make_pool_url
 from annotator.web.pooling.tabs.pairs import draw_paging
 from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
@@ -37,7 +37,7 @@ STATES = {
 
 
 def draw(shown: ShownPool) -> None:
-    """Draw the groups, and the button that accepts what is shown."""
+    """Draw the groups, and the button that accepts the shown grades."""
     context, dataset = shown.context, shown.dataset
     st.header(tr("Near duplicates"))
     with_grades = st.query_params.get("grades") == "shown"
@@ -51,7 +51,7 @@ def draw(shown: ShownPool) -> None:
     _draw_outcome()
     _draw_counts(page)
     if not with_grades and page.total:
-        address = list_pool_address(dataset, tab=tr(DUPLICATES), grades="shown")
+        address = make_pool_url(dataset, tab=tr(DUPLICATES), grades="shown")
         st.html(f'<p class="annotator-step">{write_link(tr("Show the grades"), address)}</p>')
         draw_note(tr("After seeing these grades, you can no longer judge these pairs."))
     if with_grades:
@@ -73,7 +73,7 @@ def draw(shown: ShownPool) -> None:
     draw_paging(
         start,
         page.total,
-        lambda at: list_pool_address(
+        lambda at: make_pool_url(
             dataset,
             tab=tr(DUPLICATES),
             grades="shown" if with_grades else None,
@@ -104,7 +104,7 @@ def _draw_counts(page: DuplicatePage) -> None:
 
 
 def _draw_accept(dataset: str, page: DuplicatePage) -> None:
-    """Draw the button that accepts every offer of the groups on the screen."""
+    """Draw the button that accepts all offers of the groups on the screen."""
     open_groups = [group for group in page.report.groups if _count_offers(group)]
     offers = sum(map(_count_offers, open_groups))
     if not offers:
@@ -126,7 +126,7 @@ def _count_offers(group: DuplicateGroup) -> int:
 
 
 def _accept(dataset: str, shown: Sequence[tuple[str, int]]) -> None:
-    """Accept the grades that were on the screen; none if one of them has changed since."""
+    """Accept the grades from the screen; none of them if one has changed."""
     context = find_context()
     if context is None:
         return
@@ -157,7 +157,7 @@ def _list_cells(dataset: str, group: DuplicateGroup, *, with_grades: bool) -> li
     if group.pair is not None:
         says = tr("Open the pair {query_id} {doc_id}", query_id=group.query_id, doc_id=group.doc_id)
         judged = [
-            Link(group.doc_id, list_pair_address(dataset, group.pair), says),
+            Link(group.doc_id, make_pool_url(dataset, pair=group.pair), says),
             name_word(group.status or ""),
         ]
     listed = group.documents[:MOST_LISTED]

@@ -1,7 +1,7 @@
-"""Draw the tab "New round": a lead chooses where candidates come from, sees what that would bring, and adds the pairs.
+"""Draw the tab "New round": a lead chooses the candidates, sees a preview, and adds the pairs.
 
-A preview of little data is made as the fields change; a large one on a button, in the background. The button adds what the preview
-showed: the same request, by the same service as `annotator pool`. A request that is repeated adds nothing twice.
+A small preview follows every change of the fields; a large one needs a button. Both run in the background. The button to add
+uses the request of the preview and the service of `annotator pool`. Repeating a request adds nothing twice.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, find_context
-from annotator.web.pooling.addresses import list_pairs_address
+from annotator.web.pooling.addresses import make_pairs_url
 from annotator.web.pooling.further_rounds import (
     KINDS,
     FurtherRequest,
@@ -49,16 +49,16 @@ from annotator.web.pooling.round_form import FIELDS, draw_round_form
 from annotator.web.pooling.round_preview import draw_round_preview
 from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
-QUICK_RESULTS = 200_000  # of runs: counted while the page is drawn
+QUICK_RESULTS = 200_000  # of runs
 QUICK_SEARCHES = 300_000  # documents × queries × methods: some six seconds, in the background
 QUICK_DOCUMENTS = 6_000  # × methods
 MADE = "round made"
-PATIENCE = 1.5  # seconds that the page waits for a quick preview before it shows how far it is
+PATIENCE = 1.5  # seconds that the page waits for a quick preview before it shows the progress
 
 
 @dataclass(frozen=True, slots=True)
 class AskedRound:
-    """What the background work is about: a preview or the round itself, and the state of the pool when a preview was begun."""
+    """The request of background work: a preview or the round itself. `stamp`: the state of the pool at its beginning."""
 
     request: PoolRequest | FurtherRequest
     dry_run: bool
@@ -113,7 +113,7 @@ def draw(shown: ShownPool) -> None:
 
 
 def _choose_kind() -> str:
-    """Draw where the candidates of the round come from; return it."""
+    """Draw the kinds of rounds; return the chosen one."""
     FIELDS.begin("kind")
     chosen = st.segmented_control(
         tr("Candidates"),
@@ -129,7 +129,7 @@ def _choose_kind() -> str:
 def _is_outdated_preview(
     running: BackgroundWork, context: PageContext, request: PoolRequest | FurtherRequest | None
 ) -> bool:
-    """Return whether this is the lead's own preview of something that the fields do not ask for any more."""
+    """Return whether this is the lead's own preview for earlier values of the fields."""
     return (
         running.request.dry_run
         and running.actor.person_id == context.actor.person_id
@@ -138,7 +138,7 @@ def _is_outdated_preview(
 
 
 def _is_quick(choices: RoundChoices, request: PoolRequest | FurtherRequest) -> bool:
-    """Return whether a preview takes no longer than a person waits for without a button."""
+    """Return whether a preview is fast enough to follow every change of the fields."""
     if not isinstance(request, PoolRequest):
         return False
     methods, systems = len(request.retrievers), len(request.systems or choices.systems)
@@ -156,7 +156,7 @@ def _is_quick(choices: RoundChoices, request: PoolRequest | FurtherRequest) -> b
 def _find_preview(
     context: PageContext, dataset: str, request: PoolRequest | FurtherRequest
 ) -> BackgroundWork | None:
-    """Return the lead's preview of this very request. One of little data is made anew when the pool has changed."""
+    """Return the lead's preview of this request, or None. A quick preview is outdated once the pool changes."""
     work = BOARD.find_ended(find_key(context.database, dataset, ROUNDS), context.actor)
     if work is None or not work.request.dry_run or work.request.request != request:
         return None
@@ -252,7 +252,7 @@ def _begin(
 
 
 def _draw_made(context: PageContext, dataset: str) -> None:
-    """Say what became of the last round that was begun on this page, until the next one is begun."""
+    """Draw the result of the last round from this page, until the next one begins."""
     of_dataset, made = st.session_state.get(MADE, (None, None))
     with st.container(key="round-made"):
         if made is None or of_dataset != dataset or not made.ended.is_set():
@@ -267,7 +267,7 @@ def _draw_made(context: PageContext, dataset: str) -> None:
 
 
 def _count_made(result: Any) -> tuple[int | None, int]:
-    """Return the number of the round that was made (None without one), and its pairs."""
+    """Return the number of the new round (None without one), and its pairs."""
     if isinstance(result, PooledHoles):
         return result.round, len(result.documents)
     return result.round, result.new if isinstance(result, PoolReport) else result.new_pairs
@@ -287,7 +287,7 @@ def _draw_result(dataset: str, number: int | None, new: int) -> None:
         icon=":material/check:",
     )
     address, overview = (
-        list_pairs_address(dataset, PairFilter(number=number)),
+        make_pairs_url(dataset, PairFilter(number=number)),
         f"/overview?{urlencode({'dataset': dataset})}",
     )
     st.html(
@@ -297,7 +297,7 @@ def _draw_result(dataset: str, number: int | None, new: int) -> None:
 
 
 def _draw_next_step(context: PageContext, dataset: str) -> None:
-    """Lead on to the page People while nobody is there to judge the pairs."""
+    """Link to the page People while the dataset has no annotators."""
     people = list_people(context.database, context.actor, dataset=dataset)
     if not any(item.role == "annotator" for person in people for item in person.memberships):
         st.text(tr("Next: invite annotators."))

@@ -1,8 +1,8 @@
-"""Draw the tab "Overlap": which systems proposed the same pairs, as a picture made of a table, read by everybody alike.
+"""Draw the tab "Overlap": which systems proposed the same pairs, as an accessible table that looks like a picture.
 
-A row is a set of systems, with a dot under each of them, as in an UpSet plot (Lex et al. 2014); the bar is as long as the set
-has pairs: relevant, not relevant and without a settled grade, told apart by pattern as well as by colour. The numbers stand
-beside it.
+A row is a set of systems, with a dot under each of them, as in an UpSet plot (Lex et al. 2014). The length of the bar is the
+number of pairs: relevant, not relevant, and without a settled grade, in different patterns and colours. The numbers are next
+to it.
 """
 
 from html import escape
@@ -24,7 +24,7 @@ PARTS = ("relevant", "other", "open")
 
 
 def draw(shown: ShownPool) -> None:
-    """Draw what the picture says in words, the picture, and its key."""
+    """Draw the picture in words, the picture, and its key."""
     contents = shown.contents
     st.header(tr("Who proposed the same pairs"))
     st.text(describe_overlap(contents))
@@ -41,14 +41,14 @@ def draw(shown: ShownPool) -> None:
         )
     )
     st.html(f'<p class="annotator-note">{key}</p>')
-    left = contents.sets[MOST_SETS:]
-    if left:
+    hidden = contents.sets[MOST_SETS:]
+    if hidden:
         draw_note(
             tr_n(
                 "{n:,} more set is not shown (pairs in total: {pairs:,}).",
                 "{n:,} more sets are not shown (pairs in total: {pairs:,}).",
-                len(left),
-                pairs=sum(item.counted.pairs for item in left),
+                len(hidden),
+                pairs=sum(item.counted.pairs for item in hidden),
             )
         )
     if len(contents.systems) > len(contents.drawn):
@@ -58,7 +58,7 @@ def draw(shown: ShownPool) -> None:
 
 
 def describe_overlap(contents: PoolContents) -> str:
-    """Return in words how many pairs only one system proposed, and which set is the largest."""
+    """Say how many pairs only one system proposed, and which system alone proposed the most relevant ones."""
     pairs = sum(item.counted.pairs for item in contents.sets)
     alone = sum(share.alone.pairs for share in contents.systems)
     sentences = [

@@ -1,4 +1,4 @@
-"""Draw the tab "Pairs": the pairs of the pool by page, chosen by status, system, round and words, each with a link."""
+"""Draw the tab "Pairs": the pairs of the pool by page, filtered by status, system, round and words."""
 
 from collections.abc import Callable
 from html import escape
@@ -22,7 +22,7 @@ from annotator.web.kit.pager import show_part
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
-from annotator.web.pooling.addresses import ALL, find_number, list_pair_address, list_pairs_address
+from annotator.web.pooling.addresses import ALL, find_number, make_pairs_url, make_pool_url
 from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 MOST_NAMED = 6
@@ -59,7 +59,7 @@ def draw(shown: ShownPool) -> None:
         tall=True,
         stacked=True,
     )
-    draw_paging(start, page.total, lambda at: list_pairs_address(dataset, chosen, start=at), len(page.pairs))
+    draw_paging(start, page.total, lambda at: make_pairs_url(dataset, chosen, start=at), len(page.pairs))
 
 
 def _draw_filter(context: PageContext, dataset: str, contents: PoolContents) -> PairFilter:
@@ -92,14 +92,14 @@ def _choose(label: str, options: list[str], key: str) -> str | None:
 
 
 def _start_again() -> None:
-    """Another filter begins with its first pairs."""
+    """Go back to the first page, because another filter has other pairs."""
     if "from" in st.query_params:
         del st.query_params["from"]
 
 
 def _list_cells(dataset: str, pair: PooledPair) -> list[Cell]:
     says = tr("Open the pair {query_id} {doc_id}", query_id=pair.query_id, doc_id=pair.doc_id)
-    address = list_pair_address(dataset, pair.pair)
+    address = make_pool_url(dataset, pair=pair.pair)
     title = pair.title if pair.title != pair.doc_id else ""
     named = [name_proposer(by) for by in pair.provenance[:MOST_NAMED]]
     if len(pair.provenance) > MOST_NAMED:
@@ -121,14 +121,14 @@ def name_proposer(by: SystemProposal) -> str:
     return shown + ("" if by.score is None else f" ({show_figure(by.score, 6)})")
 
 
-def draw_paging(start: int, total: int, find_address: Callable[[int], str], shown: int) -> None:
-    """Draw which rows of how many are shown, with links to the earlier and the further ones."""
+def draw_paging(start: int, total: int, make_url: Callable[[int], str], shown: int) -> None:
+    """Draw which rows of how many are shown, with links to the previous and the next page."""
     if total <= PAGE:
         return
     links = []
     if start > 0:
-        links.append(write_link(tr("Previous"), find_address(max(0, start - PAGE))))
+        links.append(write_link(tr("Previous"), make_url(max(0, start - PAGE))))
     if start + shown < total:
-        links.append(write_link(tr("Next"), find_address(start + PAGE)))
+        links.append(write_link(tr("Next"), make_url(start + PAGE)))
     sentence = show_part(start, shown, total)
     st.html(f'<p class="annotator-step">{" &nbsp; ".join([*links, escape(sentence)])}</p>')

@@ -1,4 +1,4 @@
-"""What every tab of the page Pool draws from."""
+"""The input of every tab of the page Pool."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Draw the tab "Proposals": what annotators' proposals add to the pool, in total, by query, and each of them."""
+"""Draw the tab "Proposals": the annotators' proposals, and their gains in total and by query."""
 
 import streamlit as st
 
@@ -11,7 +11,6 @@ from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 
 def draw(shown: ShownPool) -> None:
-    """Draw the proposals."""
     context, dataset = shown.context, shown.dataset
     proposals = list_proposals(context.database, context.actor, dataset)
     st.header(tr("Proposed by annotators"))

@@ -1,4 +1,4 @@
-"""Draw the tab "Rounds": how the pool grew, what each round brought, and what it left out by rule."""
+"""Draw the tab "Rounds": the rounds, their pairs, and the candidates that they left out by rule."""
 
 from collections.abc import Sequence
 
@@ -25,10 +25,9 @@ from annotator.web.pooling.addresses import (
     NEW_ROUND,
     ROUNDS,
     find_number,
-    list_left_out_address,
-    list_pair_address,
-    list_pairs_address,
-    list_pool_address,
+    make_left_out_url,
+    make_pairs_url,
+    make_pool_url,
 )
 from annotator.web.pooling.option_names import describe_options, name_rule
 from annotator.web.pooling.strategy_names import name_strategy
@@ -41,13 +40,13 @@ RELATION = "relation: "
 
 
 def draw(shown: ShownPool) -> None:
-    """Draw the rounds, the rules, and the candidates of the rule that the address names."""
+    """Draw the rounds, the rules, and the candidates of the rule in the URL."""
     context, dataset, contents = shown.context, shown.dataset, shown.contents
     rounds, shares, groups = show_rounds(context.database, context.actor, dataset)
     st.header(tr("Rounds"))
     if not rounds:
         st.text(tr("No round is recorded yet."))
-        address = list_pool_address(dataset, tab=tr(NEW_ROUND))
+        address = make_pool_url(dataset, tab=tr(NEW_ROUND))
         st.html(f'<p class="annotator-step">{write_link(tr("Make a round"), address)}</p>')
         return
     draw_link_table(
@@ -81,7 +80,7 @@ def draw(shown: ShownPool) -> None:
 
 
 def _draw_order(dataset: str, rounds: Sequence[PoolRound]) -> None:
-    """Draw what the latest adaptive round left open between the systems."""
+    """Draw the order of the systems from the latest adaptive round."""
     latest = next((item for item in reversed(rounds) if item.strategy == "adaptive"), None)
     order = None if latest is None else read_order(latest.figures)
     if latest is None or order is None:
@@ -93,16 +92,16 @@ def _draw_order(dataset: str, rounds: Sequence[PoolRound]) -> None:
             number=show_number(latest.number),
         )
     )
-    address = list_pool_address(dataset, tab=tr(NEW_ROUND))
+    address = make_pool_url(dataset, tab=tr(NEW_ROUND))
     st.html(f'<p class="annotator-step">{write_link(tr("Preview the next round"), address)}</p>')
 
 
 def _draw_suggestions(context: PageContext, dataset: str) -> None:
-    """Draw how often suggestions were right, when it is asked for: it shows settled grades, and that is recorded."""
+    """Draw how often suggestions were right, on request only: it shows settled grades, which is recorded."""
     title = tr("How often suggestions by relations were right")
     st.header(title)
     if st.query_params.get("suggestions") != "shown":
-        address = list_pool_address(dataset, tab=tr(ROUNDS), suggestions="shown")
+        address = make_pool_url(dataset, tab=tr(ROUNDS), suggestions="shown")
         st.html(f'<p class="annotator-step">{write_link(tr("Show the figures"), address)}</p>')
         return
     report = report_suggestions(context.database, context.actor, dataset, now=context.now)
@@ -150,7 +149,7 @@ def _describe_round(dataset: str, item: PoolRound, share: RoundShare | None) -> 
     says = tr("Show the pairs of round {number}", number=number)
     counted = None if share is None else share.counted
     return [
-        Link(number, list_pairs_address(dataset, PairFilter(number=item.number)), says),
+        Link(number, make_pairs_url(dataset, PairFilter(number=item.number)), says),
         [show_time(item.made_at), item.made_by or tr("on the server")],
         name_strategy(item.strategy),
         describe_options(item.options) or "–",
@@ -171,7 +170,7 @@ def _draw_rules(context: PageContext, dataset: str, groups: tuple[LeftOutGroup, 
         [tr("round"), tr("rule"), tr("candidates")],
         [_describe_group(dataset, group) for group in groups],
     )
-    draw_file_link(tr("Everything that was left out, as CSV"), list_left_out_address(dataset))
+    draw_file_link(tr("Everything that was left out, as CSV"), make_left_out_url(dataset))
     rule = st.query_params.get("rule")
     number = find_number("left")
     if rule is None or number is None:
@@ -189,20 +188,18 @@ def _draw_rules(context: PageContext, dataset: str, groups: tuple[LeftOutGroup, 
         [_describe_candidate(dataset, candidate) for candidate in page.candidates],
         tall=True,
     )
-    draw_paging(
-        start, page.total, lambda at: _list_rule_address(dataset, number, rule, at), len(page.candidates)
-    )
+    draw_paging(start, page.total, lambda at: _make_rule_url(dataset, number, rule, at), len(page.candidates))
 
 
-def _list_rule_address(dataset: str, number: int, rule: str, start: int = 0) -> str:
+def _make_rule_url(dataset: str, number: int, rule: str, start: int = 0) -> str:
     further = {"from": str(start)} if start else {}
-    return list_pool_address(dataset, tab=tr(ROUNDS), left=str(number), rule=rule, **further)
+    return make_pool_url(dataset, tab=tr(ROUNDS), left=str(number), rule=rule, **further)
 
 
 def _describe_group(dataset: str, group: LeftOutGroup) -> list[Cell]:
     rule = name_rule(group.rule)
     says = tr("Show what {rule} left out of round {number}", rule=rule, number=group.number)
-    address = _list_rule_address(dataset, group.number, group.rule)
+    address = _make_rule_url(dataset, group.number, group.rule)
     return [show_number(group.number), rule, Link(show_number(group.candidates), address, says)]
 
 
@@ -212,5 +209,5 @@ def _describe_candidate(dataset: str, candidate: LeftOutCandidate) -> list[Cell]
         says = tr(
             "Open the pair {query_id} {doc_id}", query_id=candidate.query_id, doc_id=candidate.kept_doc_id
         )
-        kept = Link(candidate.kept_doc_id, list_pair_address(dataset, candidate.pair), says)
+        kept = Link(candidate.kept_doc_id, make_pool_url(dataset, pair=candidate.pair), says)
     return [candidate.query_id, [candidate.doc_id, candidate.title], kept]
