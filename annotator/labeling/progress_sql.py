@@ -123,7 +123,7 @@ def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress
     """Return how far each query is, in their order. A pair is complete when it lacks no judgment.
 
     Pairs that have left the pool are not counted, nor those that are only checks, which nobody judges as work
-    (`overview/records.py`: `is_check_only`).
+    (`checks` in `overview/records.py`).
     """
     decided = select(col(CurrentAdjudicationRow.pair_pk))
     judged = (

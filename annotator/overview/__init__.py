@@ -1,1 +1,1 @@
-"""Where a dataset stands, and what a lead does next."""
+"""Summarize a dataset, and suggest a lead's next steps."""

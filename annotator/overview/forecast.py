@@ -1,7 +1,7 @@
-"""Forecast when a dataset can be released: what is left of each kind of work, at the pace of the last seven days.
+"""Forecast when a dataset can be released, from the remaining work and the pace of the last seven days.
 
-Pure rules over counts. Annotators and leads work side by side; quality control checks what they have settled, so it comes
-after both. What cannot be forecast says why.
+Annotators and leads work in parallel. Quality control checks their settled grades, so it follows both. An
+impossible forecast has a reason.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from annotator.domain.messages import Message, join, say
 from annotator.quality.records import DEFAULT_RATE, QualityStatus
 
 PACE_DAYS = 7
-"""The pace is that of so many days; who judged nothing in them is idle."""
-_LONGEST = 3650  # days: a date further away says nothing
+"""The pace is measured over this many days. An annotator without judgments in them is idle."""
+_LONGEST = 3650  # days; a later date would be meaningless
 
 WORK_GATES = frozenset(("disagreements", "overlap", "quality_control"))
-"""The gates that are met once everything is judged, decided and checked; quality control, if it passes."""
+"""The gates that are met once everything is judged, decided and checked (quality control: if it passes)."""
 
 WorkKind = Literal["judgments", "decisions", "checks"]
 NO_JUDGMENTS = say("nobody judged a pair in the last {days} days", days=PACE_DAYS)
@@ -27,11 +27,11 @@ FAILED = say("quality control failed: improve the grades, then begin a new round
 
 @dataclass(frozen=True, slots=True)
 class RemainingWork:
-    """What is left to do, and what was done in the last PACE_DAYS days.
+    """The remaining work, and the work of the last PACE_DAYS days.
 
-    `judgments`: those that pairs lack; `recent`: those that `active` people made. `disagreements`: those without a settled grade;
-    `arrived` began and `decided` were decided recently. `checks`: pairs that the third expert has still to judge, None if that is
-    unknown.
+    `judgments`: that pairs lack. `recent`: judgments of the last days, by `active` people. `disagreements`:
+    without a settled grade. `arrived`, `decided`: disagreements of the last days. `checks`: pairs that the
+    third expert must still judge; None if unknown.
     """
 
     judgments: int
@@ -45,19 +45,19 @@ class RemainingWork:
 
 @dataclass(frozen=True, slots=True)
 class WorkForecast:
-    """One kind of work. `expected`: those of `left` that are only expected, from what is still to be judged."""
+    """One kind of work. `expected`: the part of `left` that missing judgments will probably cause."""
 
     kind: WorkKind
     left: int | None  # None: unknown
     expected: int
-    per_day: float | None  # None: nothing was done in the last days
+    per_day: float | None  # None: no work in the last days
     days: float | None  # None: unknown
     why: Message | None = None  # why `days` is unknown
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseForecast:
-    """When everything is judged, decided and checked: `day`, or `why` there is none. `work`: how it is computed."""
+    """The day when everything is judged, decided and checked, or `why` it is unknown. `work`: its computation."""
 
     work: tuple[WorkForecast, ...]
     day: datetime | None
@@ -65,9 +65,9 @@ class ReleaseForecast:
 
 
 def count_checks_left(quality: QualityStatus, pairs: int) -> int | None:
-    """Return how many pairs the third expert has still to judge; None if nobody can tell, after a sample that failed.
+    """Count the pairs that the third expert must still judge; None if unknown, after a failed sample.
 
-    `pairs`: those of the pool, of which a first sample takes DEFAULT_RATE.
+    `pairs`: in the pool. A first sample takes DEFAULT_RATE of them.
     """
     if not quality.round:
         return ceil(DEFAULT_RATE * pairs)
@@ -79,7 +79,7 @@ def count_checks_left(quality: QualityStatus, pairs: int) -> int | None:
 
 
 def forecast_release(work: RemainingWork, *, now: datetime) -> ReleaseForecast:
-    """Return the day on which all work is done, if people go on as in the last PACE_DAYS days."""
+    """Forecast the day when all work is done, at the pace of the last PACE_DAYS days."""
     judging = _forecast("judgments", work.judgments, work.recent / PACE_DAYS, NO_JUDGMENTS)
     expected = _expect_disagreements(work)
     deciding = _forecast(
@@ -100,7 +100,7 @@ def forecast_release(work: RemainingWork, *, now: datetime) -> ReleaseForecast:
 
 
 def _expect_disagreements(work: RemainingWork) -> int:
-    """Return how many more disagreements the judgments to come will bring, at the rate of the last days."""
+    """Estimate the disagreements that the missing judgments will cause, at the rate of the last days."""
     return ceil(work.judgments * work.arrived / work.recent) if work.recent else 0
 
 

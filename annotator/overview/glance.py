@@ -1,4 +1,4 @@
-"""Answer at a glance who is idle and what is blocked. Pure rules over counts."""
+"""Say who is idle and which work is blocked."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ _NAMED = 5
 
 
 def list_idle(people: Sequence[AnnotatorProgress], *, now: datetime) -> tuple[AnnotatorProgress, ...]:
-    """Return the annotators who judged nothing in the last PACE_DAYS days, without simulated ones."""
+    """Return the annotators without judgments in the last PACE_DAYS days, without simulated ones."""
     since = now - timedelta(days=PACE_DAYS)
     return tuple(
         person
@@ -22,7 +22,7 @@ def list_idle(people: Sequence[AnnotatorProgress], *, now: datetime) -> tuple[An
 
 
 def describe_idle(idle: Sequence[AnnotatorProgress], *, annotators: int, pairs_left: int) -> Message:
-    """Say who of the annotators is idle; nobody is while no pair is left."""
+    """Say which annotators are idle. `pairs_left`: without pairs to judge, nobody is."""
     if not pairs_left:
         return say("No pair is left to judge.")
     if not annotators:
@@ -36,7 +36,7 @@ def describe_idle(idle: Sequence[AnnotatorProgress], *, annotators: int, pairs_l
 
 
 def list_blocked(waiting: WaitingWork) -> tuple[tuple[Message, str], ...]:
-    """Return what waits for somebody, with the page on which it goes on."""
+    """Return (sentence on waiting work, page where it is done) of each kind."""
     rows: Mapping[str, tuple[int, Message]] = {
         "questions": (
             waiting.questions,

@@ -1,8 +1,6 @@
-"""Suggest what a lead does next on a dataset: a short list, in the order of the work.
+"""Suggest a lead's next steps on a dataset: a short list, in the order of the work.
 
-Pure rules; pages show the steps with links. A step that is not possible yet is left out: without pairs, agreement is
-not mentioned. Includes the step to the queue (how many pairs wait and why) and from decided disagreements to the
-guideline.
+Steps that are not possible yet are left out: without pairs, there is no step on agreement.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,11 +14,11 @@ from annotator.domain.settling import LASTING, REASONS, QueueReason
 from annotator.releases.records import GATE_NAMES
 
 FEW = 5
-"""From so many on it is worth a new version of the guideline."""
+"""From this many unanswered decisions and questions on, a new version of the guideline is suggested."""
 
 
 def describe_feedback(waiting: int) -> tuple[Message, Message]:
-    """Return what to do, and why. `waiting`: decisions and questions that no version answers yet."""
+    """Return the step to the guideline as (what to do, why). `waiting`: unanswered decisions and questions."""
     title = say("Add the lessons from disagreements to the guideline")
     why = say_n(
         "{n:,} decision or question is waiting to be answered in the guideline. The page shows what they have in common, with examples.",
@@ -32,7 +30,7 @@ def describe_feedback(waiting: int) -> tuple[Message, Message]:
 
 @dataclass(frozen=True, slots=True)
 class WaitingDisagreements:
-    """Count the disagreements that wait for a decision, by reason. `flips`: how many can change the order of systems."""
+    """The disagreements that wait for a decision, by reason. `flips`: those that can change the order of systems."""
 
     open: int = 0
     by_reason: Mapping[QueueReason, int] = field(default_factory=dict)
@@ -45,9 +43,9 @@ NOTHING = WaitingDisagreements()
 def describe_waiting(
     waiting: WaitingDisagreements, disagreements: int, reopened: int
 ) -> tuple[Message, Message]:
-    """Return what to do about waiting disagreements, and why.
+    """Return the step to the queue as (what to do, why).
 
-    `disagreements`: those without a settled grade; `reopened`: those of them that quality control reopened.
+    `disagreements`: those without a settled grade. `reopened`: those of them that quality control reopened.
     """
     n = waiting.open
     sentences = [_explain_reopened(reopened)] if disagreements else [_describe_settled(n)]
@@ -120,23 +118,22 @@ class NextStep:
 
     what: Message
     why: Message
-    page: Page | None = None
-    """The page of the app on which it is done."""
+    page: Page | None = None  # of the app, where it is done
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetFigures:
-    """Where a dataset stands, in the figures that the steps follow from.
+    """The figures of a dataset that decide its next steps.
 
-    `annotators`: people who label, simulated ones included. `short`: undecided pairs with fewer than `overlap`
-    judgments, `begun`: those of them with some. `shared`: pairs that agreement is measured on. `kappa`: the
-    dataset's, unweighted; `kappa_open`: whether its interval holds the target. `disagreements`: the open ones, `reopened` of them by quality control. `ready`: whether every
-    gate of a release is met. `open_gates`: the (name, why) of gates not met that no other figure tells of. `settled`: pairs with a grade.
-    `version`: of the latest release, None without one; `changed`: whether what is settled differs from it.
-    `questions`: how many of annotators' questions wait for an answer. `outdated`: judgments under an older guideline or on
-    an older text, for their annotators to confirm or change.
-    `waiting`: what is in the queue of disputes, which holds more than the disagreements.
-    `waiting_feedback`: decisions and questions that wait for the guideline. `missing`: what the dataset is required to cover and does not, by name.
+    `annotators`: people who label, including simulated ones. `short`: undecided pairs with fewer than
+    `overlap` judgments; `begun`: those of them with some. `shared`: pairs in the measure of agreement.
+    `kappa`: unweighted; `kappa_open`: its interval contains the target. `disagreements`: open ones;
+    `reopened`: those of them from quality control. `ready`: every release gate is met. `open_gates`: (name,
+    why) of unmet gates without a step of their own. `settled`: pairs with a grade. `version`: of the latest
+    release; None without one. `changed`: the settled grades differ from it. `questions`: unanswered ones.
+    `outdated`: judgments under an older guideline or on an older text. `waiting`: the queue, which also has
+    settled pairs. `waiting_feedback`: decisions and questions that wait for the guideline. `missing`: unmet
+    requirements by name.
     """
 
     dataset: str
@@ -167,7 +164,7 @@ class DatasetFigures:
 
 
 def suggest_steps(figures: DatasetFigures) -> tuple[NextStep, ...]:
-    """Say what to do next, first things first; one step that says so when nothing is left."""
+    """Return the next steps in order. If there is no more work, one step says so."""
     if not figures.queries:
         return (_import_queries(),)
     if not figures.pairs:

@@ -1,12 +1,12 @@
-"""Counts of a dataset's pairs and their progress: one definition for every page, command and file.
+"""Count a dataset's pairs and their progress, with the same definitions on every page, command and file.
 
-docs/counts.md explains each count to users. Every pair in the pool has exactly one status (`domain/settling.py`), and
-the statuses add up to all pairs. Other counts look at the same pairs from another side:
+docs/counts.md explains each count to users. Every pair in the pool has exactly one status
+(`domain/settling.py`), and the statuses add up to all pairs. Other counts group the same pairs differently:
 
 - `to_judge`: pairs that lack judgments of annotators; `begun` of them have one already.
-- `checks`: unjudged pairs for training or gold that nobody judges as work, so nobody is waited for.
-- `waiting`: pairs in the queue of disagreements: all with status "disagreement" or "reopened", and settled ones while
-  a question, an objection or an older guideline puts the grade in question.
+- `checks`: unjudged pairs for training or gold, which need no ordinary judgments.
+- `waiting`: pairs in the queue of disagreements: all with the status "disagreement" or "reopened", and
+  settled pairs while a question, an objection or an older guideline questions their grade.
 """
 
 from collections import Counter
@@ -18,10 +18,10 @@ from annotator.domain.settling import OPEN, PAIR_STATUSES, SETTLED
 
 
 class CountedPair(NamedTuple):
-    """A pair of the pool as it is counted.
+    """The facts of a pair that decide how it counts.
 
-    `judged`: somebody graded it, or could not rate it, as work; `waiting`: it is in the queue of disagreements; `marked`:
-    for training or as gold.
+    `judged`: it has an ordinary judgment. `waiting`: it is in the queue of disagreements. `marked`: for
+    training or as gold.
     """
 
     status: str
@@ -33,7 +33,7 @@ class CountedPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """The counts of a dataset's pairs. `by_status` and `waiting_by_status` name every status, 0 included."""
+    """The counts of a dataset's pairs. `by_status` and `waiting_by_status` have every status."""
 
     by_status: Mapping[str, int]
     to_judge: int
@@ -43,27 +43,27 @@ class PairCounts:
 
     @property
     def pairs(self) -> int:
-        """Return how many pairs are in the pool."""
+        """Count the pairs in the pool."""
         return sum(self.by_status.values())
 
     @property
     def complete(self) -> int:
-        """Pairs that need no further judgment of an annotator; checks are not counted."""
+        """Count the pairs that need no further ordinary judgment, without checks."""
         return self.pairs - self.checks - self.to_judge
 
     @property
     def settled(self) -> int:
-        """Pairs with a settled grade: what a release would hold."""
+        """Count the pairs with a settled grade: the qrels of a release."""
         return sum(self.by_status[status] for status in SETTLED)
 
     @property
     def disagreements(self) -> int:
-        """Pairs that have no settled grade until a lead decides."""
+        """Count the pairs without a settled grade until a lead decides."""
         return sum(self.by_status[status] for status in OPEN)
 
     @property
     def waiting(self) -> int:
-        """Pairs in the queue: the disagreements, and settled pairs whose grade is questioned."""
+        """Count the pairs in the queue: disagreements, and settled pairs with a questioned grade."""
         return sum(self.waiting_by_status.values())
 
 
@@ -77,7 +77,8 @@ def count_pairs(pairs: Iterable[CountedPair]) -> PairCounts:
         waiting[pair.status] += n if pair.waiting else 0
         to_judge += n if pair.lacks_judgments else 0
         begun += n if pair.lacks_judgments and pair.judged else 0
-        checks += n if is_check_only(pair) else 0
+        # A marked pair that nobody judged, decided or imported: only a check.
+        checks += n if pair.marked and pair.status == "unjudged" else 0
     return PairCounts(
         by_status={status: by_status[status] for status in PAIR_STATUSES},
         to_judge=to_judge,
@@ -85,11 +86,3 @@ def count_pairs(pairs: Iterable[CountedPair]) -> PairCounts:
         checks=checks,
         waiting_by_status={status: waiting[status] for status in PAIR_STATUSES},
     )
-
-
-def is_check_only(pair: CountedPair) -> bool:
-    """Return whether nobody judges the pair as work.
-
-    It is marked then, and was neither judged, decided nor imported before.
-    """
-    return pair.marked and pair.status == "unjudged"

@@ -1,6 +1,6 @@
-"""Say what a change of settings will cause, before it is saved: judgments that pairs then need, gates that open or close.
+"""Preview the effects of a change of settings: missing judgments, and gates that open or close.
 
-The change is made in a transaction that is rolled back, so what is said is what saving does.
+The change is made in a transaction and rolled back, so the preview equals the effect of saving.
 """
 
 from collections import Counter
@@ -43,9 +43,9 @@ def describe_effects(
     now: datetime,
     requirements: Mapping[str, Any] | None = None,
 ) -> tuple[Message, ...]:
-    """Return what these changes would cause, most important first; nothing is stored. For leads.
+    """Return sentences on the effects of these changes, the most important first. Stores nothing. For leads.
 
-    Pairs that the lead may still judge count as not judged. Raises what `change_settings` would raise for them.
+    Pairs that the lead may still judge count as not judged. Raises the same errors as `change_settings`.
     """
     from annotator.agreement.service import compute_verdict
 
@@ -77,10 +77,7 @@ def describe_effects(
 
 
 def _read_missing(session: Session, dataset_pk: int, blind: Collection[int]) -> dict[int, int]:
-    """Return how many judgments each pair of the pool lacks, by its key in storage, without the pairs in `blind`.
-
-    A third judgment is missing where the first two differ.
-    """
+    """Return {pair_pk: missing judgments} of the pool, including further ones, without the pairs in `blind`."""
     session.flush()
     statement = select(col(PairRow.pk), col(PairRow.lacking)).where(
         col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None)
@@ -141,7 +138,7 @@ def _describe_gate(name: str, before: ReleaseGate, after: ReleaseGate) -> Messag
 def _describe_disagreements(
     session: Session, dataset_pk: int, values: Mapping[str, Any], blind: Collection[int]
 ) -> list[Message]:
-    """Say how many open disagreements two leads must decide, and how many are discussed first."""
+    """Count the open disagreements that two leads must decide, and those that are discussed first."""
     described = []
     if values.get("second_adjudicator"):
         n = _count_open(session, dataset_pk, FARTHEST, blind)

@@ -1,6 +1,6 @@
-"""Count what waits for a person on a dataset: the numbers beside the pages in the sidebar.
+"""Count the work that waits for a person on a dataset: the numbers in the sidebar.
 
-Every page draws them, so each is one query over an index, never a pass over the pool.
+Every page draws them, so each is one query over an index, never a scan of the pool.
 """
 
 from dataclasses import dataclass
@@ -16,12 +16,11 @@ from annotator.storage.database import Database
 
 @dataclass(frozen=True, slots=True)
 class WaitingWork:
-    """How much waits for somebody.
+    """The amount of waiting work.
 
-    `news`: discussions that wait for the person, and decisions on own pairs and answers to own questions that the person
-    has not been shown yet.
-    The others are for leads, and 0 for everybody else: `questions` without an answer, open `disagreements`, and
-    quality-control `checks` that nobody has judged yet.
+    `news`: discussions that wait for the person, and new decisions on own pairs and answers to own questions.
+    The others are 0 unless the person is a lead: `questions` without an answer, open `disagreements`, and
+    unjudged quality-control `checks`.
     """
 
     news: int = 0
@@ -33,7 +32,7 @@ class WaitingWork:
 def count_waiting_work(
     database: Database, actor: Actor, dataset: str, role: str, *, now: datetime
 ) -> WaitingWork:
-    """Return what waits for the person, whose role on the dataset is `role`."""
+    """Return the work that waits for the person with this role on the dataset."""
     own = count_news(database, actor, dataset, now=now)
     news = own.discussions + own.decisions + count_new_answers(database, actor, dataset)
     if not includes(role, "lead"):

@@ -1,8 +1,7 @@
-"""Read what can be drawn for quality control, write draws, and read their results and what changed since.
+"""Read the pairs that quality control can draw, store draws, and read their results and later changes.
 
-Runs in the transaction of `quality/service.py`. `storage/pairs/pair_settlements.py` reads what is settled,
-`storage/judgments/quality_pairs.py` what waits for an expert. A draw never changes: its pairs keep the grade they had. Of pairs
-settled or changed after a draw, on which its sample says nothing, only those are read, never the whole pool.
+A draw never changes: its pairs keep the grade that they had. A sample says nothing about pairs settled or
+changed after its draw; only these pairs are read for their count, never the whole pool.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -80,9 +79,10 @@ ORDER BY w.number, q.position, p.key
 
 
 class SettledPairs(NamedTuple):
-    """The pairs with a settled grade, without training and gold pairs, as columns: one entry per pair, by pair_pk.
+    """The pairs with a settled grade, without training and gold pairs, as columns: one entry per pair, by
+    pair_pk.
 
-    `judged_index` and `judged_by` are a second table: one entry per current judgment, for whatever purpose.
+    `judged_index` and `judged_by` are a second table: one entry per current judgment, for any purpose.
     """
 
     pair: "Ints"
@@ -94,14 +94,14 @@ class SettledPairs(NamedTuple):
 
 
 class ExpertKnownPairs(NamedTuple):
-    """The settled pairs that somebody knows, as indexes into `SettledPairs`."""
+    """The settled pairs that a person knows, as indexes into `SettledPairs`."""
 
-    judged: "Ints"  # for whatever purpose
-    seen: "Ints"  # proposed or decided by them, or they saw others' judgments
+    judged: "Ints"  # for any purpose
+    seen: "Ints"  # the person proposed or decided them, or saw others' judgments
 
 
 def list_settled(session: Session, dataset_pk: int, blind: Collection[int] = frozenset()) -> SettledPairs:
-    """Return every pair that could be drawn for somebody, without those in `blind`, which the reader may still judge."""
+    """Return every pair that could be drawn. `blind`: pairs that the reader may still judge; they are left out."""
     import numpy as np
 
     states = read_settlements(session, dataset_pk, blind)
@@ -125,9 +125,9 @@ def list_settled(session: Session, dataset_pk: int, blind: Collection[int] = fro
 
 
 def list_known(session: Session, dataset_pk: int, settled: SettledPairs) -> Callable[[int], ExpertKnownPairs]:
-    """Return a function that tells what a person knows of the settled pairs, by person_pk.
+    """Return a function that returns the settled pairs that a person knows, by person_pk.
 
-    Putting a pair off is not judging it, and takes no earlier judgment back.
+    Putting a pair off is no judgment, and does not withdraw an earlier one.
     """
     import numpy as np
 
@@ -149,7 +149,11 @@ def list_known(session: Session, dataset_pk: int, settled: SettledPairs) -> Call
 def find_free(
     settled: SettledPairs, known_pairs: ExpertKnownPairs, queries: set[int] | None
 ) -> "NDArray[np.bool_]":
-    """Return which settled pairs a person can check who knows these pairs and judges these queries (None: all)."""
+    """Return for each settled pair whether a person can check it, by the known pairs and the person's
+    queries.
+
+    `queries`: query_pks; None: all.
+    """
     import numpy as np
 
     free = np.ones(len(settled.pair), dtype=np.bool_)
@@ -161,17 +165,17 @@ def find_free(
 
 
 def list_categories(session: Session, dataset_pk: int) -> dict[int, str | None]:
-    """Return the category of each query, by query_pk."""
+    """Return {query_pk: category}."""
     return dict(fetch_tuples(session, _CATEGORIES, {"dataset_pk": dataset_pk}))
 
 
 def list_keys(session: Session, dataset_pk: int) -> dict[int, str]:
-    """Return the key of each pair of the pool, by pair_pk."""
+    """Return {pair_pk: key} of the pool."""
     return dict(fetch_tuples(session, _KEYS, {"dataset_pk": dataset_pk}))
 
 
 def _find_settled(settled: SettledPairs, rows: Sequence[tuple[int, int]]) -> "tuple[Ints, Ints]":
-    """Return, for those rows (person_pk, pair_pk) whose pair is settled, the pair's index and the person_pk."""
+    """Return (indexes of the pairs, person_pks) of the rows (person_pk, pair_pk) with a settled pair."""
     import numpy as np
 
     table = np.array(rows, dtype=np.int64).reshape(-1, 2)
@@ -180,9 +184,9 @@ def _find_settled(settled: SettledPairs, rows: Sequence[tuple[int, int]]) -> "tu
 
 
 def list_their_queries(session: Session, dataset_pk: int, person_pk: int) -> set[int] | None:
-    """Return the queries (query_pk) of the person's categories and languages, None for all.
+    """Return the query_pks of the person's categories and languages; None: all.
 
-    Queries that were given to somebody count as well: who was given them judged them, and somebody else is to check.
+    Queries assigned to other people count too, because another person than the assigned one must check them.
     """
     eligible = find_eligibility(session, dataset_pk, person_pk)
     if not eligible.allowed:
@@ -192,7 +196,7 @@ def list_their_queries(session: Session, dataset_pk: int, person_pk: int) -> set
 
 
 def list_draws(session: Session, dataset_pk: int) -> list[QualityDraw]:
-    """Return every draw of the dataset, the first one first."""
+    """Return every draw of the dataset by number."""
     pairs = (
         select(func.count())
         .select_from(QualityPairRow)
@@ -230,7 +234,7 @@ def list_sample(session: Session, dataset_pk: int, sample_round: int | None = No
 
 
 def count_unanswered(session: Session, dataset_pk: int) -> int:
-    """Count the drawn pairs of the latest round that have no answer yet."""
+    """Count the drawn pairs of the latest round without an answer."""
     of_dataset = col(QualityDrawRow.dataset_pk) == dataset_pk
     latest = select(func.max(col(QualityDrawRow.round))).where(of_dataset).scalar_subquery()
     statement = (
@@ -245,7 +249,7 @@ def count_unanswered(session: Session, dataset_pk: int) -> int:
 def add_draw(
     session: Session, dataset_pk: int, values: dict[str, Any], pairs: Iterable[tuple[int, int, str]]
 ) -> None:
-    """Store a draw with its pairs: pair_pk, settled grade and how it was settled.
+    """Store a draw with its pairs: (pair_pk, settled grade, status).
 
     `values`: the columns of `quality_draw` except its key and its dataset.
     """
@@ -266,27 +270,27 @@ CHUNK = 500
 
 
 def count_settled_since(session: Session, dataset_pk: int, since: datetime, sampled: Collection[int]) -> int:
-    """Count the pairs outside the sample (pair_pks) that have another settled grade now than they had then."""
+    """Count the pairs outside the sample (pair_pks) with another settled grade now than then."""
     touched = sorted(_list_touched(session, dataset_pk, since) - set(sampled))
-    before = {}
+    earlier = {}
     for chunk in split_into_chunks(touched, CHUNK):
-        before.update(_settle_then(session, chunk, since))
+        earlier.update(_settle_then(session, chunk, since))
     return sum(
-        state.settlement.grade is not None and state.settlement.grade != before[state.pair_pk].grade
+        state.settlement.grade is not None and state.settlement.grade != earlier[state.pair_pk].grade
         for state in list_pair_states(session, dataset_pk, touched)
     )
 
 
 def _list_touched(session: Session, dataset_pk: int, since: datetime) -> set[int]:
-    """Return the pairs that were judged, decided or imported with a grade since, without checks."""
-    last = session.scalar(
+    """Return the pairs that were judged, decided or imported with a grade since then, without checks."""
+    latest = session.scalar(
         select(col(JudgmentRow.pk))
         .where(col(JudgmentRow.received_at) <= since)
         .order_by(col(JudgmentRow.pk).desc())
         .limit(1)
     )
     judged = select(col(CurrentJudgmentRow.pair_pk)).where(
-        col(CurrentJudgmentRow.dataset_pk) == dataset_pk, col(CurrentJudgmentRow.judgment_pk) > (last or 0)
+        col(CurrentJudgmentRow.dataset_pk) == dataset_pk, col(CurrentJudgmentRow.judgment_pk) > (latest or 0)
     )
     pair_pks = set(session.scalars(judged))
     for row, at in (
@@ -301,7 +305,7 @@ def _list_touched(session: Session, dataset_pk: int, since: datetime) -> set[int
 
 
 def _settle_then(session: Session, pair_pks: Sequence[int], then: datetime) -> dict[int, Settlement]:
-    """Return how these pairs were settled by what had been received until then, by pair_pk."""
+    """Return {pair_pk: its settlement at that time}, from the judgments, decisions and imports until then."""
     answers: dict[int, dict[int, JudgmentRow]] = {}
     judged = select(JudgmentRow).where(
         col(JudgmentRow.pair_pk).in_(pair_pks),

@@ -1,9 +1,9 @@
-"""Records of quality control: samples of settled pairs that a third expert judges once more, blind.
+"""Records of quality control: samples of settled pairs that a third expert judges again, blind.
 
-An *error* is a pair whose settled grade is not the expert's. The claim is "less than 5 % of the settled grades are
-errors". Both readings of a sample are always shown: the *rate* in the sample, and the *bound* that it proves
-(one-sided, 95 % confidence, exact, for a population of this size). The dataset's `quality_rule` says which one the
-release gate uses.
+An *error* is a pair with a settled grade other than the expert's. The claim is "less than 5 % of the settled
+grades are errors". Both readings of a sample are always shown: the *rate* in the sample, and the *bound* that
+it proves (one-sided, 95 % confidence, exact, for a population of this size). The dataset's `quality_rule`
+selects the reading for the release gate.
 """
 
 from collections.abc import Mapping
@@ -28,16 +28,16 @@ ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 
 @dataclass(frozen=True, slots=True)
 class QualityDraw:
-    """One draw: pairs drawn for an annotator."""
+    """Pairs drawn for an annotator."""
 
     number: int
     round: int
     annotator: str
     drawn_by: str | None  # None for the operator
-    rate: float  # share of the population that the round's sample was to reach
+    rate: float  # target of the round's sample, as a share of the population
     seed: int
     population: int  # settled pairs that the round's sample represents
-    outside: int  # settled pairs that this annotator cannot check, because they judged, proposed or saw them
+    outside: int  # settled pairs that this annotator judged, proposed or saw, and so cannot check
     pairs: int  # drawn pairs; those not in `checked` or `unrateable` have no answer yet
     drawn_at: datetime
     checked: int = 0
@@ -58,7 +58,7 @@ class QualityStratum:
 
 @dataclass(frozen=True, slots=True)
 class QualityPreview:
-    """The effect of a draw, without writing anything."""
+    """The preview of a draw."""
 
     round: int
     annotator: str
@@ -67,27 +67,27 @@ class QualityPreview:
     population: int
     outside: int
     drawn: int  # pairs that the round already has
-    pairs: int  # pairs that would be added; 0: nothing is missing, and a draw would be refused
+    pairs: int  # pairs that would be added; 0: the sample is complete, and a draw would be refused
     strata: tuple[QualityStratum, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class QualityExpert:
-    """Somebody with a role who can sign in."""
+    """A person with a role who can sign in.
+
+    `other_leads`: names of the other leads. They decide the errors that this person finds.
+    """
 
     username: str
     name: str
-    judged: int  # settled pairs they judged
-    available: int  # settled pairs they can check
+    judged: int  # settled pairs that the person judged
+    available: int  # settled pairs that the person can check
     is_lead: bool = False
-    other_leads: tuple[
-        str, ...
-    ] = ()  # names of the other leads, who may decide the errors that this person finds
+    other_leads: tuple[str, ...] = ()
 
     @property
     def is_sole_lead(self) -> bool:
-        """Return whether nobody could decide the errors that this person finds: a lead never decides a pair that they
-        judged."""
+        """Return whether no lead could decide the errors that this person finds: leads never decide own pairs."""
         return self.is_lead and not self.other_leads
 
 
@@ -107,14 +107,18 @@ class SampledPair(NamedTuple):
     grade: int | None
     answered_at: datetime | None
     note: str | None
-    decided: int | None  # the grade that a lead has decided since
+    decided: int | None  # the grade of a later decision by a lead
     barred: bool  # whether the expert can no longer answer it
     retired: bool  # whether it has left the pool
 
 
 @dataclass(frozen=True, slots=True)
 class QualityError:
-    """A drawn pair whose settled grade is not the expert's."""
+    """A drawn pair with another settled grade than the expert's.
+
+    `state`: "reopened" until a lead decides it again, then "decided"; "retired" if the pair left the pool
+    undecided: it needs no decision, but still counts as an error.
+    """
 
     pair: str
     query_id: str
@@ -128,9 +132,7 @@ class QualityError:
     round: int
     answered_at: datetime
     state: ErrorState
-    """"reopened" until a lead decides it again; then "decided"; "retired" if the pair left the pool undecided: nobody
-    need act, but it still counts as an error."""
-    decided_grade: int | None = None  # of the state "decided"
+    decided_grade: int | None = None  # for the state "decided"
 
     @property
     def distance(self) -> int:

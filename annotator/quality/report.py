@@ -1,10 +1,10 @@
-"""Describe what a checked sample shows and proves, what to do next, and the results of every draw.
+"""Describe the result of a checked sample, the next steps, and the results of every draw.
 
-By the rate: *passed* if the whole sample (10 % of the settled pairs, or more if more was drawn) is checked and fewer
-than 5 % are errors; *failed* as soon as the waiting pairs cannot bring the rate below. By the bound: *passed* if the
-sample excludes every number of errors that is 5 % of the population or more; *failed* if it proves 5 % or more. A
-pair that the expert cannot rate, or can no longer answer, is neither right nor wrong and stays in the population.
-Verdict and figures are of the present round; earlier rounds are kept.
+By the rate: *passed* if the whole sample (10 % of the settled pairs, or all drawn pairs if more) is checked
+and fewer than 5 % are errors; *failed* as soon as the waiting pairs cannot bring the rate below 5 %. By the
+bound: *passed* if the sample excludes every number of errors that is 5 % of the population or more; *failed*
+if it proves 5 % or more. A pair that the expert cannot rate, or can no longer answer, is neither right nor
+wrong and stays in the population. Verdict and figures are of the present round; earlier rounds are kept.
 """
 
 from collections import Counter
@@ -62,7 +62,7 @@ class CheckedSample:
 
 
 def compute_rates(sample: CheckedSample) -> dict[str, ErrorRate]:
-    """Return the rate of each kind of error; its figures are None while nothing is checked."""
+    """Return the rate of each kind of error, without figures while nothing is checked."""
     checked = len(sample.grades)
     if not checked:
         return dict.fromkeys(IS_ERROR, ErrorRate(0, 0, None, None, None))
@@ -122,7 +122,7 @@ _VERDICTS = {
 
 
 def describe_missing_draw(dataset: str) -> tuple[Message, ...]:
-    """Return what there is to say before the first draw."""
+    """Return the sentences before the first draw."""
     return (
         say("No sample has been drawn yet, so the error rate of the settled grades is unknown."),
         say(
@@ -144,7 +144,7 @@ def describe_status(
     errors: tuple[QualityError, ...],
     since: int,
 ) -> tuple[Message, ...]:
-    """Return the sentences: verdict, both readings, what would decide it, and what the sample does not cover.
+    """Return the sentences: verdict, both readings, the pairs needed, and what the sample does not cover.
 
     `draws`: of the round; `errors`: of every round.
     """
@@ -271,7 +271,7 @@ def _describe_looks(draws: Sequence[QualityDraw]) -> Message:
 
 
 def _describe_limits(sample: CheckedSample, draw: QualityDraw, since: int) -> list[Message]:
-    """Return what the sample does not cover."""
+    """Return sentences on the pairs that the sample does not cover."""
     sentences = []
     if sample.unrateable:
         sentences.append(
@@ -325,15 +325,15 @@ def count_draw_results(draws: Iterable[QualityDraw], pairs: Sequence[SampledPair
 
 
 def list_undecided(pairs: Iterable[SampledPair]) -> list[int]:
-    """Return the pairs (pair_pk) in the pool with an error on which no lead has decided."""
+    """Return the pair_pks in the pool with an error that no lead has decided."""
     return [pair.pair_pk for pair in pairs if _is_error(pair) and pair.decided is None and not pair.retired]
 
 
 def list_errors(pairs: Iterable[SampledPair], present: Mapping[int, int | None]) -> tuple[QualityError, ...]:
-    """Return the errors: those that wait for a lead first, then the latest round, then the furthest apart.
+    """Return the errors: first those that wait for a lead, then by latest round and largest distance.
 
-    `present`: the present settled grade of undecided pairs, by pair_pk; if it is the expert's, nothing is left to
-    decide.
+    `present`: {pair_pk: present settled grade} of undecided pairs. If it is the expert's, the error counts as
+    decided.
     """
     errors = []
     for pair in pairs:

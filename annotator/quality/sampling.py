@@ -1,16 +1,17 @@
 """Draw a stratified sample of settled pairs, and bound the error rate that it proves.
 
-The same data and seed give the same sample, whatever the order of rows. Only this database knows the secret in the seed.
-A stratum is a query category with a settled grade. Each stratum, and each grade, gets its share up to one pair; chance
-decides where to round up, by the pivotal method (Deville & Tillé 1998, *Unequal probability sampling without replacement
-through a splitting method*). Every pair has the same chance, the number drawn of the number of pairs. A further draw gives
-every pair that is left the same chance.
+The same data and seed give the same sample, in any order of rows. Only this database knows the secret in the
+seed. A stratum is a query category with a settled grade. Each stratum, and each grade, gets its share up to
+one pair; chance decides where to round up, by the pivotal method (Deville & Tillé 1998, *Unequal probability
+sampling without replacement through a splitting method*). Every pair has the same chance: drawn pairs /
+pairs. A further draw gives all remaining pairs the same chance.
 
-The bound is exact, from the hypergeometric distribution (binomial if `population` is None). It excludes a number of
-errors under which a sample this good or better has at most probability 1 - confidence. In whole pairs: of 1,000, "less
-than 5 %" is at most 49. Clopper & Pearson 1934; Wright 1991, *Exact confidence bounds when sampling from small finite
-universes*. See docs/statistics.md, also for how little the strata can change this. Each look at a sample drawn in steps is exact alone; repeated looks raise the chance
-of a false pass, which is computed too.
+The bound is exact, from the hypergeometric distribution (binomial if `population` is None). It excludes a
+number of errors under which a sample this good or better has at most probability 1 - confidence. In whole
+pairs: of 1,000, "less than 5 %" is at most 49. Clopper & Pearson 1934; Wright 1991, *Exact confidence bounds
+when sampling from small finite universes*. See docs/statistics.md, also for how little the strata can change
+this. Each look at a sample drawn in steps is exact alone; repeated looks raise the chance of a false pass,
+which is computed too.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -47,16 +48,17 @@ class DrawablePair(NamedTuple):
 
 
 def find_target(population: int, rate: float) -> int:
-    """Return the number of pairs for a share, rounded up: 0.07 of 100 is 7, whatever binary fractions make of it."""
+    """Return the number of pairs for a share, rounded up exactly: 0.07 of 100 is 7 in spite of binary fractions."""
     return min(population, ceil(Fraction(str(rate)) * population))
 
 
 def find_seats(
     left: Mapping[Stratum, int], held: int, target: int, *, seed: Seed, sample_round: int
 ) -> dict[Stratum, int]:
-    """Return how many of the remaining pairs of each stratum to add to the `held` ones, for a sample of `target` pairs.
+    """Return how many remaining pairs of each stratum to add to the `held` ones, for a sample of `target`
+    pairs.
 
-    If there are fewer pairs, all of them.
+    All pairs if there are fewer.
     """
     generator = Random(int.from_bytes(_draw(seed, sample_round, f"seats after {held}")))
     return share_out(left, target - held, generator)
@@ -81,8 +83,7 @@ def draw_pairs(
 def count_strata(
     left: Mapping[Stratum, int], already: Mapping[Stratum, int], new: Mapping[Stratum, int]
 ) -> tuple[QualityStratum, ...]:
-    """Return how many pairs of each category and grade exist, are held, and are drawn; queries without a category
-    last."""
+    """Count the existing, held and drawn pairs of each category and grade; queries without a category come last."""
     return tuple(
         QualityStratum(
             stratum[0] or None,
@@ -96,18 +97,17 @@ def count_strata(
 
 
 def share_out(left: Mapping[Stratum, int], number: int, generator: Random) -> dict[Stratum, int]:
-    """Return how many of `number` pairs to draw from each stratum, in proportion to the pairs it has left.
+    """Return how many of `number` pairs to draw from each stratum, in proportion to its remaining pairs.
 
-    Strata of a grade compete first, then the rests of the grades, so that grades get their shares up to one pair too.
+    Strata of one grade compete first, then the rests of the grades. So grades also get their shares up to one
+    pair.
     """
     population = sum(left.values())
     number = min(number, population)
     if number <= 0:
         return dict.fromkeys(left, 0)
     seats: dict[Stratum, int] = {}
-    rests: dict[
-        int, list[tuple[Stratum, int]]
-    ] = {}  # by grade: strata with what is not whole, in 1/population
+    rests: dict[int, list[tuple[Stratum, int]]] = {}  # by grade: strata with their fraction, in 1/population
     for stratum in sorted(left):
         seats[stratum], rest = divmod(left[stratum] * number, population)
         rests.setdefault(stratum[1], []).append((stratum, rest))
@@ -119,26 +119,26 @@ def share_out(left: Mapping[Stratum, int], number: int, generator: Random) -> di
 def _settle_rests(
     rests: list[tuple[Stratum, int]], whole: int, seats: dict[Stratum, int], generator: Random
 ) -> tuple[Stratum, int]:
-    """Let strata compete in random order, two at a time, until one at most has a rest above 0; return it.
+    """Let strata compete in random order, two at a time, until at most one has a rest above 0; return it.
 
-    Adds a seat for each whole one. The chance of each stratum is its rest / `whole`.
+    Each whole rest becomes a seat. The chance of each stratum is its rest / `whole`.
     """
     generator.shuffle(rests)
-    last, rest = rests[0]
+    leader, rest = rests[0]
     for stratum, other in rests[1:]:
         both = rest + other
-        if 0 < both < whole:  # one of the two takes everything
-            last = stratum if generator.randrange(both) < other else last
+        if 0 < both < whole:  # one of the two takes both rests
+            leader = stratum if generator.randrange(both) < other else leader
             rest = both
-        elif both:  # one of the two gets a seat, the other keeps what is left
-            is_last_seated = generator.randrange(2 * whole - both) < whole - other
-            seats[last if is_last_seated else stratum] += 1
-            last, rest = (stratum if is_last_seated else last), both - whole
-    return last, rest
+        elif both:  # one of the two gets a seat, the other keeps the remaining rest
+            is_leader_seated = generator.randrange(2 * whole - both) < whole - other
+            seats[leader if is_leader_seated else stratum] += 1
+            leader, rest = (stratum if is_leader_seated else leader), both - whole
+    return leader, rest
 
 
 def _draw(seed: Seed, sample_round: int, name: str) -> bytes:
-    """Return 8 pseudorandom bytes: the same every time, and different in every round."""
+    """Return 8 pseudorandom bytes that are the same every time and differ between rounds."""
     return order_key(seed, f"quality control, round {sample_round}", name)
 
 
@@ -286,8 +286,8 @@ NEGLIGIBLE = 1e-12  # a number of errors less likely than that is left out
 def find_chance_of_passing(
     sizes: Sequence[int], population: int, *, limit: float = LIMIT, confidence: float = CONFIDENCE
 ) -> float:
-    """Return the probability that the claim passes at one of these sample sizes although the population has too many
-    errors.
+    """Return the probability that the claim passes at one of these sample sizes although the population has
+    too many errors.
 
     The population has just too many. `sizes` ascend. With one size the probability is at most 1 - confidence.
     """

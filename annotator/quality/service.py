@@ -1,8 +1,7 @@
-"""Check settled grades: draw a sample for a third expert, and report what it proves. For leads.
+"""Check settled grades: draw a sample for a third expert, and report the result. For leads.
 
-The expert judges the drawn pairs blind, in the labeling panel; `sampling.py` draws, `report.py` counts. Refuses an
-expert who cannot judge here, and a draw that adds nothing: a drawn pair is never drawn again. Says why nothing is drawn
-and what would help.
+The expert judges the drawn pairs blind, in the labeling panel. `sampling.py` draws, `report.py` counts. A
+drawn pair is never drawn again. A refused draw says why and what would help.
 """
 
 from collections import Counter
@@ -195,11 +194,10 @@ def draw_sample(
     new_round: bool = False,
     now: datetime,
 ) -> QualityDraw:
-    """Draw settled pairs for a person until the round's sample reaches `rate` of the population, or `size` pairs. For
-    leads.
+    """Draw settled pairs until the round's sample has `rate` of the population, or `size` pairs. For leads.
 
-    `rate` is rounded up to whole pairs. What the round already has counts and is never drawn again. Pairs that the lead may
-    still judge are not drawn: how many can be drawn would tell which of them are settled.
+    `rate` is rounded up to whole pairs. Pairs that the round already has count. Pairs that the lead may still
+    judge are not drawn, because their number would reveal which of them are settled.
     """
     check_numbers(rate, size, seed)
     with database.write() as session:
@@ -253,7 +251,7 @@ def preview_sample(
     seed: int = 0,
     new_round: bool = False,
 ) -> QualityPreview:
-    """Return what `draw_sample` would draw, by category and settled grade, without writing anything. For leads."""
+    """Return how many pairs `draw_sample` would draw, by category and settled grade. For leads."""
     check_numbers(rate, size, seed)
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
@@ -265,7 +263,7 @@ def preview_sample(
 
 
 def list_experts(database: Database, actor: Actor, dataset: str) -> list[QualityExpert]:
-    """Return who could check the settled grades: everybody with a role who can sign in, by username. For leads."""
+    """Return the people who could check settled grades: with a role and a sign-in, by username. For leads."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         settled = list_settled(session, dataset_pk, list_blind_pairs(session, dataset_pk, actor.person_id))
@@ -296,9 +294,10 @@ def list_experts(database: Database, actor: Actor, dataset: str) -> list[Quality
 
 
 def show_quality(database: Database, actor: Actor, dataset: str, *, now: datetime) -> QualityStatus:
-    """Return the state of quality control of the dataset. For leads, who may no longer judge the listed pairs.
+    """Return the state of quality control of the dataset. For leads.
 
-    Checked pairs that the lead may still judge are left out of every figure.
+    The lead may no longer judge the listed errors. Checked pairs that the lead may still judge are left out
+    of every figure.
     """
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
@@ -317,7 +316,7 @@ def count_open_checks(database: Database, actor: Actor, dataset: str) -> int:
 def compute_quality(session: Session, dataset_pk: int, blind: Collection[int] = frozenset()) -> QualityStatus:
     """Return the state of quality control, in an open transaction.
 
-    `blind`: pairs that the reader may still judge; what other experts said of them is left out.
+    `blind`: pairs that the reader may still judge; their checks are left out.
     """
     row = session.get_one(DatasetRow, dataset_pk)
     rule: QualityRule = "rate" if row.quality_rule == "rate" else "bound"
@@ -388,9 +387,9 @@ def compute_quality(session: Session, dataset_pk: int, blind: Collection[int] = 
 
 
 def project_bound(status: QualityStatus) -> tuple[tuple[int, float], ...]:
-    """Return how the bound falls with further pairs without an error: (further pairs, bound).
+    """Return the bound after further pairs without an error, as (further pairs, bound).
 
-    Empty if none is needed, or if none helps.
+    Empty if no further pair is needed, or none helps.
     """
     if not status.further:
         return ()
@@ -470,7 +469,7 @@ def _choose(plan: _DrawPlan, keys: Mapping[int, str]) -> list[tuple[int, int, st
 
 
 def _find_expert(session: Session, dataset_pk: int, username: str) -> int:
-    """Return the person who is to check. Raises StateError if they cannot judge here."""
+    """Return the person_pk of the chosen expert. Raises StateError if the person cannot judge here."""
     person = find_person(session, username)
     if person.disabled_at is not None:
         raise StateError(

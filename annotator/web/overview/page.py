@@ -1,7 +1,8 @@
-"""Draw the page Overview: when a release is possible and what holds it up, what to do next, how well annotators agree, and how far the work is.
+"""Draw the page Overview: when a release is possible and what holds it up, what to do next, how well
+annotators agree, and how far the work is.
 
-Shows progress by annotator and by query, pairs by status and what the remaining ones wait for, and what the dataset
-covers beside what it is required to cover.
+Shows progress by annotator and by query, pairs by status and what the remaining ones wait for, and what the
+dataset covers beside what it is required to cover.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,11 +46,11 @@ if TYPE_CHECKING:
     from annotator.evaluation.leading_system import LeadingSystem
 
 NAMED = 5
-FAR_DAYS = 365  # a date after so many says nothing
+FAR_DAYS = 365  # a later date is not shown
 
 
 def draw_coverage(coverage: "Coverage") -> None:
-    """Draw the requirements as a table, unmet ones first; what is only a figure is one click away."""
+    """Draw the requirements as a table, unmet ones first. Figures without a requirement are one click away."""
     required = [row for row in coverage.rows if row.met is not None]
     figures = [row for row in coverage.rows if row.met is None]
     summary = tr_n(
@@ -78,7 +79,7 @@ Row = dict[str, object]
 
 
 def list_annotator_rows(people: Sequence[AnnotatorProgress], work: Mapping[str, OwnProgress]) -> list[Row]:
-    """Return a row for each annotator. `work`: how far those are who can label, by username."""
+    """Return a row for each annotator. `work`: {username: progress} of people who can label."""
     return [
         {
             tr("annotator"): name_person(annotator),
@@ -94,7 +95,7 @@ def list_annotator_rows(people: Sequence[AnnotatorProgress], work: Mapping[str, 
 
 
 def list_query_rows(queries: Sequence[QueryProgress]) -> list[Row]:
-    """Return a row for each query, with its pairs by how far they are."""
+    """Return a row for each query, with its pairs by progress."""
     return [
         {
             tr("query"): query.query_id,
@@ -107,7 +108,7 @@ def list_query_rows(queries: Sequence[QueryProgress]) -> list[Row]:
 
 
 def describe_counts(pairs: PairCounts) -> str:
-    """Say what is left to do with the pairs; "" when nothing is."""
+    """Say what the pairs still need; "" if nothing."""
     parts = []
     if pairs.to_judge:
         parts.append(tr_n("{n:,} pair lacks judgments.", "{n:,} pairs lack judgments.", pairs.to_judge))
@@ -167,12 +168,12 @@ def draw(context: PageContext) -> None:
 
 
 def describe_forecast(forecast: ReleaseForecast, open_gates: Sequence[str], *, now: datetime) -> str:
-    """Say when everything is judged, decided and checked, and which of the gates not met that does not meet."""
+    """Say when all work is done, and which unmet gates need more than this work."""
     words = _describe_day(forecast, now=now)
     others = [gate for gate in open_gates if gate not in WORK_GATES]
     if not others:
         return words
-    gates = tr("A release also needs these gates: {gates}.", gates=list_gate_names(others))
+    gates = tr("A release also needs these gates: {gates}.", gates=join_gate_names(others))
     return join_sentences([words, gates])
 
 
@@ -199,7 +200,7 @@ WORK: Mapping[WorkKind, Message] = {
 
 
 def list_work_rows(forecast: ReleaseForecast) -> list[tuple[str, str, str, str]]:
-    """Return a row for each kind of work: what is left, the pace, and how long that takes."""
+    """Return a row for each kind of work: what is left, the pace, and the days needed."""
     return [
         (
             tr(WORK[work.kind]),
@@ -226,7 +227,7 @@ def _describe_days(work: WorkForecast) -> str:
 
 
 def _draw_work(forecast: ReleaseForecast) -> None:
-    """Draw how the date is computed, one click away."""
+    """Draw the computation of the date, one click away."""
     with st.expander(tr("How the date is computed")):
         columns = (tr("kind of work"), tr("still to do"), tr("per day"), tr("days needed"))
         draw_table(tr("How the date is computed"), columns, list_work_rows(forecast))
@@ -240,7 +241,7 @@ def _draw_work(forecast: ReleaseForecast) -> None:
 
 
 def describe_leader(leader: "LeadingSystem") -> str:
-    """Say which system leads, with its interval, and from which others it cannot be told apart."""
+    """Say which system leads, with its interval, and which others could be as good."""
     if leader.system is None or leader.score is None:
         return "–" if leader.why is None else tr(leader.why)
     score = f"{leader.measure} {show_number(leader.score, 3)}"
@@ -283,10 +284,10 @@ def _find_leader(context: PageContext, dataset: str) -> str:
 
 
 def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> Callable[[], None] | None:
-    """Draw the answers that a lead opens the page for, each with the page that it comes from.
+    """Draw the most important answers, each with a link to its page.
 
-    To score systems over thousands of queries takes seconds: then it returns what adds the leading system, once the rest of the
-    page is drawn.
+    Scoring systems can take seconds. If it would, this returns a function that adds the leading system; call
+    it after the rest of the page is drawn.
     """
     from annotator.web.evaluation.evaluation_cache import is_leader_kept
 
@@ -302,8 +303,8 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> Call
     )
     forecast = read_forecast(context.database, context.actor, dataset, overview, now=context.now)
     blocked = [_link(dataset, page, tr(words)) for words, page in list_blocked(waiting)]
-    gates = list_gate_names(overview.open_gates)
-    place = st.empty()
+    gates = join_gate_names(overview.open_gates)
+    table = st.empty()
 
     def draw_answers(leader: str) -> None:
         rows: list[Sequence[Cell]] = [
@@ -318,7 +319,7 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> Call
             (tr("Blocked work"), blocked or tr("No work is blocked.")),
             (tr("Gates not met"), _link(dataset, "releases", gates) if gates else tr("Every gate is met.")),
         ]
-        with place.container():
+        with table.container():
             draw_link_table(tr("At a glance"), (tr("what"), tr("state")), rows, tall=True)
 
     is_kept = is_leader_kept(context.database, context.actor, dataset, now=context.now)
@@ -327,8 +328,8 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> Call
     return None if is_kept else lambda: draw_answers(_find_leader(context, dataset))
 
 
-def list_gate_names(gates: Sequence[str]) -> str:
-    """Return the gates' names in the reader's language, one after the other."""
+def join_gate_names(gates: Sequence[str]) -> str:
+    """Return the gates' names in the reader's language, joined."""
     return join_names(tr(GATE_NAMES.get(gate, gate)) for gate in gates)
 
 

@@ -1,6 +1,7 @@
 """Make and read the URLs of the page Pool: a tab, a filter of pairs, a pair, a round's rule, and a file.
 
-`?tab=Pairs&status=unjudged&system=bm25&alone=true&round=2&text=Q1&from=50`; `?pair=KEY` is one pair. Unknown values are ignored.
+`?tab=Pairs&status=unjudged&system=bm25&alone=true&round=2&text=Q1&from=50`; `?pair=KEY` is one pair. Unknown
+values are ignored.
 """
 
 from urllib.parse import urlencode

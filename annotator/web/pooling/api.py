@@ -1,7 +1,8 @@
-"""Answer the panel's requests for documents that the pool lacks: search them, read one, propose it with a first grade.
+"""Answer the panel's requests for documents that the pool lacks: search them, read one, propose it with a
+first grade.
 
-Answers contain no rank, score, system or other person's grade. For leads, `GET /api/pool/left-out?dataset=…` is a file of the
-candidates that rounds left out by rule.
+Answers contain no rank, score, system or other person's grade. For leads, `GET /api/pool/left-out?dataset=…`
+is a file of the candidates that rounds left out by rule.
 """
 
 from dataclasses import asdict

@@ -1,7 +1,7 @@
-"""Show what a sample of quality control shows and proves: as charts, in words and as rows. Pure functions of its records.
+"""Show the two readings of a quality-control sample: as charts, in words and as rows.
 
-Two marks stand for the two readings, told apart by shape as well as by colour: a circle for the share in the
-sample, a diamond for what the sample proves of all settled pairs.
+The readings differ in shape and colour: a circle for the share in the sample, a diamond for the bound that
+the sample proves for all settled pairs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,12 +23,12 @@ KINDS = {
     "far": say("two or more apart"),
     "relevance": say("relevant or not relevant"),
 }
-LEAST_SCALE = 0.075  # so that the limit never stands at the edge
+LEAST_SCALE = 0.075  # so that the limit is never at the edge
 ROW, LEGEND_AND_AXIS, CURVE = 34, 104, 220
 
 
 def show_percent(share: float | None, *, at_most: bool = False) -> str:
-    """Return a share in per cent with one decimal, or as many as show on which side of the limit it lies."""
+    """Return a share in per cent with one decimal, or more if needed to show its side of the limit."""
     return show_share(share, 1, at_most=at_most, limit=LIMIT)
 
 
@@ -38,7 +38,7 @@ def name_kind(kind: str) -> str:
 
 
 def list_defined(rates: Mapping[str, ErrorRate]) -> list[tuple[str, ErrorRate]]:
-    """Return (kind in words, rate) of each kind of error that has a rate, in their order."""
+    """Return (kind in words, rate) of each kind of error with a rate, in order."""
     return [
         (name_kind(kind), rates[kind])
         for kind in ERROR_KINDS
@@ -47,7 +47,7 @@ def list_defined(rates: Mapping[str, ErrorRate]) -> list[tuple[str, ErrorRate]]:
 
 
 def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
-    """Chart each kind's share in the sample with its interval, and its bound; the dashed line is the limit."""
+    """Chart each kind's share in the sample with its interval, and its bound. The dashed line is the limit."""
     import altair as alt
 
     defined = list_defined(rates)
@@ -106,7 +106,7 @@ def describe_rates(rates: Mapping[str, ErrorRate]) -> str:
 
 
 def list_rate_rows(rates: Mapping[str, ErrorRate]) -> list[dict[str, object]]:
-    """Return the figures of the chart as rows; what is undefined is a dash."""
+    """Return the figures of the chart as rows. Undefined figures are dashes."""
     return [
         {
             tr("kind of error"): name_kind(kind),
@@ -121,9 +121,9 @@ def list_rate_rows(rates: Mapping[str, ErrorRate]) -> list[dict[str, object]]:
 
 
 def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.LayerChart":
-    """Chart how the bound falls with each further pair without an error.
+    """Chart how the bound falls with further pairs without an error.
 
-    `points`: (further pairs, bound), from 0 on; `further`: how many bring it below the limit.
+    `points`: (further pairs, bound), from 0 on. `further`: how many bring it below the limit.
     """
     import altair as alt
 
@@ -132,7 +132,7 @@ def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.Lay
         for number, bound in points
     ]
     highest, lowest = points[0][1], points[-1][1]
-    floor = 0.0 if highest > 2 * LIMIT else 0.9 * min(lowest, LIMIT)  # else the crossing could not be seen
+    floor = 0.0 if highest > 2 * LIMIT else 0.9 * min(lowest, LIMIT)  # so that the crossing is visible
     scale = alt.Scale(domain=[floor, 1.03 * max(highest, LIMIT)], nice=False)
     x = alt.X(
         "further:Q",
@@ -196,7 +196,7 @@ def _list_points(defined: Sequence[tuple[str, ErrorRate]], kinds: Sequence[str])
 
 
 def _shares(alt: Any, defined: Sequence[tuple[str, ErrorRate]]) -> Any:
-    """Return the scale of the shares: from 0 to beyond the largest figure, and always beyond the limit."""
+    """Return the scale of the shares: from 0 to more than the largest figure and the limit."""
     highest = max(
         [LEAST_SCALE, *(edge for _, rate in defined for edge in (rate.bound or 0.0, *(rate.ci95 or ())))]
     )

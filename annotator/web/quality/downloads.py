@@ -1,7 +1,7 @@
-"""Send the figures, the draws and the errors of quality control as CSV files; for leads.
+"""Send the figures, the draws and the errors of quality control as CSV files for spreadsheets. For leads.
 
-`GET /api/quality?dataset=…&table=kinds|curve|draws|errors`. For spreadsheets (`formats/syntax/spreadsheet.py`). Columns
-have English names in every language, as in all files. Pairs that are drawn and not answered are in none of them.
+`GET /api/quality?dataset=…&table=kinds|curve|draws|errors`. Columns have English names in every language, as
+in all files. Drawn pairs without an answer are in no file.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def routes(database: Database) -> list[Route]:
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
         if request.method == "HEAD":
             return Response(media_type="text/csv", headers=headers)
-        require_same_origin(request)  # the errors in it are noted as seen
+        require_same_origin(request)  # because its errors are recorded as seen
         now = datetime.now(UTC)
         text = await run_in_threadpool(write_table, database, actor, dataset, table, now=now)
         return Response(text, media_type="text/csv", headers=headers)
@@ -47,8 +47,8 @@ def routes(database: Database) -> list[Route]:
     return [Route(ADDRESS, get_table, methods=["GET"])]
 
 
-def list_address(dataset: str, table: str) -> str:
-    """Return the address of a table's file."""
+def make_table_url(dataset: str, table: str) -> str:
+    """Return the URL of a table's file."""
     return f"{ADDRESS}?{urlencode({'dataset': dataset, 'table': table})}"
 
 

@@ -1,6 +1,6 @@
-"""Draw the errors that quality control found, each with a link to its disagreement and its state now.
+"""Draw the errors that quality control found, each with a link to its disagreement and its present state.
 
-Lists only pairs that the expert has answered. Pairs that wait are never listed anywhere.
+Pairs without the expert's answer are never listed.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_numbers
 from annotator.web.kit.tables import escape_breakable
 from annotator.web.kit.words import name_word
-from annotator.web.quality.downloads import list_address
+from annotator.web.quality.downloads import make_table_url
 
 SHOWN = 100
 STATES = {
@@ -29,10 +29,7 @@ STATES = {
 
 
 def draw_errors(status: QualityStatus) -> None:
-    """Draw the errors of every round, those to be decided first.
-
-    The list is cut after SHOWN; the table behind it has all.
-    """
+    """Draw the first SHOWN errors of all rounds, undecided ones first, and a table of all."""
     dataset, errors = status.dataset, status.errors
     if status.hidden:
         draw_note(tr(describe_blind_pairs(status.hidden)))
@@ -71,16 +68,16 @@ def draw_errors(status: QualityStatus) -> None:
     if len(errors) > SHOWN:
         draw_note(tr("Showing the first {shown} of {all} errors.", shown=SHOWN, all=len(errors)))
     draw_numbers(tr("Table of all errors"), [_describe(error) for error in errors])
-    draw_file_link(tr("Errors as CSV"), list_address(dataset, "errors"))
+    draw_file_link(tr("Errors as CSV"), make_table_url(dataset, "errors"))
 
 
-def link_disagreement(dataset: str, pair: str) -> str:
-    """Return the address of the pair on the page Disagreements."""
+def make_disagreement_url(dataset: str, pair: str) -> str:
+    """Return the URL of the pair on the page Disagreements."""
     return f"/disagreements?{urlencode({'dataset': dataset, 'pair': pair})}"
 
 
 def name_state(error: QualityError) -> str:
-    """Return in words whether the error is open, decided or has left the pool."""
+    """Return the state of the error in words."""
     if error.decided_grade is None:
         return tr(STATES[error.state])
     if error.decided_grade == error.expert_grade:
@@ -108,9 +105,9 @@ def _draw_row(dataset: str, error: QualityError, columns: Sequence[str]) -> str:
     label = tr("Show {query_id}, {doc_id}", query_id=error.query_id, doc_id=error.doc_id)
     category = f'<br><span class="annotator-soft">{escape(error.category)}</span>' if error.category else ""
     document = escape_breakable(error.doc_id)
-    if error.state != "retired":  # a pair that has left the pool is no case any more
+    if error.state != "retired":  # a retired pair has no disagreement
         document = (
-            f'<a class="annotator-link" href="{escape(link_disagreement(dataset, error.pair))}" target="_self" '
+            f'<a class="annotator-link" href="{escape(make_disagreement_url(dataset, error.pair))}" target="_self" '
             f'title="{escape(label)}">{document}</a>'
         )
     settled = (

@@ -1,7 +1,7 @@
-"""Draw the form by which a lead draws settled pairs for a third expert, with a preview by category and grade.
+"""Draw the form to draw settled pairs for a third expert, with a preview by category and grade.
 
-Nothing is written before the button is pressed, and exactly what the form said is drawn. A new round, which starts from
-nothing, asks once more. Never shows which pairs are drawn.
+The button draws exactly the values of the form. A new round, which begins with an empty sample, needs a
+confirmation. The form never shows which pairs are drawn.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ SHOWN_LEADS = 5
 def draw_preview(preview: QualityPreview, *, hide_grades: bool) -> None:
     """Draw how many pairs of each category and grade would be drawn.
 
-    `hide_grades`: without the grades, for the person who will judge the pairs.
+    `hide_grades`: for a reader who will judge the pairs.
     """
     st.text(
         tr_n(
@@ -65,7 +65,7 @@ def draw_preview(preview: QualityPreview, *, hide_grades: bool) -> None:
 
 
 def list_preview_rows(preview: QualityPreview, *, hide_grades: bool) -> tuple[list[str], list[list[str]]]:
-    """Return the columns and rows of the preview: for each category, how many pairs of each settled grade."""
+    """Return the columns and rows of the preview: for each category, the pairs of each settled grade."""
     cells: dict[tuple[str | None, int], tuple[int, int]] = {}
     for stratum in preview.strata:
         pairs, population = cells.get((stratum.category, stratum.grade), (0, 0))
@@ -90,7 +90,7 @@ def _show_cell(pairs: int, population: int) -> str:
 
 
 def describe_outside(pairs: int) -> str:
-    """Describe how many settled pairs the expert cannot check, and why."""
+    """Say how many settled pairs the expert cannot check, and why."""
     return tr_n(
         "{n:,} settled pair is not covered: the checker has judged or seen it, or does not judge its query.",
         "{n:,} settled pairs are not covered: the checker has judged or seen them, or does not judge "
@@ -105,7 +105,7 @@ AMOUNTS = {"share": say("percentage"), "number": say("number of pairs")}
 
 @dataclass(frozen=True, slots=True)
 class DrawFormValues:
-    """The values of the form. `size`: the number of pairs; None: the share `rate` says how many."""
+    """The values of the form. `size`: the number of pairs; None: the share `rate` counts."""
 
     annotator: str
     rate: float
@@ -115,14 +115,14 @@ class DrawFormValues:
 
 
 def draw_more(context: PageContext, dataset: str, status: QualityStatus) -> None:
-    """Draw the form below an existing sample.
+    """Draw the form below an existing sample: open if more pairs are needed, else folded.
 
-    Open if more pairs are needed, else folded and computed only when opened.
+    A folded form is computed only when it is opened.
     """
-    wanted = (status.further or 0) > status.waiting
+    needs_more = (status.further or 0) > status.waiting
     with st.expander(
         tr("Add pairs to the sample or begin a new round"),
-        expanded=wanted,
+        expanded=needs_more,
         on_change="rerun",
         key=f"more {dataset} {len(status.draws)}",
     ) as more:
@@ -143,7 +143,7 @@ def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None
                 "teams begin with 10 %."
             )
         )
-    # Other fields once something is drawn, so that no second press draws again.
+    # After a draw the fields have other keys, so that a second press does not draw again.
     key_suffix = f"{dataset} {len(status.draws)}"
     form_values = _ask(experts, status, key_suffix)
     draw_deciders(context, next(expert for expert in experts if expert.username == form_values.annotator))
@@ -155,7 +155,7 @@ def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None
 
 
 def draw_deciders(context: PageContext, expert: QualityExpert) -> None:
-    """Draw who could decide the errors that a lead finds as the checker; a warning if nobody could."""
+    """Draw who could decide the errors that a lead finds as the checker, or a warning."""
     name = expert.name or expert.username
     if expert.is_sole_lead:
         st.warning(
@@ -194,7 +194,7 @@ def _draw_no_experts(context: PageContext, dataset: str, experts: Sequence[Quali
 
 
 def draw_done() -> None:
-    """Draw what the last press did, once."""
+    """Draw the result of the last press, once."""
     with st.container():
         sentence, refused = st.session_state.pop(DONE, None), st.session_state.pop(REFUSED, None)
         if sentence:
@@ -204,16 +204,13 @@ def draw_done() -> None:
 
 
 def sort_experts(experts: Sequence[QualityExpert]) -> list[QualityExpert]:
-    """Return the experts who can check something: those who judged nothing first, then those who can check most."""
+    """Return the experts with available pairs: first those without judgments, then by most available pairs."""
     able = [expert for expert in experts if expert.available]
     return sorted(able, key=lambda expert: (expert.judged > 0, -expert.available, expert.username))
 
 
 def choose_size(status: QualityStatus) -> int | None:
-    """Return how many pairs the sample must hold to pass if no more errors come.
-
-    None where a share is the better default.
-    """
+    """Return the sample size needed to pass without more errors; None if a share is the better default."""
     if not status.round or not status.further:
         return None
     return min(status.population, status.drawn + max(0, status.further - status.waiting))
@@ -234,12 +231,12 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, key_suffix: st
         ),
     )
     new_round = _ask_round(status, key_suffix)
-    wanted = None if new_round else choose_size(status)
+    needed = None if new_round else choose_size(status)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how = st.segmented_control(
             tr("Sample size"),
             list(AMOUNTS),
-            default="share" if wanted is None else "number",
+            default="share" if needed is None else "number",
             required=True,
             format_func=lambda amount: tr(AMOUNTS[amount]),
             key=f"how {key_suffix} {new_round}",
@@ -249,7 +246,7 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, key_suffix: st
             size = st.number_input(
                 tr("Number of pairs"),
                 1,
-                value=max(1, wanted or 60),
+                value=max(1, needed or 60),
                 step=10,
                 width=280,
                 key=f"size {key_suffix} {new_round}",
@@ -334,7 +331,7 @@ def _draw_button(dataset: str, form_values: DrawFormValues, preview: QualityPrev
 
 
 def confirm_dialog(dataset: str, form_values: DrawFormValues, label: str) -> None:
-    """Open the dialog that asks whether a new round shall begin. `label`: of its button."""
+    """Open the dialog that confirms a new round. `label`: of its button."""
     st.dialog(tr("Begin a new round?"))(_confirm)(dataset, form_values, label)
 
 
@@ -356,7 +353,7 @@ def _confirm(dataset: str, form_values: DrawFormValues, label: str) -> None:
 
 
 def _draw(dataset: str, form_values: DrawFormValues) -> None:
-    """Draw what the form said. Runs before the page is drawn again."""
+    """Draw the sample by the values of the form. Runs before the page is drawn again."""
     context = find_context()
     if context is None:
         return

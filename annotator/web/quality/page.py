@@ -1,8 +1,8 @@
 """Draw the page Quality control, for leads: whether a third expert's blind check supports the settled grades.
 
-Shows the verdict first, then both readings of the sample, what would decide it, the draws and the errors found. Leads
-choose here which reading the release gate uses (`quality_rule`). Only counts of a sample are shown until its pairs are
-answered, because the person who checks them may be a lead who reads this page.
+It shows the verdict, both readings of the sample, the pairs needed to pass, the draws and the errors. Leads
+choose the reading for the release gate (`quality_rule`). Until its pairs are answered, only counts of a
+sample are shown, because the checker may be a lead who reads this page.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.page_context import PageContext
 from annotator.web.quality import charts
 from annotator.web.quality.charts import show_percent
-from annotator.web.quality.downloads import list_address
+from annotator.web.quality.downloads import make_table_url
 from annotator.web.quality.errors import draw_errors
 from annotator.web.quality.form import draw_done, draw_form, draw_more
 
@@ -37,9 +37,9 @@ VERDICTS = {"passed": say("passed"), "failed": say("failed"), "undecided": say("
 
 
 def draw_verdict(status: QualityStatus, me: str, names: Mapping[str, str]) -> None:
-    """Draw the verdict by the dataset's rule in one sentence and, once a sample is drawn, what to do now.
+    """Draw the verdict by the dataset's rule and, once a sample is drawn, the next step.
 
-    `me`: the username of the reader. `names`: of people, by username.
+    `me`: the reader's username. `names`: of people, by username.
     """
     for verdict in status.sentences[:1]:
         st.html(show_as("verdict", tr(verdict)))
@@ -68,7 +68,7 @@ def _describe_next_step(status: QualityStatus, me: str, names: Mapping[str, str]
 
 
 def draw_readings(status: QualityStatus) -> None:
-    """Draw both readings of the sample beside each other, and mark the one that the gate uses."""
+    """Draw both readings of the sample side by side, and mark the one that the gate uses."""
     error_rate = status.rates["any"]
     if error_rate.rate is None or error_rate.bound is None:
         return
@@ -124,7 +124,7 @@ def _describe_bound(status: QualityStatus) -> tuple[str, str]:
 
 
 def list_waiting_pairs(status: QualityStatus) -> list[str]:
-    """Return the sentence that says how many pairs are drawn and wait; none if none do."""
+    """Return a sentence on the drawn pairs that are not checked yet; none without such pairs."""
     if not status.waiting:
         return []
     return [
@@ -133,7 +133,7 @@ def list_waiting_pairs(status: QualityStatus) -> list[str]:
 
 
 def draw_counts(status: QualityStatus, names: Mapping[str, PersonName]) -> None:
-    """Draw how far the sample of this round is, and what it says nothing about. `names`: of people, by username."""
+    """Draw the progress of this round's sample, and what it does not cover. `names`: of people, by username."""
     counts = (
         (tr("drawn"), status.drawn),
         (tr("checked"), status.checked),
@@ -149,17 +149,13 @@ def draw_counts(status: QualityStatus, names: Mapping[str, PersonName]) -> None:
 
 
 def list_limits(status: QualityStatus) -> list[Message]:
-    """Return the sentences after the verdict and the readings.
-
-    They say what the sample does not cover and what drawing in steps costs. Sentences with a command are left out, since the
-    form does that here.
-    """
+    """Return the sentences after the verdict and the readings, without those with a command: the form replaces them."""
     shown_above = 1 + (2 if status.checked else 1)
     return [sentence for sentence in status.sentences[shown_above:] if "command" not in sentence.values]
 
 
 def draw_draws(dataset: str, draws: Sequence[QualityDraw], names: Mapping[str, str]) -> None:
-    """Draw every draw with its results, the latest first. A draw is never undone. `names`: of people, by username."""
+    """Draw a table of every draw with its results, the latest first. `names`: of people, by username."""
     columns = (
         tr("draw"),
         tr("round"),
@@ -176,7 +172,7 @@ def draw_draws(dataset: str, draws: Sequence[QualityDraw], names: Mapping[str, s
     )
     rows = [_describe(draw, names) for draw in reversed(draws)]
     draw_link_table(tr("Draws"), columns, rows, stacked=True)
-    draw_file_link(tr("Draws as CSV"), list_address(dataset, "draws"))
+    draw_file_link(tr("Draws as CSV"), make_table_url(dataset, "draws"))
 
 
 def _describe(draw: QualityDraw, names: Mapping[str, str]) -> tuple[str, ...]:
@@ -225,7 +221,7 @@ def draw_rule(context: PageContext, status: QualityStatus) -> None:
 
 
 def draw_evidence(context: PageContext, status: QualityStatus) -> None:
-    """Draw both readings with the rule, then the errors by kind beside what would decide it."""
+    """Draw both readings with the rule, the errors by kind, and the pairs needed to pass."""
     st.header(tr("Error rate and guaranteed maximum"))
     draw_readings(status)
     draw_rule(context, status)
@@ -237,7 +233,7 @@ def draw_evidence(context: PageContext, status: QualityStatus) -> None:
             charts.chart_rates(status.rates),
             charts.describe_rates(status.rates),
             caption=tr("Errors by kind"),
-            csv=list_address(status.dataset, "kinds"),
+            csv=make_table_url(status.dataset, "kinds"),
             name=f"{status.dataset}-quality",
         )
         draw_note(
@@ -270,7 +266,7 @@ def _draw_further(status: QualityStatus) -> None:
             charts.chart_further(points, status.further),
             words,
             caption=tr("Pairs needed to pass"),
-            csv=list_address(status.dataset, "curve"),
+            csv=make_table_url(status.dataset, "curve"),
             name=f"{status.dataset}-quality-curve",
         )
         draw_note(join_sentences([words, *list_waiting_pairs(status)]))

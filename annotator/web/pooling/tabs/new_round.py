@@ -1,7 +1,8 @@
 """Draw the tab "New round": a lead chooses the candidates, sees a preview, and adds the pairs.
 
-A small preview follows every change of the fields; a large one needs a button. Both run in the background. The button to add
-uses the request of the preview and the service of `annotator pool`. Repeating a request adds nothing twice.
+A small preview follows every change of the fields; a large one needs a button. Both run in the background.
+The button to add uses the request of the preview and the service of `annotator pool`. Repeating a request
+adds nothing twice.
 """
 
 from dataclasses import dataclass

@@ -25,7 +25,7 @@ from annotator.web.quality.charts import (
     list_rate_rows,
     show_percent,
 )
-from annotator.web.quality.errors import link_disagreement, name_state
+from annotator.web.quality.errors import make_disagreement_url, name_state
 from annotator.web.quality.form import choose_size, list_preview_rows, sort_experts
 from annotator.web.quality.page import list_limits
 
@@ -89,7 +89,7 @@ def test_an_error_says_what_became_of_it() -> None:
 
 
 def test_the_address_of_a_case_keeps_any_name_whole() -> None:
-    assert link_disagreement("d & é", "ab12") == "/disagreements?dataset=d+%26+%C3%A9&pair=ab12"
+    assert make_disagreement_url("d & é", "ab12") == "/disagreements?dataset=d+%26+%C3%A9&pair=ab12"
 
 
 def test_what_nothing_is_known_of_is_a_dash_and_not_drawn() -> None:
