@@ -37,7 +37,6 @@ from annotator.pooling.adaptive.choice import choose_pairs, estimate_order
 from annotator.pooling.adaptive.measures import AdaptiveMeasure, read_measure, score_expected
 from annotator.pooling.adaptive.records import (
     UNJUDGED,
-    AdaptiveMethod,
     AdaptiveSettings,
     CandidateTable,
     OrderEstimate,
@@ -49,11 +48,12 @@ from benchmarks.adaptive_collections import (
     read_text_collection,
     simulate_collection,
 )
+from benchmarks.published_methods import METHODS, choose_by_published_method
 
 SMALL = "--seeds 1 --systems 8 --queries 6 --points 0.2,0.5 --candidates 3000"  # what the tests start it with
 LEVELS = np.array([1, 2, 3])
 THRESHOLDS = (0.95, 0.99)
-PUBLISHED: tuple[AdaptiveMethod, ...] = ("depth", "move-to-front", "max-mean", "thompson", "hedge")
+PUBLISHED = ("depth", "move-to-front", "max-mean", "thompson", "hedge")
 ESTIMATED = ("depth", "move-to-front")  # also scored by `estimate_order`
 LEAST_LISTED = 20  # pairs; with fewer a share says nothing
 STRATA = ((3, 4.0), (10, 2.0), (1_000_000, 1.0))  # up to this best rank: sampled at this relative rate
@@ -209,8 +209,11 @@ def hand_out_grades(trial: Trial, collection: JudgedCollection, method: str) -> 
                 rows = sampled[:goal]
             else:
                 step = missing if method in ("swaps", "depth") else min(missing, table.query_count)
-                settings = AdaptiveSettings(step, trial.measure, method=method, seed=trial.seed)
-                rows = choose_pairs(table, settings).rows
+                settings = AdaptiveSettings(step, trial.measure, seed=trial.seed)
+                if method in METHODS:
+                    rows = choose_by_published_method(table, settings, method)
+                else:
+                    rows = choose_pairs(table, replace(settings, method=method)).rows
             grades = grades.copy()
             grades[rows] = collection.truth[rows]
             table = replace(table, grades=grades)

@@ -105,7 +105,7 @@ def _list_forms(item_id: str) -> Iterator[str]:
 
 
 def _list_roundings(item_id: str) -> Iterator[str]:
-    """Yield a long number as spreadsheets show it: rounded to few digits, in scientific notation."""
+    """Yield a long number as spreadsheets round it, in scientific notation and with zeros. Other ids yield nothing."""
     if len(item_id) < 12 or not (item_id.isascii() and item_id.isdigit()):
         return
     digits = item_id.lstrip("0")

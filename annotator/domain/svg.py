@@ -52,7 +52,7 @@ def frame_picture(
 
 
 def cut(words: str, longest: int = LONGEST) -> str:
-    """Cut the words to `longest` columns. A full-width character takes two."""
+    """Clean the words and cut them to `longest` columns, ended with "…". A full-width character takes two."""
     kept: list[str] = []
     room = longest
     for character in clean(words):

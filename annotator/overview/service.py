@@ -214,8 +214,7 @@ def _compare_with_latest(
 
 
 def give_up_blind_pairs(database: Database, actor: Actor, dataset: str, *, now: datetime) -> int:
-    """Record that the lead sees every judged pair that the lead could still judge; return their number. For
-    leads.
+    """Record that the lead sees all judged pairs still open to the lead; return their number. For leads.
 
     Afterwards the lead's figures are complete, and the lead never gets these pairs to judge.
     """

@@ -138,7 +138,6 @@ def _describe_gate(name: str, before: ReleaseGate, after: ReleaseGate) -> Messag
 def _describe_disagreements(
     session: Session, dataset_pk: int, values: Mapping[str, Any], blind: Collection[int]
 ) -> list[Message]:
-    """Count the open disagreements that two leads must decide, and those that are discussed first."""
     described = []
     if values.get("second_adjudicator"):
         n = _count_open(session, dataset_pk, FARTHEST, blind)

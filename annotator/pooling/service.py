@@ -73,11 +73,10 @@ def pool_results(
     now: datetime,
     strategy: str = "results",
 ) -> PooledResults:
-    """Add these results (query_id, doc_id) of imported runs to the pool, as one round named `strategy`. For
-    leads.
+    """Add these results (query_id, doc_id) of imported runs to the pool, as one round. For leads.
 
-    Each pair keeps the runs (all, or those of `systems`) that list it, with rank and score. Raises
-    ValidationError for a result that no such run has.
+    `strategy`: the name of the round. Each pair keeps the runs (all, or those of `systems`) that list it,
+    with rank and score. Raises ValidationError for a result that no such run has.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)

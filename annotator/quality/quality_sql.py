@@ -79,8 +79,7 @@ ORDER BY w.number, q.position, p.key
 
 
 class SettledPairs(NamedTuple):
-    """The pairs with a settled grade, without training and gold pairs, as columns: one entry per pair, by
-    pair_pk.
+    """The pairs with a settled grade, without training and gold pairs, as columns by pair_pk.
 
     `judged_index` and `judged_by` are a second table: one entry per current judgment, for any purpose.
     """
@@ -149,8 +148,7 @@ def list_known(session: Session, dataset_pk: int, settled: SettledPairs) -> Call
 def find_free(
     settled: SettledPairs, known_pairs: ExpertKnownPairs, queries: set[int] | None
 ) -> "NDArray[np.bool_]":
-    """Return for each settled pair whether a person can check it, by the known pairs and the person's
-    queries.
+    """Return for each settled pair whether a person with these known pairs and queries can check it.
 
     `queries`: query_pks; None: all.
     """

@@ -271,7 +271,6 @@ def _describe_looks(draws: Sequence[QualityDraw]) -> Message:
 
 
 def _describe_limits(sample: CheckedSample, draw: QualityDraw, since: int) -> list[Message]:
-    """Return sentences on the pairs that the sample does not cover."""
     sentences = []
     if sample.unrateable:
         sentences.append(

@@ -55,10 +55,9 @@ def find_target(population: int, rate: float) -> int:
 def find_seats(
     left: Mapping[Stratum, int], held: int, target: int, *, seed: Seed, sample_round: int
 ) -> dict[Stratum, int]:
-    """Return how many remaining pairs of each stratum to add to the `held` ones, for a sample of `target`
-    pairs.
+    """Return how many remaining pairs of each stratum to add for a sample of `target` pairs.
 
-    All pairs if there are fewer.
+    `held`: the pairs of the sample so far. All remaining pairs if there are too few.
     """
     generator = Random(int.from_bytes(_draw(seed, sample_round, f"seats after {held}")))
     return share_out(left, target - held, generator)

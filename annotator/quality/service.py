@@ -450,7 +450,6 @@ def _plan(
 
 
 def _choose(plan: _DrawPlan, keys: Mapping[int, str]) -> list[tuple[int, int, str]]:
-    """Return the pairs that the plan draws: pair_pk, settled grade and how it was settled."""
     preview, settled = plan.preview, plan.settled
     index_by_key = {
         keys[pk]: index for index, pk in zip(plan.free, settled.pair[plan.free].tolist(), strict=True)

@@ -11,7 +11,7 @@ import numpy as np
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.pooling.adaptive.measures import read_measure
-from annotator.pooling.adaptive.published_methods import choose_by_published_method
+from annotator.pooling.adaptive.move_to_front import choose_by_move_to_front
 from annotator.pooling.adaptive.records import (
     AdaptiveChoice,
     AdaptiveSettings,
@@ -38,7 +38,7 @@ def choose_pairs(table: CandidateTable, settings: AdaptiveSettings) -> AdaptiveC
     if settings.method == "swaps":
         with ONE_THREAD.limit():
             return choose_by_swaps(sorted_table, measure, settings.budget, settings.seed)
-    return choose_by_published_method(sorted_table, settings)
+    return choose_by_move_to_front(sorted_table, settings)
 
 
 def estimate_order(table: CandidateTable, settings: AdaptiveSettings) -> OrderEstimate:

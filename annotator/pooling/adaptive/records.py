@@ -1,5 +1,4 @@
-"""Records of adaptive rounds: the candidates with their ranks and grades, the settings, the choice, the open
-orders.
+"""Records of adaptive rounds: candidates, settings, the choice, and open orders of systems.
 
 A service uses them like this (docs/pooling.md has the method with its formulas):
 
@@ -22,9 +21,9 @@ UNJUDGED = -1
 NOT_RETRIEVED = 0
 HIGHEST_GRADE = 3
 
-AdaptiveMethod = Literal["swaps", "move-to-front", "max-mean", "thompson", "hedge", "depth"]
-"""How pairs are chosen. `swaps`: documents whose grade could still swap two systems. The others are published
-methods for comparison; they take equally many pairs from every query that has enough."""
+AdaptiveMethod = Literal["swaps", "move-to-front"]
+"""How pairs are chosen. `swaps`: documents whose grade could still swap two systems. `move-to-front`: the
+next document of the list with the best record; every query with enough candidates gets equally many pairs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

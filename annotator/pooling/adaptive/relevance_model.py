@@ -1,5 +1,4 @@
-"""Estimate the grade of every unjudged candidate from the ranks that the systems give it, with the
-uncertainty.
+"""Estimate the grade of every unjudged candidate from its ranks, with the uncertainty.
 
 A sequential logit model (Tutz 1991): grade >= t, given grade >= t - 1, has the log-odds
 
@@ -226,8 +225,7 @@ def _inform_of(graded: _GradedRows, chances: Values, query_count: int, priors: _
 
 
 def _stack_levels(table: CandidateTable) -> tuple[NDArray[np.int64], NDArray[np.int64], Values]:
-    """Return, for each level t and each judged candidate of grade >= t - 1: its row, t, and whether its grade
-    is >= t.
+    """Return (row, t, whether grade >= t) for each level t and judged candidate of grade >= t - 1.
 
     Ordered by query, so that sums by query need no sorting.
     """

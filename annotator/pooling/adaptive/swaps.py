@@ -283,8 +283,7 @@ def _list_open(scores: Values, probabilities: Values) -> tuple[OpenOrder, ...]:
 
 
 def sort_systems(table: CandidateTable) -> tuple[CandidateTable, Rows]:
-    """Return the table with its systems in an order that only their ranks decide, and the system of each
-    column.
+    """Sort the systems by their ranks only; return the table, and the system of each column.
 
     Sums of floats depend on the order of their terms in the last digits. This makes the caller's order
     irrelevant.

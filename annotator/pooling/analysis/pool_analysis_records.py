@@ -50,10 +50,10 @@ class SystemSet:
 
 @dataclass(frozen=True, slots=True)
 class PoolContents:
-    """The pool at a glance. `statuses`: pairs by status, for every status. `drawn`: the systems that the sets
-    name.
+    """The pool at a glance.
 
-    `blind_pairs`: judged pairs that the reader may still judge; they count as not judged.
+    `statuses`: pairs by status, for every status. `drawn`: the systems that the sets name. `blind_pairs`:
+    judged pairs that the reader may still judge; they count as not judged.
     """
 
     statuses: Mapping[str, int]
@@ -127,10 +127,10 @@ class DepthReport:
 
 @dataclass(frozen=True, slots=True)
 class PairFilter:
-    """A filter of pairs; None and "" mean all. `alone`: only pairs that no other system than `system`
-    proposed.
+    """A filter of pairs. None and "" mean all.
 
-    `text`: a part of the query's id or of the document's id or title, in any case. `number`: of the round.
+    `alone`: only pairs that no other system than `system` proposed. `text`: a part of the query's id or of
+    the document's id or title, in any case. `number`: of the round.
     """
 
     status: str | None = None

@@ -1,5 +1,4 @@
-"""Show the pool to leads: its contents and systems, relevance by rank, left-out candidates, and its pairs by
-page.
+"""Show the pool to leads: contents, systems, relevance by rank, left-out candidates, and pairs.
 
 The database counts, so a pool of a million proposals is shown in seconds; nothing here lists all pairs.
 Grades of single pairs are not shown here, because seeing them must be recorded. Pairs that the lead may still
@@ -242,7 +241,6 @@ def _require_lead(session: Session, actor: Actor, dataset: str) -> int:
 
 
 def _read_pairs(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> list[PooledPair]:
-    """Return these pairs in their order."""
     rows, provenance = sql.read_pair_rows(session, pair_pks), sql.read_provenance(session, pair_pks)
     states = {state.pair_pk: state for state in list_pair_states(session, dataset_pk, pair_pks)}
     return [

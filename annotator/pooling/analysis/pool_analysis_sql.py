@@ -1,5 +1,4 @@
-"""Count the pool by status, system, set of systems and rank, and list its pairs by page, with one statement
-each.
+"""Count the pool by status, system, set of systems and rank, and list its pairs by page.
 
 The settlement of every pair is derived in SQL by the rules of `domain/settling.py`, so that the database
 counts a pool of a million proposals itself (benchmarks/pool_page.py). A test compares both after every kind
@@ -30,13 +29,12 @@ from annotator.storage.sql import PreparedSql, execute_sql, fetch, fetch_tuples,
 
 
 def _settle(condition: str) -> str:
-    """Return the common table `settled` (pair_pk, query_pk, document_pk, status, grade) of the pairs with
-    this condition.
+    """Return the common table `settled` of the pairs with this condition.
 
-    All joins are by key, from pairs to their facts: 300,000 pairs take half a second. Two common tables are
-    never joined: without statistics, SQLite would compare all their rows. Reopened comes last, because an
-    expert's grade contests every other settlement. Pairs that the reader may still judge
-    (`storage/logs/disclosures.py`) count as not judged.
+    Its columns: pair_pk, query_pk, document_pk, status, grade. All joins are by key, from pairs to their
+    facts: 300,000 pairs take half a second. Two common tables are never joined: without statistics, SQLite
+    would compare all their rows. Reopened comes last, because an expert's grade contests every other
+    settlement. Pairs that the reader may still judge (`storage/logs/disclosures.py`) count as not judged.
     """
     return f"""
 blind AS ({BLIND_PAIRS}),
@@ -272,8 +270,7 @@ _STATED = "AND s.status = :status"
 def _prepare_pairs(
     *, by_query: bool, status: bool, system: bool, alone: bool, number: bool, text: bool
 ) -> PreparedSql:
-    """Return the statement that counts the filtered pairs by query, or the one that lists those of some
-    queries.
+    """Return the statement that counts the filtered pairs by query, or lists those of some queries.
 
     Only a filter by status needs the settlement of pairs. Without it, the statement reads the pairs alone.
     """
@@ -310,10 +307,10 @@ def list_pair_pks_of_page(
     start: int,
     most: int,
 ) -> tuple[list[int], int]:
-    """Return the pair_pks of a part of the filtered pairs, by query position and doc_id (code points), and
-    the total.
+    """Return the pair_pks of a part of the filtered pairs, and the number of all.
 
-    Counts by query first, then reads the pairs of the few queries of this part.
+    The order is by query position and doc_id (code points). Counts by query first, then reads the pairs of
+    the few queries of this part.
     """
     pattern = chosen.text.lower().replace("~", "~~").replace("%", "~%").replace("_", "~_")
     values: dict[str, Any] = {

@@ -1,5 +1,4 @@
-"""Decide which grades are offered to near duplicates, which were accepted, and which of those are out of
-date.
+"""Decide which grades are offered to near duplicates, accepted, or out of date.
 
 The grade of the judged document is offered to the others, and a lead accepts it for them. A document with an
 own judgment, decision or imported grade takes none. A grade that was itself taken over is not passed on.

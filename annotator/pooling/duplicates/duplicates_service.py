@@ -23,6 +23,7 @@ from annotator.pooling.duplicates.duplicate_records import (
 )
 from annotator.pooling.duplicates.duplicates import (
     OPEN_TO_GRADES,
+    DuplicatePair,
     LeftOutDuplicate,
     choose_groups,
     group_duplicates,
@@ -77,8 +78,8 @@ def show_duplicates(
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
-        left_out, groups = _read_groups(session, key_of(row.pk))
-        keys = _list_keys(session, key_of(row.pk), left_out)
+        left_out, pairs, groups = _read_groups(session, key_of(row.pk))
+        keys = _list_keys(left_out, pairs)
         pair_pks = find_pair_pks(session, {key for named in keys.values() for key in named})
         to_judge = list_to_judge(session, actor.person_id, pair_pks.values())
     hidden = {
@@ -122,7 +123,7 @@ def accept_duplicates(
         require_role(session, actor, dataset_pk, "lead")
         if not dry_run:
             lock_dataset(session, dataset_pk)
-        left_out, groups = _read_groups(session, dataset_pk)
+        left_out, _, groups = _read_groups(session, dataset_pk)
         chosen = choose_groups(dataset, groups, pairs if expected is None else list(expected))
         for group in chosen:
             if expected is not None and group.grade != expected.get(group.pair or ""):
@@ -158,16 +159,19 @@ def accept_duplicates(
     )
 
 
-def _read_groups(session: Session, dataset_pk: int) -> tuple[list[LeftOutDuplicate], list[DuplicateGroup]]:
+Pairs = Mapping[tuple[int, int], DuplicatePair]  # by (query_pk, document_pk)
+
+
+def _read_groups(
+    session: Session, dataset_pk: int
+) -> tuple[list[LeftOutDuplicate], Pairs, list[DuplicateGroup]]:
     left_out = keep_latest(list_left_out_duplicates(session, dataset_pk))
-    return left_out, group_duplicates(left_out, list_duplicate_pairs(session, dataset_pk, left_out))
-
-
-def _list_keys(
-    session: Session, dataset_pk: int, left_out: list[LeftOutDuplicate]
-) -> dict[tuple[str, str], set[str]]:
-    """Return the keys of all pairs of each group, by (query_id, judged doc_id)."""
     pairs = list_duplicate_pairs(session, dataset_pk, left_out)
+    return left_out, pairs, group_duplicates(left_out, pairs)
+
+
+def _list_keys(left_out: list[LeftOutDuplicate], pairs: Pairs) -> dict[tuple[str, str], set[str]]:
+    """Return the keys of all pairs of each group, by (query_id, judged doc_id)."""
     keys: dict[tuple[str, str], set[str]] = {}
     for item in left_out:
         for document_pk in (item.kept_pk, item.document_pk):
@@ -186,7 +190,6 @@ def _store(
     *,
     now: datetime,
 ) -> None:
-    """Store the documents as pairs, a round with the new ones, and the grades."""
     dataset_pk = key_of(row.pk)
     candidates = [
         PoolCandidate(

@@ -1,5 +1,4 @@
-"""Find documents that say the same as a better ranked one of the same query, so that only one of them is
-judged.
+"""Find near duplicates of better ranked documents of the same query, so that only one is judged.
 
 Two texts are near duplicates if the Jaccard similarity of their runs of five characters (`shingles.py`)
 reaches the threshold, and exact duplicates if they differ only in width, case and white space. MinHash

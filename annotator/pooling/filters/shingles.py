@@ -1,7 +1,7 @@
-"""Hash the runs of five characters of a text, to measure near duplicates in English, Japanese, Korean and
-code.
+"""Hash the runs of five characters of a text, to measure near duplicates.
 
-Width, case and white space make no difference. Texts that are nearly the same share most runs.
+Works for English, Japanese, Korean and code. Width, case and white space make no difference. Texts that are
+nearly the same share most runs.
 """
 
 import hashlib

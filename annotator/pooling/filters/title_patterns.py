@@ -30,7 +30,10 @@ json.dump([number for number, title in request["titles"] if pattern.search(title
 
 
 def check_pattern(pattern: str) -> None:
-    """Raise ValidationError, with the position of the fault, unless the text is a regular expression of Python."""
+    """Raise ValidationError unless the text is a regular expression of at most LONGEST_PATTERN characters.
+
+    The message has the position of the fault.
+    """
     if not pattern or len(pattern) > LONGEST_PATTERN:
         raise ValidationError(
             say(

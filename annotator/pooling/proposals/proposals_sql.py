@@ -1,5 +1,4 @@
-"""Read and store proposals: the state of a document for an annotator's query, the first judgment, and the
-list.
+"""Read and store proposals: existing pairs, the first judgment, and the list for leads.
 
 Rows for annotators reveal nothing about other people, only that a pair is in the pool.
 """

@@ -1,8 +1,8 @@
-"""Embed texts with a model in a local folder, by model2vec or sentence-transformers if one of them is
-installed.
+"""Embed texts with a model in a local folder, by model2vec or sentence-transformers.
 
-Nothing is downloaded: the folder must exist, and the libraries run offline. The folder shows which library is
-needed: it has a `config.json` of model2vec, or the `modules.json` of sentence-transformers.
+One of these libraries must be installed. Nothing is downloaded: the folder must exist, and the libraries run
+offline. The folder shows which library is needed: it has a `config.json` of model2vec, or the `modules.json`
+of sentence-transformers.
 """
 
 import json
@@ -66,9 +66,11 @@ def embed_texts(
     remaining = iter(texts)
     while batch := list(islice(remaining, BATCH)):
         rows = np.asarray(encode([text for _, text in batch]), dtype=np.float32)
-        chosen = has_direction(rows)
-        if chosen.any():
-            spool.add([name for (name, _), kept in zip(batch, chosen, strict=True) if kept], rows[chosen])
+        is_usable = has_direction(rows)
+        if is_usable.any():
+            spool.add(
+                [name for (name, _), kept in zip(batch, is_usable, strict=True) if kept], rows[is_usable]
+            )
     return spool.make_table(path)
 
 
@@ -90,12 +92,12 @@ def _take_encode(model: Any) -> Encode:
 
 @contextmanager
 def _stay_offline() -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in OFFLINE}
+    earlier = {name: os.environ.get(name) for name in OFFLINE}
     os.environ.update(OFFLINE)
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, value in earlier.items():
             if value is None:
                 del os.environ[name]
             else:

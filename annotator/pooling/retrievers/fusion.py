@@ -1,5 +1,4 @@
-"""Fuse ranked lists by reciprocal ranks: a document's score is the sum over the lists of weight / (K + rank),
-from 1.
+"""Fuse ranked lists by reciprocal ranks: a score is the sum over the lists of weight / (K + rank).
 
 Cormack, Clarke and Büttcher (SIGIR 2009), Reciprocal rank fusion outperforms Condorcet and individual rank
 learning methods.

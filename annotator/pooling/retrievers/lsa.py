@@ -1,5 +1,4 @@
-"""Rank documents by latent semantic analysis of character 2-grams and 3-grams: the cosine in a few
-dimensions.
+"""Rank documents by latent semantic analysis of character 2-grams and 3-grams.
 
 Deerwester et al. (1990), Indexing by latent semantic analysis; with the randomized decomposition of
 scikit-learn (Halko, Martinsson and Tropp 2011). At most SAMPLE documents, drawn with the seed, and their

@@ -53,17 +53,17 @@ def check_options(names: Sequence[str], options: RetrievalOptions) -> None:
 
 
 def _check_vectors(needed: bool, options: RetrievalOptions) -> None:
-    given = options.vectors is not None or options.query_vectors is not None
-    if given and options.embed is not None:
+    has_files = options.vectors is not None or options.query_vectors is not None
+    if has_files and options.embed is not None:
         raise ValidationError("--embed makes the vectors: leave --vectors and --query-vectors out")
     if (options.vectors is None) != (options.query_vectors is None):
         raise ValidationError("--vectors and --query-vectors go together")
-    if needed and not given and options.embed is None:
+    if needed and not has_files and options.embed is None:
         raise ValidationError(
             "the retriever 'vectors' needs --vectors FILE and --query-vectors FILE, or --embed FOLDER"
         )
-    if not needed and (given or options.embed is not None):
-        option = "--vectors" if given else "--embed"
+    if not needed and (has_files or options.embed is not None):
+        option = "--vectors" if has_files else "--embed"
         raise ValidationError(f"{option} goes with --retrieve vectors")
 
 

@@ -77,7 +77,7 @@ def _fold(text: str) -> str:
 
 
 def _cuts_word(text: str, start: int, stop: int) -> bool:
-    """Return whether a word of a script with spaces (Latin, Greek, Cyrillic …) continues beyond the part."""
+    """Return whether text[start:stop] begins or ends inside a word of Latin, Greek, Cyrillic or similar."""
     before, after = text[max(0, start - 1) : start + 1], text[stop - 1 : stop + 1]
     return any(len(edge) == 2 and all(_is_spaced(letter) for letter in edge) for edge in (before, after))
 

@@ -202,11 +202,14 @@ def _copy_parquet(path: Path, spool: VectorSpool) -> VectorTable:
 
 
 def _choose_columns(names: Sequence[str], path: str) -> tuple[str, str]:
-    chosen = [next((name for name in wanted if name in names), None) for wanted in (ID_NAMES, VECTOR_NAMES)]
-    if chosen[0] is None or chosen[1] is None:
+    columns = [
+        next((name for name in usual_names if name in names), None)
+        for usual_names in (ID_NAMES, VECTOR_NAMES)
+    ]
+    if columns[0] is None or columns[1] is None:
         expected = f"a column {' or '.join(ID_NAMES)} and a column {' or '.join(VECTOR_NAMES)}"
         raise BadInput([FormatError(path, None, expected, ", ".join(names) or "no column")])
-    return chosen[0], chosen[1]
+    return columns[0], columns[1]
 
 
 def _copy_batch(

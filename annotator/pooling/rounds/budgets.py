@@ -1,5 +1,4 @@
-"""Spend a budget of pairs: on high results of the best lists, or on documents that decide the order of the
-systems.
+"""Spend a budget of pairs: on high results of the best lists, or on the order of the systems.
 
 `move-to-front` and `adaptive` learn from the grades so far; `adaptive/` has the methods. A budget is the
 number of pairs of budget rounds that may wait for judgments. Unjudged pairs of earlier budget rounds count,
@@ -64,12 +63,12 @@ def spend_budget(
         rest = (request.budget or 0) - sum(state.waiting.values())
         return PoolChoice(np.sort(_choose(table, rest, request)))
     categories = np.array([state.categories[query_pk] or "" for query_pk in pairs.query.tolist()])
-    chosen: list[Numbers] = [np.zeros(0, dtype=np.int64)]
+    parts: list[Numbers] = [np.zeros(0, dtype=np.int64)]
     for category in sorted({name or "" for name in state.categories.values()}):
         own = replace(table, in_pool=table.in_pool | (categories != category))
         waiting = sum(number for name, number in state.waiting.items() if (name or "") == category)
-        chosen.append(_choose(own, request.per_category - waiting, request))
-    return PoolChoice(np.sort(np.concatenate(chosen)))
+        parts.append(_choose(own, request.per_category - waiting, request))
+    return PoolChoice(np.sort(np.concatenate(parts)))
 
 
 def _choose(table: CandidateTable, rest: int, request: PoolRequest) -> Numbers:

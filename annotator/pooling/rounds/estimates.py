@@ -39,15 +39,15 @@ def expect_relevant(
     relevant_counts = _count_bands(judged[relevant])
     expected = variance = 0.0
     covered = 0
-    for count, known, positive in zip(
+    for count, judged_here, positive in zip(
         new_counts.tolist(), judged_counts.tolist(), relevant_counts.tolist(), strict=True
     ):
-        if not count or known < LEAST_JUDGED:
+        if not count or judged_here < LEAST_JUDGED:
             continue
         covered += count
-        expected += count * positive / known
-        share = (positive + 0.5) / (known + 1)
-        variance += share * (1 - share) * (count + count**2 / known)
+        expected += count * positive / judged_here
+        share = (positive + 0.5) / (judged_here + 1)
+        variance += share * (1 - share) * (count + count**2 / judged_here)
     if not covered:
         why = say(
             "fewer than {least} candidates are judged at each rank that the new pairs have",
@@ -71,7 +71,10 @@ def _count_bands(ranks: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def estimate_effort(judgments: int, timed: int, seconds: float | None) -> LabelingEffort:
-    """Estimate the hours for these judgments, from the median active time `seconds` of `timed` judgments."""
+    """Estimate the hours for these judgments; without hours if fewer than LEAST_TIMED judgments have a time.
+
+    `seconds`: the median active time of `timed` judgments.
+    """
     if seconds is None or timed < LEAST_TIMED:
         why = say_n(
             "the pace is not measured yet: {n:,} judgment has a time, {least} are needed",

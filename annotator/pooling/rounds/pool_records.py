@@ -55,10 +55,10 @@ class PoolRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateLists:
-    """The candidates as parallel arrays: entry i is the result of `systems[system[i]]` at `position[i]`, from
-    1.
+    """The candidates as parallel arrays.
 
-    `query` and `document` are primary keys. A list contains a document once.
+    Entry i is the result of `systems[system[i]]` at `position[i]`, from 1. `query` and `document` are primary
+    keys. A list contains a document once.
     """
 
     systems: tuple[str, ...]
@@ -183,10 +183,10 @@ class OrderTable(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SystemOrder:
-    """The expected order of the systems if everything was judged, best first; open pairs of systems, least
-    certain first.
+    """The expected order of the systems if everything was judged, best first.
 
-    `judged`: candidates with a settled grade.
+    `open`: pairs of systems that may still swap, least certain first. `judged`: candidates with a settled
+    grade.
     """
 
     measure: str

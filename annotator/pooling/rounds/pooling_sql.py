@@ -19,8 +19,8 @@ from annotator.storage.sql import execute_sql, fetch_tuples, join_many_rows, pre
 from annotator.storage.tables.central import DocumentRow, PairRow
 
 _NUMBERED = """
-SELECT run_pk, query_pk, document_pk, rank, score, signals, rank - :before AS position
-FROM run_entry WHERE run_pk IN :runs AND rank <= :before + :depth"""
+SELECT run_pk, query_pk, document_pk, rank, score, signals, rank - :offset AS position
+FROM run_entry WHERE run_pk IN :runs AND rank <= :offset + :depth"""
 _COUNTED = """
 SELECT run_pk, query_pk, document_pk, rank, score, signals, position FROM (
   SELECT run_pk, query_pk, document_pk, rank, score, signals,
@@ -68,12 +68,12 @@ def read_lists(session: Session, runs: Mapping[int, str], depth: int) -> Candida
     some_left = _has_left_documents(session)
     parts = []
     for number, run_pk in enumerate(runs):
-        before = None if some_left else _find_numbering(session, run_pk)
+        offset = None if some_left else _find_numbering(session, run_pk)
         statement = prepare_sql(
-            f"SELECT query_pk, document_pk, position FROM ({_write_first(before, some_left=some_left)}) entry",
+            f"SELECT query_pk, document_pk, position FROM ({_write_first(offset, some_left=some_left)}) entry",
             lists=["runs"],
         )
-        rows = fetch_tuples(session, statement, {"runs": [run_pk], "depth": depth, "before": before})
+        rows = fetch_tuples(session, statement, {"runs": [run_pk], "depth": depth, "offset": offset})
         flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=3 * len(rows))
         parts.append((np.full(len(rows), number, dtype=np.int32), flat.reshape(-1, 3)))
     systems = [numbers for numbers, _ in parts] or [np.zeros(0, dtype=np.int32)]
@@ -105,8 +105,7 @@ def name_systems(
     *,
     is_new_pool: bool,
 ) -> None:
-    """Add each of these runs to the provenance of the pairs among its first `depth` results, unless it is
-    there.
+    """Add these runs to the provenance of the pairs among their first `depth` results.
 
     `is_new_pool`: no pair had any provenance before. Handles some queries at a time with all runs: the rows
     of a pair are adjacent in the table's index, so the index is written from start to end.
@@ -114,18 +113,18 @@ def name_systems(
     some_left = _has_left_documents(session)
     by_numbering: dict[int | None, list[int]] = {}
     for run_pk in runs:
-        before = None if some_left else _find_numbering(session, run_pk)
-        by_numbering.setdefault(before, []).append(run_pk)
+        offset = None if some_left else _find_numbering(session, run_pk)
+        by_numbering.setdefault(offset, []).append(run_pk)
     for chunk in split_into_chunks(sorted(query_pks), QUERIES_AT_ONCE):
-        for before, run_pks in by_numbering.items():
+        for offset, run_pks in by_numbering.items():
             statement = _NAME_SYSTEMS.format(
-                first=_write_first(before, some_left=some_left, queries=_QUERIES),
+                first=_write_first(offset, some_left=some_left, queries=_QUERIES),
                 unless_there="" if is_new_pool else _UNLESS_THERE,
             )
             values = {
                 "runs": run_pks,
                 "depth": depth,
-                "before": before,
+                "offset": offset,
                 "dataset_pk": dataset_pk,
                 "first_query": chunk[0],
                 "last_query": chunk[-1],
@@ -147,8 +146,7 @@ def _has_left_documents(session: Session) -> bool:
 
 
 def _find_numbering(session: Session, run_pk: int) -> int | None:
-    """Return the first rank minus 1, if every query of the run has the same first rank and no gaps; else
-    None.
+    """Return the first rank minus 1 if all queries have the same first rank and no gaps; else None.
 
     The position of a result is then its rank minus this number, so nothing needs sorting.
     """
@@ -156,8 +154,8 @@ def _find_numbering(session: Session, run_pk: int) -> int | None:
     return lowest - 1 if lowest is not None and lowest == highest and not most_missing else None
 
 
-def _write_first(before: int | None, *, some_left: bool, queries: str = "") -> str:
-    """Return the SQL for the first results of runs. `before`: the result of `_find_numbering`."""
-    if before is not None:
+def _write_first(offset: int | None, *, some_left: bool, queries: str = "") -> str:
+    """Return the SQL for the first results of runs. `offset`: the result of `_find_numbering`."""
+    if offset is not None:
         return _NUMBERED + queries
     return _COUNTED.format(left=_BUT_LEFT if some_left else "", queries=queries)

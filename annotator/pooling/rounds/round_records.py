@@ -16,8 +16,7 @@ class PairDraw:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A candidate left out by a rule, such as `exclude:language=ko`, `min-length:100` or
-    `near-duplicate:0.9`.
+    """A candidate left out by a rule, such as `exclude:language=ko` or `near-duplicate:0.9`.
 
     `kept_document_pk`: the document that is judged instead, if any.
     """

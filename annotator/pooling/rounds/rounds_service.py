@@ -1,5 +1,4 @@
-"""Make a round of the pool, and list the rounds: gather candidates, choose some by a strategy, store pairs
-and round.
+"""Make a round of the pool: gather candidates, choose some by a strategy, and store the pairs.
 
 Candidates are the first results of imported runs and of our own retrievers. Everything is computed before the
 dataset is locked; then one transaction stores the pairs, their provenance, the round, and the candidates that
@@ -134,6 +133,8 @@ class _Chosen:
 
     choice: PoolChoice
     is_new: NDArray[np.bool_]
+    order: SystemOrder | None = None  # of an adaptive round
+    waiting: int = 0  # unjudged pairs of earlier budget rounds
     samples: tuple[int, ...] = ()
     chances: NDArray[np.float64] | None = None
     combined: NDArray[np.float64] | None = None
@@ -163,30 +164,27 @@ def make_round(
         pool = read_pool(session, key_of(row.pk))
         blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
         grades = _read_grades(session, key_of(row.pk), gathered.pairs, pool, blind)
-        choice, order, waiting = _choose(session, key_of(row.pk), request, gathered, pool, grades)
-        chosen = _Chosen(choice, ~_is_there(gathered.pairs, choice.pairs, pool))
+        chosen = _choose(session, key_of(row.pk), request, gathered, pool, grades)
         if request.strategy == "stratified":
             chosen = _combine_samples(session, key_of(row.pk), request, gathered, chosen, pool)
         doc_ids = list_doc_ids(session, key_of(row.pk))
         judgments = _count_judgments(session, row, gathered, chosen, doc_ids)
     times = compute_times(database, actor, dataset)
     report = _report(dataset, request, gathered, chosen, dry_run=dry_run)
-    new_ranks = gathered.pairs.best[choice.pairs[chosen.is_new]]
+    new_ranks = gathered.pairs.best[chosen.choice.pairs[chosen.is_new]]
     is_judged = grades >= 0
     judged, relevant = gathered.pairs.best[is_judged], grades[is_judged] >= RELEVANT_FROM
     figures: dict[str, Any] = {
         "expected_relevant": expect_relevant(new_ranks, judged, relevant),
         "effort": estimate_effort(judgments, times.overall.n, times.overall.seconds),
-        "order": order,
-        "waiting": waiting,
+        "order": chosen.order,
+        "waiting": chosen.waiting,
     }
     if not dry_run:
         if progress is not None:
             progress(STORING, 0.0)
-        figures["round"], new = _store(
-            database, actor, dataset, request, gathered, chosen, order, waiting, doc_ids, now
-        )
-        figures |= {"new": new, "already_there": len(choice.pairs) - new}
+        number, new = _store(database, actor, dataset, request, gathered, chosen, doc_ids, now)
+        figures |= {"round": number, "new": new, "already_there": len(chosen.choice.pairs) - new}
         if progress is not None:
             progress(STORING, 1.0)
     return PoolReport(**{**report, **figures})
@@ -296,7 +294,6 @@ def _choose_runs(session: Session, row: DatasetRow, request: PoolRequest) -> dic
 
 
 def _join_lists(lists: CandidateLists, retrieved: Sequence[PoolCandidate]) -> CandidateLists:
-    """Append the lists of our retrievers to those of the runs."""
     if not retrieved:
         return lists
     systems = (*lists.systems, *dict.fromkeys(item.system for item in retrieved))
@@ -314,8 +311,7 @@ def _join_lists(lists: CandidateLists, retrieved: Sequence[PoolCandidate]) -> Ca
     )
 
 
-def _is_there(pairs: CandidatePairs, indexes: Numbers, pool: PoolArrays) -> NDArray[np.bool_]:
-    """Return for each of these candidates whether it is in the pool."""
+def _is_in_pool(pairs: CandidatePairs, indexes: Numbers, pool: PoolArrays) -> NDArray[np.bool_]:
     width = int(max(pairs.document.max(initial=0), pool.document.max(initial=0))) + 1
     keys = pairs.query[indexes] * width + pairs.document[indexes]
     return np.isin(keys, pool.query * width + pool.document)
@@ -351,16 +347,18 @@ def _choose(
     gathered: _Gathered,
     pool: PoolArrays,
     grades: NDArray[np.int8],
-) -> tuple[PoolChoice, SystemOrder | None, int]:
-    """Return the choice, the order of the systems (adaptive rounds only), and the unjudged pairs of budget rounds."""
+) -> _Chosen:
+    pairs = gathered.pairs
     if request.strategy not in BUDGETED:
-        return choose_candidates(gathered.lists, gathered.pairs, request), None, 0
-    in_pool = _is_there(gathered.pairs, np.arange(len(gathered.pairs.query)), pool)
+        choice = choose_candidates(gathered.lists, pairs, request)
+        return _Chosen(choice, ~_is_in_pool(pairs, choice.pairs, pool))
+    in_pool = _is_in_pool(pairs, np.arange(len(pairs.query)), pool)
     waiting = count_waiting(session, dataset_pk, BUDGETED)
     state = PoolState(grades, in_pool, list_categories(session, dataset_pk), waiting)
     table = tabulate(gathered.lists, state)
     order = describe_order(table, gathered.lists.systems, request) if request.strategy == "adaptive" else None
-    return spend_budget(table, gathered.pairs, state, request), order, sum(waiting.values())
+    choice = spend_budget(table, pairs, state, request)
+    return _Chosen(choice, ~in_pool[choice.pairs], order, sum(waiting.values()))
 
 
 def _combine_samples(
@@ -384,7 +382,7 @@ def _combine_samples(
     for sample in samples:
         systems = {runs[system]: system for system in sample.depths if system in runs}
         pairs = pair_candidates(read_lists(session, systems, sample.strata[-1].last))
-        in_pool = _is_there(pairs, np.arange(len(pairs.query)), pool)
+        in_pool = _is_in_pool(pairs, np.arange(len(pairs.query)), pool)
         check_repeated(sample, pairs, list_drawn(session, dataset_pk, sample.number), in_pool)
         combined = combine_chances(combined, carry_chances(sample, pairs, gathered.pairs))
     return replace(chosen, samples=numbers, chances=chances, combined=combined)
@@ -431,13 +429,10 @@ def _store(
     request: PoolRequest,
     gathered: _Gathered,
     chosen: _Chosen,
-    order: SystemOrder | None,
-    waiting: int,
     doc_ids: Mapping[int, str],
     now: datetime,
 ) -> tuple[int | None, int]:
-    """Store the pairs, their provenance and the round; return its number (or None) and the number of new
-    pairs.
+    """Store pairs, provenance and round; return its number (or None) and the number of new pairs.
 
     Without new pairs, a round is stored only if a candidate was newly left out, or for a further sample,
     which changes the probabilities of earlier ones. `waiting`: the counted unjudged pairs of budget rounds.
@@ -449,14 +444,14 @@ def _store(
         require_role(session, actor, dataset_pk, "lead")
         lock_dataset(session, dataset_pk)
         budgeted = request.strategy in BUDGETED
-        if budgeted and sum(count_waiting(session, dataset_pk, BUDGETED).values()) > waiting:
+        if budgeted and sum(count_waiting(session, dataset_pk, BUDGETED).values()) > chosen.waiting:
             raise StateError(
                 say(
                     "another round has spent a budget in the meantime: nothing was added; check that round, then try again"
                 )
             )
         pool, latest = read_pool(session, dataset_pk), find_latest_pair(session, dataset_pk)
-        chosen = replace(chosen, is_new=~_is_there(gathered.pairs, chosen.choice.pairs, pool))
+        chosen = replace(chosen, is_new=~_is_in_pool(gathered.pairs, chosen.choice.pairs, pool))
         samples = tuple(
             made.number for made in list_rounds(session, dataset_pk) if made.strategy == "stratified"
         )
@@ -482,8 +477,8 @@ def _store(
         if changes_nothing and leaves_out_nothing_new(session, dataset_pk, gathered.left_out):
             return None, 0
         figures = _describe_figures(gathered, chosen, request)
-        if order is not None:
-            figures["order"] = asdict(order)
+        if chosen.order is not None:
+            figures["order"] = asdict(chosen.order)
         new = NewRound(request.strategy, _describe_request(request), figures, gathered.left_out)
         number = add_round(session, dataset_pk, new, {}, made_by=actor.person_id, now=now)
         add_new_pairs_to_round(session, dataset_pk, number, latest, _list_draws(gathered, chosen))
@@ -501,7 +496,6 @@ def _store(
 
 
 def _describe_request(request: PoolRequest) -> dict[str, Any]:
-    """Return the options that the strategy uses, as JSON."""
     options: dict[str, Any] = {"depth": request.depth}
     options["systems"] = None if request.systems is None else list(request.systems)
     options["retrievers"] = list(request.retrievers)
@@ -537,7 +531,6 @@ def _describe_figures(gathered: _Gathered, chosen: _Chosen, request: PoolRequest
 
 
 def _count_left_out(gathered: _Gathered, request: PoolRequest) -> dict[str, int]:
-    """Return {rule: left-out candidates} for every rule of the request, including 0."""
     counts = Counter(item.rule for item in gathered.left_out)
     return {rule: counts[rule] for rule in request.filters.list_rules()}
 
@@ -598,7 +591,6 @@ def _report(
 
 
 def _count_systems(lists: CandidateLists, pairs: CandidatePairs, chosen: Numbers) -> tuple[SystemCounts, ...]:
-    """Count the chosen pairs of each system, by name."""
     is_chosen = np.zeros(len(pairs.query), dtype=np.bool_)
     is_chosen[chosen] = True
     counts = []

@@ -1,5 +1,4 @@
-"""Choose the candidates that become pairs: the first results, the first of the fused list, or a sample by
-rank.
+"""Choose the candidates that become pairs: first results, first of the fused list, or a sample.
 
 - `depth`: every document among the first `depth` results of any list.
 - `fused`: the first `depth` documents of all lists fused by reciprocal rank (`retrievers/fusion.py`). At

@@ -1,5 +1,4 @@
-"""Search texts while a person types: a BM25 index in memory over the grams of `grams.py`, built in the
-background.
+"""Search texts while a person types, with a BM25 index in memory that is built in the background.
 
 A segment has up to 65,536 texts or some million characters; a hundred thousand texts take some hundred
 megabytes. Scores are BM25's (Lucene's variant, k1 1.5, b 0.75). Grams of very many texts are skipped, so that

@@ -129,8 +129,7 @@ def suggest_from(
                 blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
                 plan = _plan(session, row, kept, followed, documents, blind)
                 counts = tuple(_count_rule(rule, plan) for rule in followed)
-            _store(session, row, plan, now=now)
-            number = _store_round(session, row, plan, counts, made_by=actor.person_id, now=now)
+            number = _store(session, row, plan, counts, made_by=actor.person_id, now=now)
             break
     return SuggestReport(
         dataset=dataset,
@@ -325,8 +324,20 @@ def _is_fresh(
     return earlier is None or earlier.grade != item.grade or not starting <= set(earlier.from_pairs)
 
 
-def _store(session: Session, row: DatasetRow, plan: _SuggestPlan, *, now: datetime) -> None:
-    """Add the new pairs, the provenance of every suggested pair, and the fresh suggestions."""
+def _store(
+    session: Session,
+    row: DatasetRow,
+    plan: _SuggestPlan,
+    counts: Sequence[RuleCounts],
+    *,
+    made_by: int | None,
+    now: datetime,
+) -> int | None:
+    """Store the new pairs, the provenance of every suggested pair, the fresh suggestions, and a round of the
+    new pairs.
+
+    Returns the number of the round; None without a new pair.
+    """
     query_pks = {query.query_id: pk for pk, query in list_queries(session, key_of(row.pk)).items()}
     candidates = [
         PoolCandidate(
@@ -339,9 +350,9 @@ def _store(session: Session, row: DatasetRow, plan: _SuggestPlan, *, now: dateti
         for item in plan.suggested
     ]
     if not candidates:
-        return
+        return None
     add_candidates(session, key_of(row.pk), row.name, candidates, now=now)
-    pairs = list_pair_pks(session, key_of(row.pk), {query_pks[item.query_id] for item in plan.fresh})
+    pairs = list_pair_pks(session, key_of(row.pk), {query_pks[item.query_id] for item in plan.suggested})
     rows = [
         StoredSuggestion(
             pairs[query_pks[item.query_id], plan.documents[item.doc_id]],
@@ -354,23 +365,8 @@ def _store(session: Session, row: DatasetRow, plan: _SuggestPlan, *, now: dateti
         for item in plan.fresh
     ]
     add_relation_suggestions(session, rows, now=now)
-
-
-def _store_round(
-    session: Session,
-    row: DatasetRow,
-    plan: _SuggestPlan,
-    counts: Sequence[RuleCounts],
-    *,
-    made_by: int | None,
-    now: datetime,
-) -> int | None:
-    """Store the round of the new pairs, and return its number; None without a new pair."""
     if not plan.new_pairs:
         return None
-    query_pks = {query.query_id: pk for pk, query in list_queries(session, key_of(row.pk)).items()}
-    names = [(query_pks[query_id], plan.documents[doc_id]) for query_id, doc_id in plan.new_pairs]
-    pairs = list_pair_pks(session, key_of(row.pk), {query_pk for query_pk, _ in names})
     new = NewRound(
         STRATEGY,
         {"rules": [{"rule": rule.rule, "relation": rule.relation, "grade": rule.grade} for rule in counts]},
@@ -381,6 +377,7 @@ def _store_round(
             "new_by_rule": {rule.rule: rule.new for rule in counts},
         },
     )
+    names = [(query_pks[query_id], plan.documents[doc_id]) for query_id, doc_id in plan.new_pairs]
     drawn = {pairs[name]: PairDraw() for name in names}
     return add_round(session, key_of(row.pk), new, drawn, made_by=made_by, now=now)
 

@@ -1,9 +1,4 @@
-"""Draw the page Overview: when a release is possible and what holds it up, what to do next, how well
-annotators agree, and how far the work is.
-
-Shows progress by annotator and by query, pairs by status and what the remaining ones wait for, and what the
-dataset covers beside what it is required to cover.
-"""
+"""Draw the page Overview: the expected release, the next steps, agreement, progress and coverage."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -227,7 +222,6 @@ def _describe_days(work: WorkForecast) -> str:
 
 
 def _draw_work(forecast: ReleaseForecast) -> None:
-    """Draw the computation of the date, one click away."""
     with st.expander(tr("How the date is computed")):
         columns = (tr("kind of work"), tr("still to do"), tr("per day"), tr("days needed"))
         draw_table(tr("How the date is computed"), columns, list_work_rows(forecast))

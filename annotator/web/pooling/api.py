@@ -1,5 +1,4 @@
-"""Answer the panel's requests for documents that the pool lacks: search them, read one, propose it with a
-first grade.
+"""Answer the panel's requests to search documents, read one, and propose it with a first grade.
 
 Answers contain no rank, score, system or other person's grade. For leads, `GET /api/pool/left-out?dataset=…`
 is a file of the candidates that rounds left out by rule.

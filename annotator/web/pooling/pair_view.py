@@ -59,7 +59,6 @@ def draw_pair(context: PageContext, dataset: str, key: str) -> None:
 
 
 def _draw_hidden(key: str) -> None:
-    """Say why the systems of the pair are hidden, and offer to show them."""
     draw_note(tr("You may still judge this pair, so its status and the systems that proposed it are hidden."))
     st.button(tr("Show them and judge this pair no more"), on_click=_reveal, args=(key,))
 
@@ -135,7 +134,6 @@ def _draw_duplicates(origin: PooledPairOrigin) -> None:
 
 
 def _draw_document(context: PageContext, dataset: str, doc_id: str) -> None:
-    """Draw the document as on the page Label, in a box that scrolls."""
     document = read_ranked_document(context.database, context.actor, dataset, doc_id)
     st.header(tr("Document"))
     named = escape(document.title or document.doc_id)

@@ -204,7 +204,7 @@ def _draw_fusion(choices: RoundChoices, retrievers: Sequence[str]) -> RetrievalO
 
 
 def _draw_strategy() -> PoolRequest | None:
-    """Draw the strategy with its fields, and return this part of the request."""
+    """Draw the strategy with its fields, and return this part of the request; None while a field is wrong."""
     strategy = read_strategy(
         choose(
             tr("What to take"),

@@ -5,7 +5,7 @@ confirmation. The form never shows which pairs are drawn.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import streamlit as st
 
@@ -304,16 +304,7 @@ def _describe_expert(expert: QualityExpert) -> str:
 
 def _preview(context: PageContext, dataset: str, form_values: DrawFormValues) -> QualityPreview | None:
     try:
-        return preview_sample(
-            context.database,
-            context.actor,
-            dataset,
-            annotator=form_values.annotator,
-            rate=form_values.rate,
-            size=form_values.size,
-            seed=form_values.seed,
-            new_round=form_values.new_round,
-        )
+        return preview_sample(context.database, context.actor, dataset, **asdict(form_values))
     except AnnotatorError as error:
         st.error(escape_markdown(show_refusal(error)))
         return None
@@ -358,17 +349,7 @@ def _draw(dataset: str, form_values: DrawFormValues) -> None:
     if context is None:
         return
     try:
-        made = draw_sample(
-            context.database,
-            context.actor,
-            dataset,
-            annotator=form_values.annotator,
-            rate=form_values.rate,
-            size=form_values.size,
-            seed=form_values.seed,
-            new_round=form_values.new_round,
-            now=context.now,
-        )
+        made = draw_sample(context.database, context.actor, dataset, **asdict(form_values), now=context.now)
     except AnnotatorError as error:
         st.session_state[REFUSED] = show_refusal(error)
         return

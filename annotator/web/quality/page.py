@@ -247,7 +247,6 @@ def draw_evidence(context: PageContext, status: QualityStatus) -> None:
 
 
 def _draw_further(status: QualityStatus) -> None:
-    """Draw how many further pairs would bring the bound below the limit."""
     st.header(tr("Pairs needed to pass"))
     if status.further is None:
         st.text(

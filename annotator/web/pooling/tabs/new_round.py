@@ -114,7 +114,6 @@ def draw(shown: ShownPool) -> None:
 
 
 def _choose_kind() -> str:
-    """Draw the kinds of rounds; return the chosen one."""
     FIELDS.begin("kind")
     chosen = st.segmented_control(
         tr("Candidates"),
@@ -298,7 +297,6 @@ def _draw_result(dataset: str, number: int | None, new: int) -> None:
 
 
 def _draw_next_step(context: PageContext, dataset: str) -> None:
-    """Link to the page People while the dataset has no annotators."""
     people = list_people(context.database, context.actor, dataset=dataset)
     if not any(item.role == "annotator" for person in people for item in person.memberships):
         st.text(tr("Next: invite annotators."))

@@ -1,5 +1,4 @@
-"""Draw the tab "Overlap": which systems proposed the same pairs, as an accessible table that looks like a
-picture.
+"""Draw the tab "Overlap": which systems proposed the same pairs, as an accessible picture.
 
 A row is a set of systems, with a dot under each of them, as in an UpSet plot (Lex et al. 2014). The length of
 the bar is the number of pairs: relevant, not relevant, and without a settled grade, in different patterns and

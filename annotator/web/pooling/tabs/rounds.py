@@ -80,7 +80,6 @@ def draw(shown: ShownPool) -> None:
 
 
 def _draw_order(dataset: str, rounds: Sequence[PoolRound]) -> None:
-    """Draw the order of the systems from the latest adaptive round."""
     latest = next((item for item in reversed(rounds) if item.strategy == "adaptive"), None)
     order = None if latest is None else read_order(latest.figures)
     if latest is None or order is None:
