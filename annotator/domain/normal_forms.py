@@ -26,6 +26,7 @@ def is_invisible(character: str) -> bool:
 
 
 def remove_invisible(text: str) -> str:
+    """Remove the characters without a visible form of their own."""
     return "".join(character for character in text if not is_invisible(character))
 
 
