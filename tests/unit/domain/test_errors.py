@@ -16,7 +16,7 @@ from annotator.domain.errors import FormatError
         (" 4", " 4"),
     ],
 )
-def test_white_space_that_was_found_can_be_seen(text: str, shown: str) -> None:
+def test_found_white_space_is_shown_escaped(text: str, shown: str) -> None:
     assert (
         str(FormatError("f.csv", 2, "a grade 0-3", text)) == f"f.csv:2: expected a grade 0-3, found {shown}"
     )

@@ -27,7 +27,7 @@ def test_an_excerpt_has_the_first_words_without_markup_and_title(
     assert cut_excerpt(text, media_type, title=title) == excerpt
 
 
-def test_an_excerpt_says_that_the_document_goes_on() -> None:
+def test_an_excerpt_ends_with_an_ellipsis_if_the_document_continues() -> None:
     assert cut_excerpt("長" * (EXCERPT + 1), "text/plain") == "長" * EXCERPT + "…"
     assert cut_excerpt("長" * EXCERPT, "text/plain") == "長" * EXCERPT
     assert cut_excerpt("<p>" + " " * EXCERPT_OF, "text/html") == "…"

@@ -44,7 +44,7 @@ def test_without_decimals_the_zeros_of_a_number_stay() -> None:
         (100.0, "100"),
     ],
 )
-def test_three_digits_that_say_something_are_shown(figure: float, shown: str) -> None:
+def test_three_significant_digits_are_shown(figure: float, shown: str) -> None:
     assert show_figure(figure) == shown
 
 
@@ -100,11 +100,11 @@ def test_no_figure_of_everyday_size_has_a_power_of_ten(figure: float) -> None:
         (None, 0, "–"),
     ],
 )
-def test_a_share_is_all_or_nothing_only_if_it_is(share: float | None, digits: int, shown: str) -> None:
+def test_only_0_and_1_are_shown_as_0_and_100_percent(share: float | None, digits: int, shown: str) -> None:
     assert show_percent(share, digits) == shown
 
 
-def test_a_share_is_told_apart_from_its_limit_and_a_bound_is_rounded_up() -> None:
+def test_a_share_differs_visibly_from_its_limit_and_a_bound_is_rounded_up() -> None:
     assert show_percent(0.04996, 1, limit=0.05) == "4.996 %"
     assert show_percent(0.0501, 0, at_most=True) == "6 %"
     assert show_percent(0.0401, 1, at_most=True, limit=0.05) == "4.1 %"

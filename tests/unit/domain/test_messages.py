@@ -72,7 +72,7 @@ def test_parts_are_joined_and_those_that_are_sentences_stay_so() -> None:
     assert join_sentences([begin(part), "It is so."]) == "Grade 1: name It is so."
 
 
-def test_a_place_follows_from_the_seed_the_annotator_and_the_name_alone_and_from_each_of_them() -> None:
+def test_the_order_key_depends_exactly_on_seed_annotator_and_name() -> None:
     assert order_key(7, "花子", "Q1") == order_key(7, "花子", "Q1")
     indexes = [
         order_key(7, "花子", "Q1"),

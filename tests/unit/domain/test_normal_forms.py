@@ -44,9 +44,7 @@ def test_a_name_is_an_existing_person_or_the_first_spelling() -> None:
     assert clean(" \u200b ") == ""
 
 
-def test_of_two_existing_people_of_one_normal_form_each_keeps_its_own_name_and_no_other_name_is_theirs() -> (
-    None
-):
+def test_two_people_with_one_normal_form_keep_their_names_and_get_no_other_spelling() -> None:
     assert match_names(["hana", "hana ", "HANA"], ["hana", "hana "]) == {
         "hana": "hana",
         "hana ": "hana ",
@@ -93,7 +91,7 @@ def test_other_ids_are_not_near(new_id: str, existing: str) -> None:
     assert find_near_ids([new_id], [existing]) == {}
 
 
-def test_an_id_is_shown_with_what_hides_from_the_eye() -> None:
+def test_an_id_is_shown_with_invisible_characters_escaped() -> None:
     assert show_id("d1 ") == "'d1 '"
     assert show_id("d1\u200b") == r"'d1\u200b'"
     assert show_id("민법") == "'민법'"

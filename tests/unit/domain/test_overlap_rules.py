@@ -38,13 +38,13 @@ from annotator.domain.overlap import (
         ({"conditional": 0}, "third judgment: expected a distance 1-3, found 0"),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused_with_what_was_expected(rules: dict[str, Any], message: str) -> None:
+def test_impossible_rules_are_refused_with_the_expected_value(rules: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as refused:
         check_rules(2, rules)
     assert message in str(refused.value)
 
 
-def test_rules_that_say_nothing_are_no_rules() -> None:
+def test_empty_rules_are_none() -> None:
     assert check_rules(2, {"category": {}, "share": None, "cap": None, "conditional": None}) is None
     assert check_rules(2, None) is None
     assert conditional_distance(None) is None
@@ -79,13 +79,13 @@ def test_at_its_limits_a_rule_is_kept_as_it_is(rules: dict[str, Any]) -> None:
         ({"category": {"howto": 20}, "conditional": 1}, 20, 3),
     ],
 )  # fmt: skip
-def test_the_most_that_a_pair_can_come_to_need_counts_the_share_the_cap_and_a_further_one(
+def test_the_largest_overlap_includes_the_share_the_cap_and_a_further_annotator(
     rules: dict[str, Any] | None, howto: int, other: int
 ) -> None:
     assert (find_largest_overlap(2, rules, "howto"), find_largest_overlap(2, rules, None)) == (howto, other)
 
 
-def test_pairs_are_wanted_by_the_same_number_unless_a_category_or_a_share_says_otherwise() -> None:
+def test_the_overlap_is_uniform_without_rules_for_categories_or_a_share() -> None:
     assert [find_uniform_overlap(3, rules) for rules in (None, {}, {"conditional": 1}, {"cap": 2})] == [
         3,
         3,
@@ -96,7 +96,7 @@ def test_pairs_are_wanted_by_the_same_number_unless_a_category_or_a_share_says_o
     assert find_uniform_overlap(3, {"share": {"share": 0.5, "overlap": 3}}) is None
 
 
-def test_which_pairs_are_in_the_share_follows_from_the_seed_and_the_key_alone() -> None:
+def test_only_the_seed_and_the_key_decide_which_pairs_are_in_the_share() -> None:
     drawn = [number for number in range(20) if is_in_share(0.3, seed=7, key=f"{number:024x}")]
     assert drawn == [0, 7, 11, 16]
 
@@ -133,7 +133,7 @@ def test_the_rules_read_as_a_sentence(overlap: int, rules: dict[str, Any] | None
         ([("independent", 1)] * 4, 1, 0),
     ],
 )
-def test_a_pair_for_two_lacks_what_is_not_judged_and_one_more_where_the_counted_grades_differ(
+def test_a_pair_lacks_its_missing_judgments_and_one_more_if_the_counted_grades_differ(
     judgments: list[tuple[str, int | None]], further_from: int | None, lacking: int
 ) -> None:
     assert count_lacking(2, judgments, further_from=further_from) == lacking

@@ -30,14 +30,14 @@ def answers(*grades: int | None) -> list[tuple[int | None, datetime]]:
 
 
 @pytest.mark.parametrize("grades", [(), (2,), (None,), (2, 2), (None, None), (0, 0, 0)])
-def test_where_nobody_differs_there_is_no_dispute(grades: tuple[int | None, ...]) -> None:
+def test_equal_grades_are_no_disagreement(grades: tuple[int | None, ...]) -> None:
     assert find_queue_entry(SettlementFacts(answers(*grades))) is None
 
 
 @pytest.mark.parametrize(
     ("grades", "low", "high", "since"), [((0, 3), 0, 3, 1), ((2, 2, 1), 1, 2, 2), ((3, 0, 1, 2), 0, 3, 1)]
 )
-def test_grades_that_differ_are_a_dispute_from_the_first_that_does(
+def test_different_grades_are_a_disagreement_since_the_first_different_one(
     grades: tuple[int, ...], low: int, high: int, since: int
 ) -> None:
     assert find_queue_entry(SettlementFacts(answers(*grades))) == QueueEntry(
@@ -52,7 +52,7 @@ def test_the_order_of_the_answers_is_their_time() -> None:
 
 
 @pytest.mark.parametrize(("grades", "since"), [((2, None), 1), ((None, 2), 1), ((2, 2, None), 2)])
-def test_a_grade_and_cannot_be_rated_are_a_dispute_as_between_neighbours(
+def test_a_grade_and_unrateable_have_the_distance_of_neighbours(
     grades: tuple[int | None, ...], since: int
 ) -> None:
     assert find_queue_entry(SettlementFacts(answers(*grades))) == QueueEntry(
@@ -60,7 +60,7 @@ def test_a_grade_and_cannot_be_rated_are_a_dispute_as_between_neighbours(
     )
 
 
-def test_both_reasons_may_hold() -> None:
+def test_several_reasons_can_hold() -> None:
     queue_entry = find_queue_entry(SettlementFacts(answers(0, None, 3)))
     assert queue_entry == QueueEntry(
         True,
@@ -74,7 +74,7 @@ def test_both_reasons_may_hold() -> None:
 
 
 @pytest.mark.parametrize("decided", [2, 0, "unrateable"])
-def test_a_decision_closes_it_and_keeps_why_it_was_one(decided: Decided) -> None:
+def test_a_decision_closes_the_entry_and_keeps_its_reasons(decided: Decided) -> None:
     queue_entry = find_queue_entry(SettlementFacts(answers(0, 2), decided=decided, decided_at=at(9)))
     assert queue_entry == QueueEntry(False, QueueReason.DIFFER, NOTHING, 0, 2, 2, at(1))
 
@@ -89,11 +89,11 @@ def test_quality_control_reopens_with_the_grade_that_it_contradicts() -> None:
     assert queue_entry == QueueEntry(True, QueueReason.QUALITY, QueueReason.QUALITY, 0, 2, 2, at(7))
 
 
-def test_quality_control_that_agrees_by_now_is_no_reason() -> None:
+def test_quality_control_that_agrees_with_the_present_grade_is_no_reason() -> None:
     assert find_queue_entry(SettlementFacts(answers(2, 2), settled=2, errors=[(2, at(7))])) is None
 
 
-def test_an_error_on_what_nobody_has_settled_any_more_is_a_reason() -> None:
+def test_an_error_on_a_pair_without_a_settled_grade_is_a_reason() -> None:
     queue_entry = find_queue_entry(SettlementFacts([], errors=[(2, at(7))]))
     assert queue_entry == QueueEntry(True, QueueReason.QUALITY, QueueReason.QUALITY, None, None, 0, at(7))
 
@@ -107,7 +107,7 @@ def test_an_error_on_what_nobody_has_settled_any_more_is_a_reason() -> None:
         (QueueReason.QUALITY, {"errors": [(0, at(11))], "settled": 2}),
     ],
 )
-def test_what_comes_after_a_decision_opens_the_pair_again_since_then(
+def test_later_objections_questions_and_errors_reopen_a_decided_pair(
     reason: QueueReason, fields: dict[str, object]
 ) -> None:
     pair = SettlementFacts(answers(1, 2), decided=2, decided_at=at(9), **fields)  # type: ignore[arg-type]
@@ -174,7 +174,7 @@ def test_a_pair_is_at_one_stage(
     assert find_stage(settlement, waiting, decided=decided, lacking=lacking) == stage
 
 
-def test_an_error_that_a_lead_has_decided_on_still_says_why_the_pair_was_in_the_queue() -> None:
+def test_a_decided_error_stays_among_the_reasons() -> None:
     queue_entry = find_queue_entry(
         SettlementFacts(answers(2, 2), decided=2, decided_at=at(9), settled=2, answered_errors=[(0, at(7))])
     )

@@ -36,7 +36,7 @@ def test_answers_and_a_decision_settle_a_pair(
 @pytest.mark.parametrize(
     ("grades", "adjudicated", "imported"), [([2, 2], None, None), ([2], None, None), ([0, 3], 2, None), ([], None, 2)]
 )  # fmt: skip
-def test_an_experts_other_grade_reopens_what_was_settled_and_their_own_does_not(
+def test_an_experts_different_grade_reopens_a_settled_pair_and_an_equal_one_does_not(
     grades: list[int], adjudicated: int | None, imported: int | None
 ) -> None:
     assert settle(grades, 0, adjudicated, imported, (1,)) == Settlement("reopened", None)
@@ -45,11 +45,9 @@ def test_an_experts_other_grade_reopens_what_was_settled_and_their_own_does_not(
 
 
 @pytest.mark.parametrize(("grades", "unrateable"), [([], 0), ([], 2), ([1, 2], 0)])
-def test_an_error_waits_for_a_lead_even_where_nothing_is_settled_any_more(
-    grades: list[int], unrateable: int
-) -> None:
+def test_an_error_waits_for_a_lead_even_without_a_settled_grade(grades: list[int], unrateable: int) -> None:
     assert settle(grades, unrateable, None, None, (2,)) == Settlement("reopened", None)
 
 
-def test_what_waits_for_a_lead_is_a_status_like_the_others() -> None:
+def test_open_statuses_are_statuses() -> None:
     assert set(OPEN) < set(PAIR_STATUSES)

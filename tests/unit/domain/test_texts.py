@@ -22,11 +22,11 @@ def test_a_text_loses_only_the_white_space_around_it() -> None:
     assert check_text(say("rationale"), " 第17条 を\n参照 ", empty=NO_WORDS) == "第17条 を\n参照"
 
 
-def test_a_text_may_be_empty_where_that_is_fine() -> None:
+def test_a_text_may_be_empty_if_that_is_allowed() -> None:
     assert check_text(say("reason"), " \n", empty=None) == ""
 
 
-def test_a_refused_text_is_explained_in_the_language_of_who_typed_it() -> None:
+def test_a_refused_text_is_explained_in_the_readers_language() -> None:
     with pytest.raises(ValidationError) as caught:
         check_text(say("rationale"), "x" * 10_001, empty=NO_WORDS)
     assert str(caught.value) == "rationale: expected at most 10,000 characters, found 10,001"

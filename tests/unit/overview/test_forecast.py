@@ -61,7 +61,7 @@ def test_quality_control_follows_and_one_person_does_it() -> None:
         ({"judgments": 100_000, "recent": 1}, "Not within ten years at the current pace."),
     ],
 )
-def test_a_day_that_nobody_can_tell_says_why(changes: dict[str, int | None], why: str) -> None:
+def test_an_unknown_day_has_a_reason(changes: dict[str, int | None], why: str) -> None:
     forecast = forecast_release(replace(DONE, **changes), now=NOW)
     assert (forecast.day, str(forecast.why)) == (None, why)
 

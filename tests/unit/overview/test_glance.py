@@ -13,7 +13,7 @@ def make_person(name: str, last: datetime | None, *, simulated: bool = False) ->
     return AnnotatorProgress(name, name, simulated, 1, 0, 0, last)
 
 
-def test_idle_is_who_judged_nothing_in_seven_days_and_no_simulated_annotator() -> None:
+def test_people_without_judgments_in_seven_days_are_idle_except_simulated_ones() -> None:
     people = [
         make_person("花子", NOW - timedelta(days=7)),
         make_person("민준", NOW - timedelta(days=7, seconds=1)),

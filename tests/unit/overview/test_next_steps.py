@@ -57,14 +57,14 @@ def test_without_documents_they_are_imported_first() -> None:
     assert "There is 1 query" in step.why
 
 
-def test_pairs_short_of_their_judgments_are_named_with_how_many_are_begun() -> None:
+def test_the_step_to_judge_names_short_and_begun_pairs() -> None:
     (step,) = suggest_steps(replace(DONE, short=3, begun=1))
     assert (step.what, step.page) == ("Have 3 pairs judged", "label")
     assert "2 judgments" in step.why
     assert "judging has begun on 1 of them" in step.why
 
 
-def test_too_few_annotators_come_before_what_they_are_to_do() -> None:
+def test_the_step_to_add_annotators_comes_before_their_work() -> None:
     assert say(short=1, annotators=1) == [("Add annotators", "people"), ("Have 1 pair judged", "label")]
     assert say(short=0, annotators=1) == say()
 
@@ -75,7 +75,7 @@ def test_a_kappa_below_its_target_is_shown_beside_it() -> None:
     assert "80 pairs" in step.why
 
 
-def test_a_kappa_whose_interval_holds_the_target_is_first_to_be_known_better() -> None:
+def test_a_kappa_with_the_target_in_its_interval_must_first_be_measured_better() -> None:
     (step,) = suggest_steps(
         replace(DONE, kappa=CoefficientValue(0.66), kappa_met=False, kappa_open=True, ready=False)
     )
@@ -97,7 +97,7 @@ def test_agreement_is_no_step_while_no_pair_is_shared() -> None:
     ]
 
 
-def test_where_nothing_is_shared_although_all_is_judged_agreement_is_looked_at() -> None:
+def test_agreement_is_a_step_if_all_is_judged_but_no_pair_is_shared() -> None:
     undefined = CoefficientValue(None, why="no pair is shared")
     assert say(shared=0, kappa=undefined, kappa_met=False, ready=False) == [
         ("See why agreement is undefined", "agreement")
@@ -155,7 +155,7 @@ def test_a_gate_that_this_list_does_not_know_stops_publishing_too() -> None:
     assert say(ready=False, changed=True) == [("See what a release still needs", "releases")]
 
 
-def test_gates_that_nothing_else_tells_of_are_steps_once_all_is_settled() -> None:
+def test_gates_without_another_step_are_steps_once_all_is_settled() -> None:
     gates = (("stale", "1 settled pair rests on an older guideline"), ("relevant", "2 질의"))
     assert say(open_gates=gates, ready=False) == [
         ("Meet the gate “outdated grades”", "releases"), ("Meet the gate “queries without a relevant document”", "releases"),
@@ -178,7 +178,7 @@ def test_a_third_expert_checks_a_sample_once_all_else_is_settled() -> None:
     ]
 
 
-def test_what_quality_control_reopened_is_told_among_the_open_disagreements() -> None:
+def test_the_step_to_disagreements_names_reopened_pairs() -> None:
     (step,) = suggest_steps(
         replace(DONE, disagreements=3, reopened=1, ready=False, waiting=WaitingDisagreements(3))
     )
@@ -186,7 +186,7 @@ def test_what_quality_control_reopened_is_told_among_the_open_disagreements() ->
     assert step.why.startswith("Quality control reopened 1 of them")
 
 
-def test_where_nothing_could_be_graded_nothing_is_published() -> None:
+def test_without_a_graded_pair_publishing_is_no_step() -> None:
     assert say(settled=0, version=None, changed=False) == [("Check the pool", "pool")]
 
 
@@ -220,7 +220,7 @@ def test_questions_that_wait_come_first() -> None:
     assert say(questions=1)[0] == ("1 question waits for an answer", "questions")
 
 
-def test_what_waits_in_the_queue_is_told_by_reason_and_what_moves_systems_comes_first() -> None:
+def test_the_step_to_the_queue_names_reasons_and_first_the_pairs_that_move_systems() -> None:
     counted = {QueueReason.DIFFER: 3, QueueReason.QUESTION: 1}
     (step,) = suggest_steps(
         replace(DONE, disagreements=3, ready=False, waiting=WaitingDisagreements(4, counted, 2))

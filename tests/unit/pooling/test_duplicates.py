@@ -54,13 +54,13 @@ SETTLED_AT_2 = DuplicatePair("kept", "unanimous", 2)
         (SETTLED_AT_2, DuplicatePair("d", "disagreement", None), "judged"),
     ],
 )
-def test_what_becomes_of_a_grade(
+def test_the_state_of_a_left_out_document_follows_from_its_pair_and_the_offered_grade(
     kept: DuplicatePair | None, document: DuplicatePair | None, state: str
 ) -> None:
     assert [item.state for item in _group(kept, document).documents] == [state]
 
 
-def test_a_grade_that_was_taken_over_is_not_handed_on() -> None:
+def test_a_grade_that_was_taken_over_is_not_passed_on() -> None:
     group = _group(DuplicatePair("kept", "imported", 2, AT), None)
     assert (group.grade, group.is_taken_over) == (None, True)
     with pytest.raises(StateError, match="comes from another document and cannot be passed on"):
@@ -75,7 +75,9 @@ def test_the_latest_round_says_which_document_is_judged_instead() -> None:
 
 
 @given(st.permutations([_left_out(d, k, query=q) for q in (1, 2) for d, k in ((2, 1), (3, 1), (5, 4))]))
-def test_groups_are_in_the_same_order_whatever_was_read_first(left_out: list[LeftOutDuplicate]) -> None:
+def test_the_order_of_groups_does_not_depend_on_the_order_of_reading(
+    left_out: list[LeftOutDuplicate],
+) -> None:
     groups = group_duplicates(left_out, {(1, 1): SETTLED_AT_2, (1, 2): DuplicatePair("d", "single", 1)})
     assert [(group.query_id, group.doc_id) for group in groups] == [
         ("질의1", "文書1"),
@@ -97,7 +99,7 @@ def test_groups_are_in_the_same_order_whatever_was_read_first(left_out: list[Lef
         (SETTLED_AT_2, DuplicatePair("d", "imported", 2, AT), "its near duplicates have its grade already"),
     ],
 )
-def test_a_group_without_anything_to_accept_is_refused_by_name(
+def test_a_named_group_without_an_offer_is_refused(
     kept: DuplicatePair, document: DuplicatePair | None, message: str
 ) -> None:
     group = _group(kept, document)
@@ -107,7 +109,7 @@ def test_a_group_without_anything_to_accept_is_refused_by_name(
         choose_groups("law", [group], [])
 
 
-def test_all_groups_with_an_offer_are_taken_unless_some_are_named() -> None:
+def test_without_names_all_groups_with_an_offer_are_chosen() -> None:
     pairs = {
         (1, 1): SETTLED_AT_2,
         (2, 1): DuplicatePair("other", "single", 0),

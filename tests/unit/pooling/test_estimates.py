@@ -21,7 +21,7 @@ def test_the_share_judged_relevant_at_the_same_ranks_is_expected() -> None:
     assert 0 <= low < 2.1 < high <= 5
 
 
-def test_the_interval_holds_what_comes_in_95_of_100_cases() -> None:
+def test_the_interval_contains_the_result_in_95_of_100_cases() -> None:
     random = np.random.default_rng(3)
     held = 0
     for _ in range(400):
@@ -33,7 +33,7 @@ def test_the_interval_holds_what_comes_in_95_of_100_cases() -> None:
     assert 0.92 <= held / 400 <= 0.98
 
 
-def test_nothing_is_said_of_ranks_that_are_hardly_judged() -> None:
+def test_ranks_with_few_judgments_get_no_estimate() -> None:
     judged, relevant = ranks(*[1] * 10), np.array([True] * 10)
     expected = expect_relevant(ranks(1, 60, 60), judged, relevant)
     assert (expected.value, expected.pairs, expected.unknown) == (1.0, 1, 2)
@@ -47,7 +47,7 @@ def test_nothing_is_said_of_ranks_that_are_hardly_judged() -> None:
     assert expect_relevant(ranks(), judged, relevant).why == "there are no new pairs"
 
 
-def test_hours_are_those_of_the_measured_pace_or_not_known() -> None:
+def test_hours_follow_from_the_measured_pace_or_are_unknown() -> None:
     assert estimate_effort(120, 10, 30.0).hours == 1.0
     for timed, seconds in ((9, 30.0), (0, None)):
         effort = estimate_effort(120, timed, seconds)
@@ -55,6 +55,6 @@ def test_hours_are_those_of_the_measured_pace_or_not_known() -> None:
         assert "the pace is not measured yet" in (effort.why or "")
 
 
-def test_pairs_per_query_count_the_queries_without_any() -> None:
+def test_pairs_per_query_include_queries_without_a_new_pair() -> None:
     assert describe_per_query(np.array([0, 3, 4, 0])) == PairsPerQuery(1.5, 0, 4)
     assert describe_per_query(np.zeros(0, dtype=np.int64)) == PairsPerQuery(0.0, 0, 0)

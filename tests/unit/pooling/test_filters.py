@@ -40,7 +40,7 @@ def _values(field: str, **extra: Any) -> list[str]:
     return list_values(_document(**extra), field)
 
 
-def test_a_field_is_one_of_the_document_or_of_its_further_columns_nested_by_dots() -> None:
+def test_a_field_is_an_own_field_or_a_further_column_nested_by_dots() -> None:
     assert _values("doc_id") == ["doc#1"]
     assert _values("media_type") == ["text/plain"]
     assert _values("언어", 언어="한국어") == ["한국어"]
@@ -57,7 +57,7 @@ def test_a_list_has_the_values_of_its_members_and_numbers_are_written_as_json() 
     assert _values("meta", meta={"lang": "ja"}) == []
 
 
-def test_a_value_matches_exactly_but_for_the_unicode_form() -> None:
+def test_values_match_exactly_except_for_the_unicode_form() -> None:
     filters = read_filters(exclude=["lang=ガ"])
     assert find_excluded(_document(lang=unicodedata.normalize("NFD", "ガ")), filters, {}) == "exclude:lang=ガ"
     assert find_excluded(_document(lang="ｶﾞ"), filters, {}) is None
@@ -75,7 +75,7 @@ def test_the_first_equals_sign_ends_the_field() -> None:
     assert find_excluded(_document(), read_filters(exclude=["lang="]), {}) is None
 
 
-def test_a_text_shorter_than_the_minimum_stays_out_and_one_of_that_length_enters() -> None:
+def test_a_text_below_the_minimum_length_stays_out() -> None:
     filters = read_filters(min_length=100)
     assert find_excluded(_document(length=99), filters, {}) == "min-length:100"
     assert find_excluded(_document(length=100), filters, {}) is None
@@ -109,7 +109,7 @@ def test_no_rule_leaves_out_a_pair_of_the_pool() -> None:
     assert leave_out(ranked, documents, filters, {}) == []
 
 
-def test_the_best_ranked_of_a_page_stays_and_a_pair_of_the_pool_stands_for_its_page() -> None:
+def test_only_the_best_ranked_of_a_page_stays_unless_a_pair_of_the_pool_represents_it() -> None:
     documents = {pk: _document(pk, page="頁" if pk < 4 else f"p{pk}") for pk in range(1, 6)}
     filters = read_filters(one_per="page")
     ranked = rank_candidates([(1, 1, 9), (1, 2, 3), (1, 3, 3), (1, 4, 1), (1, 5, 2)], {})
@@ -135,7 +135,7 @@ def test_documents_without_the_field_all_stay() -> None:
         st.tuples(st.integers(1, 3), st.integers(1, 9), st.integers(1, 4)), unique_by=lambda item: item[:2]
     )
 )
-def test_one_per_page_keeps_the_best_of_each_whatever_the_order_of_the_candidates(
+def test_one_per_page_keeps_the_best_in_any_order_of_candidates(
     candidates: list[tuple[int, int, int]],
 ) -> None:
     documents = {pk: _document(pk, page=str(pk % 3)) for pk in range(1, 10)}
@@ -171,7 +171,7 @@ def test_the_names_of_fields_are_listed_with_dots() -> None:
     assert list_unknown_fields(filters, names) == ["lang", "page"]
 
 
-def test_a_field_that_no_document_has_is_refused_with_the_fields_there_are() -> None:
+def test_an_unknown_field_is_refused_with_the_existing_fields() -> None:
     refuse_fields([], {"title"})
     with pytest.raises(ValidationError) as refusal:
         refuse_fields(["lang"], {"title", "doc_id", "언어", "b"})
@@ -204,7 +204,7 @@ def test_a_wrong_option_is_refused_in_words(options: dict[str, Any], message: st
     assert str(refusal.value).startswith(message)
 
 
-def test_rules_are_named_as_they_are_counted() -> None:
+def test_rules_have_fixed_names() -> None:
     filters = read_filters(
         exclude=["lang=ko", "lang=ko"],
         exclude_title=["^附則"],
@@ -250,12 +250,12 @@ def test_titles_are_matched_anywhere_in_every_script(pattern: str, matching: set
     assert match_titles(pattern, TITLES) == matching
 
 
-def test_a_pattern_that_takes_too_long_is_refused_instead_of_waited_for() -> None:
+def test_a_pattern_that_takes_too_long_is_refused() -> None:
     with pytest.raises(ValidationError, match="which takes longer; avoid repeats inside repeats"):
         match_titles("(a+)+$", {1: "a" * 60 + "!"}, seconds=0.5)
 
 
-def test_a_pattern_longer_than_any_is_refused() -> None:
+def test_a_pattern_above_the_maximum_length_is_refused() -> None:
     check_pattern("a" * LONGEST_PATTERN)
     for pattern in ("a" * (LONGEST_PATTERN + 1), "(?P<n>", "[z-a]", "a{9999999999999999999}", "\\"):
         with pytest.raises(ValidationError, match="title: expected a regular expression"):

@@ -12,7 +12,7 @@ from annotator.pooling.proposals.first_grade import FirstGrade, read_first_grade
 ID = str(UUID(int=7, version=4))
 
 
-def test_all_that_a_press_says_is_read_and_the_time_is_brought_to_utc() -> None:
+def test_all_fields_of_a_press_are_read_and_the_time_is_in_utc() -> None:
     first_grade = read_first_grade(
         {
             "id": ID.upper(), "grade": 0, "note": "메모\n二行", "pressed_at": "2025-10-26T02:10:00+01:00",
@@ -26,13 +26,13 @@ def test_all_that_a_press_says_is_read_and_the_time_is_brought_to_utc() -> None:
 
 
 @pytest.mark.parametrize("note", [None, "", "  \n "])
-def test_what_the_browser_leaves_out_is_none(note: str | None) -> None:
+def test_fields_that_the_browser_does_not_send_are_none(note: str | None) -> None:
     bare = read_first_grade({"id": ID, "grade": 3, "note": note})
     assert bare == FirstGrade(ID, 3, None, None, None, None, None)
 
 
 @pytest.mark.parametrize("note", ["a\x00b", "a\ud800b"])
-def test_a_note_that_nothing_can_store_is_cleaned_and_the_grade_is_kept(note: str) -> None:
+def test_an_unstorable_note_is_cleaned_and_the_grade_is_kept(note: str) -> None:
     first_grade = read_first_grade({"id": ID, "grade": 3, "note": note})
     assert (first_grade.grade, first_grade.note) == (3, "a\ufffdb")
 
@@ -43,7 +43,7 @@ def test_a_version_that_is_no_whole_number_is_left_to_the_server(version: object
 
 
 @pytest.mark.parametrize("changes", [{"note": "x" * 10_000}, {"seconds": 86_400}, {"seconds": 0}], ids=len)
-def test_at_the_limit_it_is_taken(changes: dict[str, Any]) -> None:
+def test_values_at_the_limits_are_accepted(changes: dict[str, Any]) -> None:
     assert read_first_grade({"id": ID, "grade": 1, **changes})
 
 
@@ -75,7 +75,9 @@ def test_at_the_limit_it_is_taken(changes: dict[str, Any]) -> None:
     ],
     ids=lambda part: str(part)[:30].encode("ascii", "replace").decode(),
 )  # fmt: skip
-def test_what_no_press_could_have_made_is_refused_by_its_name(changes: dict[str, Any], message: str) -> None:
+def test_impossible_values_are_refused_with_the_name_of_the_field(
+    changes: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValidationError) as refused:
         read_first_grade({"id": ID, "grade": 1, **changes})
     assert str(refused.value).startswith(message)

@@ -58,7 +58,7 @@ def test_the_same_text_in_other_width_case_and_spacing_is_a_duplicate(
 
 
 @pytest.mark.parametrize("script", TEXTS)
-def test_a_text_with_a_word_more_is_a_near_duplicate_but_no_exact_one(script: str) -> None:
+def test_a_text_with_one_more_word_is_a_near_duplicate_but_not_an_exact_one(script: str) -> None:
     texts = {1: TEXTS[script], 2: TEXTS[script] + "終"}
     assert _leave_out(texts, 0.8) == {2: 1}
     assert _leave_out(texts, None) == {}
@@ -137,7 +137,7 @@ def test_the_order_in_which_texts_are_read_makes_no_difference(
 
 
 @given(st.lists(st.integers(0, 60), min_size=2, max_size=12), st.sampled_from([0.5, 0.7, 0.9, 1.0]))
-def test_what_stays_is_unlike_all_before_it_and_what_does_not_is_like_what_stays(
+def test_kept_documents_differ_from_all_earlier_ones_and_the_others_resemble_a_kept_one(
     starts: list[int], threshold: float
 ) -> None:
     words = _make_text(9, 160)

@@ -46,7 +46,7 @@ def test_each_gram_counts_as_often_as_it_occurs_and_for_its_own_text() -> None:
     assert _grams("abab", "", "ab") == [["ab", "ab", "aba", "ba", "bab"], [], ["ab"]]
 
 
-def test_a_character_no_text_should_hold_ends_a_word() -> None:
+def test_an_unstorable_character_ends_a_word() -> None:
     assert _grams("ab\x00cd\x01ef", "gh") == [["ab", "cd", "ef"], ["gh"]]
 
 

@@ -86,7 +86,7 @@ def test_a_pool_is_deep_enough_if_almost_nothing_at_its_last_ranks_is_relevant(
     assert judge_depth(9, 10, PairCount(pairs, settled, relevant), sums).state == state
 
 
-def test_the_verdict_tells_its_numbers_and_what_another_rank_would_bring() -> None:
+def test_the_verdict_has_its_numbers_and_the_effect_of_one_more_rank() -> None:
     counted, sums = spread([(1, 1)] * 60 + [(1, 0)] * 140)
     assert judge_depth(9, 10, counted, sums).sentence == (
         "The pool is not deep enough: 30 % of the pairs first found at its last ranks (9–10) are relevant [24 %, 37 %] "

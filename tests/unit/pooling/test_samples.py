@@ -38,7 +38,7 @@ def test_the_probability_of_a_pair_is_how_often_it_is_drawn() -> None:
     assert chances[pairs.best > 20].max() == 0
 
 
-def test_both_samples_together_estimate_without_bias_and_the_first_ones_probabilities_alone_do_not() -> None:
+def test_combined_probabilities_give_unbiased_estimates_and_those_of_the_first_sample_do_not() -> None:
     earlier, pairs = pair_candidates(LISTS), pair_candidates(MORE)  # a run came between the samples
     worth = (pairs.document % 7 == 3) * 1.0 + (pairs.document == 29)
     reachable = (measure_chances(pairs, SECOND) > 0) | (pairs.best <= 20)

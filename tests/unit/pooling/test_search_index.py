@@ -56,13 +56,13 @@ def test_many_segments_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> N
     ("query", "expected"),
     [("retryh", [1]), ("ﾊﾝﾄﾞﾗ", [0]), ("지역", [2]), ("x", []), ("", []), ("!? ", []), ("zzzz", [])],
 )
-def test_half_a_word_in_any_script_is_found_and_less_than_two_characters_find_nothing(
+def test_part_of_a_word_is_found_in_any_script_from_two_characters_on(
     query: str, expected: list[int]
 ) -> None:
     assert search(["ハンドラ", "RetryHandler", "용도지역"], query) == expected
 
 
-def test_of_equal_texts_the_first_comes_first_and_no_more_than_asked_for() -> None:
+def test_equal_texts_are_in_order_and_limited() -> None:
     assert search(["queue"] * 9, "queue", limit=3) == [0, 1, 2]
 
 
@@ -76,7 +76,7 @@ def test_an_empty_dataset_and_empty_texts_find_nothing() -> None:
     assert search(["", " "], "queue") == []
 
 
-def test_a_text_without_end_is_indexed_and_progress_is_told() -> None:
+def test_a_very_long_text_is_indexed_with_progress() -> None:
     sizes: list[int] = []
     index = build_index(["あい" * 2_000_000, "queue"], report_progress=sizes.append)
     assert [match.text for match in index.search("queue", limit=5)] == [1]

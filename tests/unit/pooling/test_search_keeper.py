@@ -35,7 +35,7 @@ def find(keeper: SearchKeeper, source: Texts, query: str, *, now: datetime = NOW
     return [ready.document_pks[match.text] for match in ready.index.search(query, limit=9)]
 
 
-def test_the_first_who_asks_is_told_that_it_is_being_prepared() -> None:
+def test_the_first_search_returns_the_progress_of_the_index() -> None:
     keeper, source = SearchKeeper(), Texts("handler", "queue")
     assert find(keeper, source, "queue") is None
     keeper.wait("d")
@@ -58,7 +58,7 @@ def test_changed_documents_are_noticed_and_the_old_index_serves_meanwhile() -> N
     assert source.reads == 2
 
 
-def test_what_did_not_change_is_not_made_again() -> None:
+def test_an_unchanged_index_is_not_built_again() -> None:
     keeper, source = SearchKeeper(), Texts("handler")
     for number in range(4):
         find(keeper, source, "handler", now=NOW + number * LOOK_AGAIN)
@@ -77,7 +77,7 @@ def test_a_failure_is_tried_again() -> None:
     assert find(keeper, source, "handler", now=NOW + LOOK_AGAIN) == [100]
 
 
-def test_the_one_asked_for_longest_ago_goes_first() -> None:
+def test_the_least_recently_used_index_is_dropped_first() -> None:
     keeper = SearchKeeper()
     for number in range(MOST_KEPT + 2):
         name = f"d{number}"

@@ -48,7 +48,7 @@ def test_siblings_lead_to_the_same_document_and_are_never_the_document_itself() 
     assert reach(FAMILY, "제17조", *relations) == []
 
 
-def test_a_document_that_two_lead_to_is_suggested_once_with_both() -> None:
+def test_a_document_with_two_starting_documents_is_suggested_once() -> None:
     lines = relate(("a", "c", "decree"), ("b", "c", "decree"), ("b", "c", "decree"))
     (suggestion,) = find_suggestions({"Q1": ["a", "b"], "Q2": []}, lines, [DECREE])
     assert (suggestion.query_id, suggestion.doc_id, suggestion.grade) == ("Q1", "c", 2)

@@ -23,7 +23,7 @@ def sampled(pair_pk: int, settled: int = 2, grade: int | None = 0, **changes: An
     return pair._replace(**changes)
 
 
-def test_each_draw_is_told_with_what_came_of_its_own_pairs() -> None:
+def test_each_draw_has_the_results_of_its_own_pairs() -> None:
     pairs = [
         sampled(1), sampled(2, grade=2), sampled(3, grade=None, outcome="unrateable", answered_at=NOON), sampled(4, grade=None),
         sampled(5, draw=3, round=2, settled=0, grade=1), sampled(6, draw=3, round=2, settled=0, grade=0),
@@ -43,7 +43,7 @@ def test_only_an_error_in_the_pool_that_nobody_decided_is_undecided() -> None:
     assert list_undecided(pairs) == [1, 6]
 
 
-def test_what_became_of_an_error() -> None:
+def test_the_state_of_an_error() -> None:
     pairs = [
         sampled(1), sampled(2, decided=0), sampled(3, decided=2), sampled(4), sampled(5, retired=True),
         sampled(6, retired=True, decided=0), sampled(7, grade=2), sampled(8, grade=None),
@@ -60,7 +60,7 @@ def test_another_grade_that_the_pair_has_now_leaves_the_error_open() -> None:
     assert (error.state, error.decided_grade) == ("reopened", None)
 
 
-def test_what_waits_comes_first_then_the_latest_round_then_the_furthest_apart() -> None:
+def test_errors_are_ordered_by_waiting_round_and_distance() -> None:
     pairs = [
         sampled(1, settled=1), sampled(2, settled=3, decided=0), sampled(3, settled=3), sampled(4, draw=2, settled=3),
         sampled(5, draw=3, round=2, settled=1), sampled(6, draw=3, round=2, settled=2),

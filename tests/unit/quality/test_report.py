@@ -102,7 +102,7 @@ def test_a_percentage_never_hides_on_which_side_of_the_limit_it_lies() -> None:
     ]  # fmt: skip
 
 
-def test_what_cannot_be_checked_any_more_is_not_left_to_pass_with() -> None:
+def test_barred_pairs_do_not_count_as_left_to_check() -> None:
     assert find_further(sample(population=100, right=20, waiting=5)) is not None
     assert find_further(sample(population=100, right=20, barred=78)) is None
     assert find_further(sample(population=100, right=20, unrateable=78)) is None

@@ -140,9 +140,7 @@ def test_the_order_of_the_rows_does_not_matter(
 
 
 @given(SIZES, st.integers(1, 60), st.integers(1, 60))
-def test_more_is_drawn_of_what_was_not_and_never_the_same_again(
-    sizes: dict[Stratum, int], target: int, more: int
-) -> None:
+def test_a_further_draw_never_repeats_a_pair(sizes: dict[Stratum, int], target: int, more: int) -> None:
     pairs = make_pairs(sizes)
     held = draw_pairs(pairs, 0, target, seed=3, sample_round=1)
     free = [pair for pair in pairs if pair not in held]

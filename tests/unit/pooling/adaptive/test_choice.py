@@ -109,9 +109,7 @@ def test_an_unknown_measure_and_a_negative_budget_are_refused() -> None:
             choose_pairs(table, settings)
 
 
-def test_a_document_with_the_same_rank_in_every_list_is_never_worth_more_than_one_that_tells_systems_apart() -> (
-    None
-):
+def test_a_document_with_equal_ranks_is_never_worth_more_than_one_that_distinguishes_systems() -> None:
     """Query 0 has the same list from both systems; in query 1 they differ on rank 1."""
     entries = [(system, 0, document, document) for system in (0, 1) for document in (1, 2, 3)]
     entries += [(0, 1, 1, 1), (0, 1, 2, 2), (1, 1, 3, 1), (1, 1, 2, 2)]
@@ -141,7 +139,7 @@ def make_equal_queries() -> CandidateTable:
     return build_candidates(*np.array(entries).T, system_count=2, query_count=20)
 
 
-def test_a_round_completes_a_query_since_only_both_documents_tell_the_systems_apart() -> None:
+def test_a_round_completes_a_query_because_only_both_documents_distinguish_the_systems() -> None:
     """A query with a relevant document on one rank 1 has a relevant one on the other too, likely: one alone tells little."""
     table = make_equal_queries()
     rows = choose_pairs(table, AdaptiveSettings(20)).rows
@@ -180,7 +178,7 @@ def test_move_to_front_fills_the_queries_evenly() -> None:
     assert sorted(np.bincount(table.queries[rows], minlength=6).tolist()) == [3, 3, 3, 3, 4, 4]
 
 
-def test_a_list_that_holds_a_document_twice_counts_with_its_best_rank() -> None:
+def test_a_document_twice_in_a_list_counts_with_its_best_rank() -> None:
     table = build_candidates(
         *np.array([(0, 0, 7, 4), (0, 0, 7, 2), (1, 0, 7, 3)]).T, system_count=2, query_count=1
     )

@@ -50,7 +50,7 @@ def half_judged(judged: CandidateTable) -> CandidateTable:
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "P@5", "AP"])
-def test_with_everything_judged_the_scores_are_those_of_trec_eval(
+def test_the_scores_equal_those_of_trec_eval_if_everything_is_judged(
     judged: CandidateTable, measure: str
 ) -> None:
     import ir_measures
@@ -88,7 +88,7 @@ def test_the_gradient_is_the_derivative_of_the_scores(judged: CandidateTable, me
         assert slope == pytest.approx(start.gradient[row], abs=3e-2 * float(np.abs(start.gradient).max()))
 
 
-def test_a_relevant_document_that_no_list_holds_near_its_top_lowers_ndcg(judged: CandidateTable) -> None:
+def test_a_relevant_document_far_down_in_every_list_lowers_ndcg(judged: CandidateTable) -> None:
     chances = np.sort(np.random.default_rng(2).random((len(judged.grades), 3)) * 0.3, axis=1)[:, ::-1]
     gradient = score_expected(judged, read_measure("nDCG@10", 1), chances).gradient
     is_deep = ~((judged.ranks > 0) & (judged.ranks <= 10)).any(axis=1)
@@ -105,7 +105,7 @@ def test_the_order_after_a_fifth_of_the_judgments_is_nearly_the_full_one(
     assert (compute_tau(full, estimate.scores) or 0) >= 0.9
 
 
-def test_few_pairs_of_systems_have_another_order_in_the_end_unless_they_are_listed(
+def test_few_pairs_of_systems_swap_in_the_end_unless_they_are_listed_as_open(
     judged: CandidateTable, half_judged: CandidateTable
 ) -> None:
     full = estimate_order(judged, AdaptiveSettings(0)).scores

@@ -38,7 +38,7 @@ def test_every_language_is_matched_without_a_tokenizer(query: str, expected: str
     assert _found(query)[0] == expected
 
 
-def test_a_document_that_shares_nothing_is_no_hit() -> None:
+def test_a_document_without_a_shared_gram_is_no_hit() -> None:
     assert _found("농지", depth=6) == ["ko/농지법.md"]
     assert _found("zzz", depth=6) == []
 
@@ -51,13 +51,13 @@ def test_depth_limits_the_hits_and_scores_fall() -> None:
 
 
 @pytest.mark.parametrize("depth", [2, 5])
-def test_of_equal_scores_the_lower_doc_id_comes_first(depth: int) -> None:
+def test_equal_scores_are_ordered_by_doc_id(depth: int) -> None:
     documents = [(name, "同じ本文") for name in ("b", "가", "a", "Z", "é")]
     (hits,) = rank_bm25(["本文"], documents, depth=depth).hits
     assert [documents[hit.document][0] for hit in hits] == ["Z", "a", "b", "é", "가"][:depth]
 
 
-def test_the_scores_are_those_of_bm25s_over_every_gram(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_scores_equal_those_of_bm25s_over_all_grams(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grams, "BATCH", 40)
     queries = ["トランザクションを送信する農地 nablarch", "농지를 사용"]
     index = bm25s.BM25(backend="numpy", csc_backend="numpy", dtype="float64")
@@ -82,7 +82,7 @@ def test_a_query_without_grams_is_reported_and_the_others_are_answered() -> None
 
 
 @pytest.mark.parametrize("documents", [[], [("a", ""), ("b", "!")], [("a", "何もない")]])
-def test_nothing_to_find_is_no_crash(documents: list[tuple[str, str]]) -> None:
+def test_documents_without_a_match_give_an_empty_ranking(documents: list[tuple[str, str]]) -> None:
     assert rank_bm25(["検索", "x"], documents, depth=5) == Ranking(((), ()), (1,))
 
 

@@ -7,7 +7,7 @@ from annotator.pooling.retrievers.cosine import VectorsInMemory, rank_by_cosine
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_documents_that_single_precision_cannot_tell_apart_are_in_order(seed: int) -> None:
+def test_documents_that_are_equal_in_single_precision_are_ordered_in_double_precision(seed: int) -> None:
     draw = np.random.default_rng(seed)
     query = draw.standard_normal((1, 64))
     rows = query + 1e-4 * draw.standard_normal((300, 64))

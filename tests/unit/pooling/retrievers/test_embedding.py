@@ -70,7 +70,7 @@ def test_a_model_in_a_folder_makes_the_vectors(folder: Path) -> None:
     )
 
 
-def test_a_model_that_knows_no_word_finds_nothing_and_says_so(folder: Path) -> None:
+def test_a_model_that_knows_no_word_returns_no_hit_and_reports_it(folder: Path) -> None:
     queries = [SearchedQuery("Q1", "ship")]
     documents = [SearchedDocument("a", "", "unheard"), SearchedDocument("b", "", "of")]
     retrieval = retrieve_candidates(

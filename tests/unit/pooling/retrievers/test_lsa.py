@@ -32,7 +32,7 @@ def _rank(query: str, documents: list[tuple[str, str]], **options: int) -> list[
     return [(documents[hit.document][0], hit.score) for hit in hits]
 
 
-def test_a_document_of_the_same_topic_is_found_that_shares_no_gram(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_of_the_same_topic_is_found_without_a_shared_gram(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lsa, "DIMENSIONS", 3)
     documents = [*_make_documents(20), ("only", "vessel")]
     scores = dict(_rank("船舶", documents, depth=100))
@@ -42,7 +42,7 @@ def test_a_document_of_the_same_topic_is_found_that_shares_no_gram(monkeypatch: 
     assert "only" not in {documents[hit.document][0] for hit in by_grams}
 
 
-def test_with_every_dimension_it_is_tfidf() -> None:
+def test_lsa_with_all_dimensions_equals_tfidf() -> None:
     documents = _make_documents(3)
     (expected,) = rank_tfidf(["検索 request"], documents, depth=9).hits
     scores = dict(_rank("検索 request", documents, depth=9))
@@ -72,12 +72,12 @@ def test_the_seed_draws_the_documents_of_the_space(monkeypatch: pytest.MonkeyPat
     assert [round(score, 3) for _, score in first] != [round(score, 3) for _, score in other]
 
 
-def test_of_equal_scores_the_lower_doc_id_comes_first() -> None:
+def test_equal_scores_are_ordered_by_doc_id() -> None:
     documents = [(name, "同じ本文") for name in ("b", "가", "a")] + [("x", "他の")]
     assert [doc_id for doc_id, _ in _rank("本文", documents)] == ["a", "b", "가"]
 
 
-def test_queries_that_cannot_be_answered_are_told_apart() -> None:
+def test_queries_without_an_answer_are_reported() -> None:
     ranking = rank_lsa(["!", "zzz", "農地"], _make_documents(9), depth=3, seed=0)
     assert ranking.without_grams == (0,)
     assert [len(hits) for hits in ranking.hits][:2] == [0, 0]
@@ -85,7 +85,7 @@ def test_queries_that_cannot_be_answered_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("documents", [[], [("a", ""), ("b", "!")], [("a", "何もない")]])
-def test_nothing_to_find_is_no_crash(documents: list[tuple[str, str]]) -> None:
+def test_documents_without_a_match_give_an_empty_ranking(documents: list[tuple[str, str]]) -> None:
     assert rank_lsa(["検索", "x"], documents, depth=5, seed=0) == Ranking(((), ()), (1,))
 
 

@@ -37,7 +37,7 @@ def test_weights_are_read_by_name() -> None:
         (" , ", "expected NAME=WEIGHT, found ' , '"),
     ],
 )
-def test_a_weight_that_cannot_be_read_is_named(text: str, message: str) -> None:
+def test_a_wrong_weight_is_named_in_the_error(text: str, message: str) -> None:
     with pytest.raises(ValidationError, match=f"--weights: .*{message}"):
         read_weights(text, option="--weights")
 
@@ -81,7 +81,7 @@ def test_a_weight_that_cannot_be_read_is_named(text: str, message: str) -> None:
         ),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(
+def test_options_that_exclude_each_other_are_refused(
     names: list[str], options: RetrievalOptions, message: str
 ) -> None:
     with pytest.raises(ValidationError, match=message):
@@ -106,13 +106,13 @@ def test_hybrid_fuses_the_weighted_lists_or_the_other_retrievers(
     assert list_fused_runs(names, options) == (("s",) if "run:s" in fused else ())
 
 
-def test_hybrid_alone_takes_vectors_where_there_are_any() -> None:
+def test_hybrid_alone_fuses_vectors_if_there_are_any() -> None:
     options = RetrievalOptions(embed=FILE)
     check_options(["hybrid"], options)
     assert choose_fused(["hybrid"], options) == {"bm25": 1.0, "vectors": 1.0}
 
 
-def test_the_record_of_a_round_holds_what_its_retrievers_used() -> None:
+def test_the_record_of_a_round_has_the_options_of_its_retrievers() -> None:
     assert describe_options(["bm25"], RetrievalOptions(seed=3)) == {}
     options = RetrievalOptions(seed=3, title_boost={"exact": 1.2})
     assert describe_options(["hybrid"], options) == {

@@ -38,7 +38,7 @@ def _retrieve(*names: str, depth: int = 2, **options: object) -> Retrieval:
 
 
 @pytest.mark.parametrize("name", ["bm25", "tfidf", "lsa"])
-def test_each_retriever_names_its_candidates_and_what_it_could_not_answer(name: str) -> None:
+def test_each_retriever_returns_candidates_and_notes_on_unanswered_queries(name: str) -> None:
     retrieval = _retrieve(name)
     assert [item[:4] for item in retrieval.candidates] == [
         ("Q1", "d", f"annotator:{name}", 1),
@@ -55,7 +55,7 @@ def test_a_retriever_named_twice_answers_once() -> None:
     assert _retrieve("bm25", "bm25") == _retrieve("bm25")
 
 
-def test_hybrid_fuses_the_other_lists_and_keeps_what_each_contributed() -> None:
+def test_hybrid_fuses_the_other_lists_and_keeps_their_contributions() -> None:
     retrieval = _retrieve("bm25", "tfidf", "hybrid", depth=1)
     by_system = {item.system: item for item in retrieval.candidates}
     assert set(by_system) == {"annotator:bm25", "annotator:tfidf", "annotator:hybrid"}
@@ -100,7 +100,7 @@ def test_title_matches_are_lists_of_their_own() -> None:
     assert not any("title:partial" in item.signals for item in exact_only.candidates)
 
 
-def test_progress_names_the_retriever_and_ends_at_all_of_it() -> None:
+def test_progress_names_the_retriever_and_ends_at_1() -> None:
     steps: list[tuple[str, float]] = []
     retrieve_candidates(
         ["bm25", "lsa"],
@@ -123,7 +123,7 @@ def _write(path: Path, rows: dict[str, list[float]]) -> Path:
     return path
 
 
-def test_vectors_rank_and_say_which_documents_have_none(tmp_path: Path) -> None:
+def test_vectors_rank_documents_and_report_those_without_a_vector(tmp_path: Path) -> None:
     documents = _write(tmp_path / "d.jsonl", {"d": [1, 0], "b": [1, 1], "a": [-1, 0]})
     queries = _write(tmp_path / "q.jsonl", {"Q3": [-1, 0], "Q2": [0, 1], "Q1": [1, 0]})
     files = {"vectors": documents, "query_vectors": queries}

@@ -29,7 +29,7 @@ def _cut(text: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("batch", [40, 1_000_000])
-def test_the_scores_are_those_of_scikit_learn_over_every_gram(
+def test_the_scores_equal_those_of_scikit_learn_over_all_grams(
     monkeypatch: pytest.MonkeyPatch, batch: int
 ) -> None:
     monkeypatch.setattr(grams, "BATCH", batch)
@@ -46,14 +46,14 @@ def test_the_scores_are_those_of_scikit_learn_over_every_gram(
         assert [hit.score for hit in hits] == pytest.approx([scores[hit.document] for hit in hits], rel=1e-5)
 
 
-def test_depth_limits_the_hits_and_of_equal_scores_the_lower_doc_id_comes_first() -> None:
+def test_depth_limits_the_hits_and_equal_scores_are_ordered_by_doc_id() -> None:
     documents = [(name, "同じ本文") for name in ("b", "가", "a", "Z", "é")]
     (hits,) = rank_tfidf(["本文"], documents, depth=2).hits
     assert [documents[hit.document][0] for hit in hits] == ["Z", "a"]
 
 
 @pytest.mark.parametrize("documents", [[], [("a", ""), ("b", "!")], [("a", "何もない")]])
-def test_nothing_to_find_is_no_crash(documents: list[tuple[str, str]]) -> None:
+def test_documents_without_a_match_give_an_empty_ranking(documents: list[tuple[str, str]]) -> None:
     assert rank_tfidf(["検索", "x"], documents, depth=5) == Ranking(((), ()), (1,))
 
 

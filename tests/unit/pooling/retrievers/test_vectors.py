@@ -89,7 +89,7 @@ def test_a_negative_cosine_is_a_candidate_too(tmp_path: Path, queries: Path) -> 
     assert rank(documents, queries, depth=9).hits[1][-1] == SearchHit(3, -1.0)
 
 
-def test_documents_without_a_vector_are_told(tmp_path: Path, queries: Path) -> None:
+def test_documents_without_a_vector_are_reported(tmp_path: Path, queries: Path) -> None:
     documents = write(tmp_path / "d.npy", DOC_IDS, ROWS)
     assert rank(documents, queries, doc_ids=[*DOC_IDS, "z", "e"]).without_vector == ("e", "z")
 
@@ -118,14 +118,14 @@ def test_documents_without_a_vector_are_told(tmp_path: Path, queries: Path) -> N
         (["c", "d"], [[1, 0], [0, 1]], r"queries.npy: expected vectors of 2 numbers, as in .*, found 3"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(
+def test_tables_that_do_not_match_are_refused(
     tmp_path: Path, queries: Path, suffix: str, ids: list[str], rows: Any, message: str
 ) -> None:
     with pytest.raises(BadInput, match=message):
         rank(write(tmp_path / f"d.{suffix}", ids, rows), queries)
 
 
-def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     documents = write(tmp_path / "d.npy", ["c", "x"], [[1, 0], [float("nan"), 0]])
     searched = write(tmp_path / "q.npy", ["Q9"], [[0, 0, 0]])
     with pytest.raises(BadInput) as refusal:
@@ -143,7 +143,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["d.npy", "d.csv"])
-def test_a_file_that_is_not_there_or_of_another_kind_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_missing_file_or_another_format_is_refused(tmp_path: Path, name: str) -> None:
     with (
         pytest.raises(ValidationError, match=r"d\..*: expected a file of vectors, found none"),
         open_vectors(tmp_path / name),
@@ -260,7 +260,7 @@ def test_vectors_of_a_fixed_size_and_an_empty_number_in_parquet(tmp_path: Path, 
         ('{"id": "b", "vector": [1, 2]}', "expected a vector of 1 numbers, as before, found 2"),
     ],
 )
-def test_a_line_that_is_no_vector_is_refused_by_its_number(tmp_path: Path, line: str, message: str) -> None:
+def test_a_line_without_a_vector_is_refused_with_its_number(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text(f'{{"_id": 1, "embedding": [1]}}\n\n{line}\n{line}\n', encoding="utf-8")
     with pytest.raises(BadInput, match=f"d.jsonl:3: {message}") as refusal, open_vectors(path):
@@ -268,7 +268,7 @@ def test_a_line_that_is_no_vector_is_refused_by_its_number(tmp_path: Path, line:
     assert len(refusal.value.problems) == 2
 
 
-def test_a_line_is_named_by_its_number_also_after_empty_ones(tmp_path: Path, queries: Path) -> None:
+def test_line_numbers_count_empty_lines(tmp_path: Path, queries: Path) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text('{"id": "c", "vector": [1, 0, 0]}\n\n{"id": "d", "vector": [1e39, 0, 0]}\n')
     with pytest.raises(BadInput, match=r"d.jsonl:3: expected finite numbers, found inf in the vector of 'd'"):

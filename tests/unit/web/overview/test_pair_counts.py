@@ -16,7 +16,7 @@ def test_checks_are_not_said_to_wait_for_judgments() -> None:
     )
 
 
-def test_what_waits_for_a_lead_is_told_by_status() -> None:
+def test_waiting_pairs_are_counted_by_status() -> None:
     open_pair = CountedPair("disagreement", False, True, True, marked=False)
     questioned = CountedPair("adjudicated", False, True, True, marked=False)
     begun = CountedPair("single", True, True, False, marked=False)

@@ -12,7 +12,7 @@ from tests.integration.pooling.test_duplicates import DuplicateWorld
 from tests.unit.web.lead_pages import html_rows, open_page, run, words
 
 
-def test_a_lead_asks_for_the_grades_and_accepts_them_for_what_was_left_out(
+def test_a_lead_requests_the_grades_and_accepts_them_for_left_out_documents(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = DuplicateWorld(database)

@@ -104,7 +104,7 @@ def test_a_round_leads_on_to_people_while_nobody_is_there_to_judge(world: Unpool
     assert "Next: invite annotators." not in words(run(app))
 
 
-def test_what_is_left_out_by_rule_is_counted_before_it_is_left_out(world: UnpooledWorld) -> None:
+def test_the_preview_counts_left_out_candidates_by_rule(world: UnpooledWorld) -> None:
     app = open_page(world, "pool", tab="New round")
     app.selectbox(key="new round duplicates").set_value("exact")
     app = run(app)
@@ -114,7 +114,7 @@ def test_what_is_left_out_by_rule_is_counted_before_it_is_left_out(world: Unpool
     assert "Round 1: 3 pairs were added." in [item.value for item in app.success]
 
 
-def test_an_error_stands_at_its_field_and_nothing_can_be_added(world: UnpooledWorld) -> None:
+def test_an_error_is_at_its_field_and_disables_adding(world: UnpooledWorld) -> None:
     app = open_page(world, "pool", tab="New round")
     app.selectbox(key="new round strategy").set_value("stratified")
     app = run(app)

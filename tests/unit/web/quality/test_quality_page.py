@@ -95,7 +95,7 @@ def test_without_a_settled_pair_the_page_says_what_comes_first(world: JudgedWorl
     assert not app.button
 
 
-def test_before_anything_is_drawn_the_form_stands_ready_and_writes_nothing(world: JudgedWorld) -> None:
+def test_before_the_first_draw_the_form_is_open_and_stores_nothing(world: JudgedWorld) -> None:
     app = open_page(world, "quality")
     assert headings(app) == ["Quality control", "Draw a sample"]
     assert "No sample has been drawn yet" in words(app)
@@ -114,7 +114,7 @@ def test_before_anything_is_drawn_the_form_stands_ready_and_writes_nothing(world
     assert show_quality(world.database, find(world, "lead"), "d", now=NOW).draws == ()
 
 
-def test_what_the_form_says_is_drawn_once(world: JudgedWorld) -> None:
+def test_the_values_of_the_form_are_drawn_once(world: JudgedWorld) -> None:
     app = open_page(world, "quality")
     next(field for field in app.number_input if field.label == "Percentage of settled pairs").set_value(50.0)
     run(app)
@@ -142,7 +142,7 @@ def test_a_lead_who_checks_sees_neither_which_pairs_wait_nor_their_grades(world:
     assert "9 pairs left to check, also by you" in page_words
 
 
-def test_errors_that_are_hidden_from_who_looks_are_not_said_to_be_none(
+def test_hidden_errors_are_not_reported_as_no_errors(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lead = find(world, "lead")
@@ -164,7 +164,7 @@ def test_errors_that_are_hidden_from_who_looks_are_not_said_to_be_none(
     assert "No errors so far." in words(open_page(world, "quality"))
 
 
-def test_errors_lead_to_their_case_and_the_figures_stand_in_words(world: JudgedWorld) -> None:
+def test_errors_link_to_their_disagreement_and_figures_are_in_words(world: JudgedWorld) -> None:
     lead = find(world, "lead")
     draw_for(world, lead)
     for number, doc_id in enumerate(DOCUMENTS):
@@ -186,7 +186,7 @@ def test_errors_lead_to_their_case_and_the_figures_stand_in_words(world: JudgedW
     assert "decided 0, same as the checker" in words(open_page(world, "quality"))
 
 
-def test_an_error_whose_pair_left_the_pool_waits_for_nobody_and_leads_nowhere(world: JudgedWorld) -> None:
+def test_an_error_of_a_retired_pair_needs_no_decision_and_has_no_link(world: JudgedWorld) -> None:
     lead = find(world, "lead")
     draw_for(world, lead)
     check(world, lead, DOCUMENTS[3], 0)
@@ -264,7 +264,7 @@ def test_a_new_round_asks_before_it_is_drawn(world: JudgedWorld) -> None:
     assert [draw.round for draw in show_quality(world.database, lead, "d", now=NOW).draws] == [1, 2]
 
 
-def test_what_waits_enough_leaves_the_form_closed_and_not_worked_out(world: JudgedWorld) -> None:
+def test_enough_waiting_pairs_leave_the_form_closed_and_uncomputed(world: JudgedWorld) -> None:
     draw_for(world, find(world, "lead"))
     app = open_page(world, "quality")
     assert not [box for box in app.selectbox if box.label == "Checker"]

@@ -48,7 +48,7 @@ def find_error(
     )  # fmt: skip
 
 
-def test_who_judged_nothing_comes_first_and_who_can_check_nothing_is_left_out() -> None:
+def test_experts_without_judgments_come_first_and_those_without_pairs_are_left_out() -> None:
     people = [
         QualityExpert("busy", "", 90, 10), QualityExpert("done", "", 100, 0), QualityExpert("fresh", "", 0, 80),
         QualityExpert("free", "", 0, 100), QualityExpert("less", "", 20, 90),
@@ -65,7 +65,7 @@ def test_the_number_offered_is_what_would_decide_and_counts_those_that_wait() ->
     assert choose_size(replace(STATUS, round=0)) is None
 
 
-def test_a_preview_for_oneself_tells_no_grades() -> None:
+def test_a_preview_for_oneself_shows_no_grades() -> None:
     strata = (
         QualityStratum("設定", 0, 30, 0, 3), QualityStratum("設定", 3, 10, 0, 1), QualityStratum(None, 2, 20, 5, 2),
     )  # fmt: skip
@@ -80,7 +80,7 @@ def test_a_preview_for_oneself_tells_no_grades() -> None:
     )
 
 
-def test_an_error_says_what_became_of_it() -> None:
+def test_an_error_shows_its_state() -> None:
     assert name_state(find_error("a", 0, 3)) == "waiting for a decision"
     assert name_state(find_error("a", 0, 3, decided=3)) == "decided 3, same as the checker"
     assert name_state(find_error("a", 0, 3, decided=0)) == "decided 0, unchanged"
@@ -88,11 +88,11 @@ def test_an_error_says_what_became_of_it() -> None:
     assert name_state(replace(find_error("a", 0, 3), state="retired")) == "left the pool"
 
 
-def test_the_address_of_a_case_keeps_any_name_whole() -> None:
+def test_the_url_of_a_disagreement_escapes_names() -> None:
     assert make_disagreement_url("d & é", "ab12") == "/disagreements?dataset=d+%26+%C3%A9&pair=ab12"
 
 
-def test_what_nothing_is_known_of_is_a_dash_and_not_drawn() -> None:
+def test_unknown_figures_are_dashes_and_not_drawn() -> None:
     assert [row["observed error rate"] for row in list_rate_rows(STATUS.rates)] == ["3.0\u00a0%", "–", "–"]
     assert [row["guaranteed maximum"] for row in list_rate_rows(STATUS.rates)] == ["7.6\u00a0%", "–", "–"]
     assert list_rate_rows(STATUS.rates)[0]["95 % interval"] == "0.6\u00a0% – 8.5\u00a0%"
@@ -130,7 +130,7 @@ def test_a_share_is_written_as_its_language_writes_it(language: str, expected: s
         use_language("en")
 
 
-def test_what_is_proved_is_rounded_up_never_down() -> None:
+def test_a_bound_is_rounded_up() -> None:
     texts = {
         0.0: "0.0\u00a0%",
         0.0751: "7.6\u00a0%",
@@ -142,7 +142,7 @@ def test_what_is_proved_is_rounded_up_never_down() -> None:
     assert {share: show_percent(share, at_most=True) for share in texts} == texts
 
 
-def test_beside_the_verdict_stands_what_the_sample_says_nothing_of_without_commands() -> None:
+def test_the_limits_of_the_sample_are_shown_without_commands() -> None:
     sentences = [
         say("verdict"),
         say("rate"),
