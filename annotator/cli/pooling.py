@@ -148,19 +148,22 @@ def pool_rounds(
     json: JsonOption = False,
 ) -> None:
     """List the rounds of the pool: when, by which strategy, how many pairs each added."""
-    from annotator.pooling.rounds.rounds_service import list_left_out_documents, list_pool_rounds
+    from annotator.pooling.analysis.pool_analysis_service import iterate_left_out
+    from annotator.pooling.rounds.rounds_service import list_pool_rounds
 
     if left_out:
-        documents = list_left_out_documents(open_database(database), OPERATOR, dataset)
+        candidates = [
+            (item.number, item.query_id, item.doc_id, item.rule, item.kept_doc_id)
+            for item in iterate_left_out(open_database(database), OPERATOR, dataset)
+        ]
+        candidates.sort(key=lambda candidate: candidate[:3])
+        names = ("round", "query_id", "doc_id", "rule", "kept_doc_id")
         if json:
-            print_json(documents)
+            print_json([dict(zip(names, candidate, strict=True)) for candidate in candidates])
             return
         print_table(
-            ("round", "query_id", "doc_id", "rule", "judged instead"),
-            [
-                (item.round, item.query_id, item.doc_id, item.rule, item.kept_doc_id or "")
-                for item in documents
-            ],
+            (*names[:-1], "judged instead"),
+            [(*candidate[:-1], candidate[-1] or "") for candidate in candidates],
             empty="Nothing was left out by rule.",
         )
         return

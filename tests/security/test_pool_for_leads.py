@@ -14,6 +14,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import submit_judgments
 from annotator.people.service import add_person
 from annotator.pooling.analysis.pool_analysis_service import (
+    iterate_left_out,
     list_left_out_page,
     read_stamp,
     show_contents,
@@ -29,7 +30,6 @@ from annotator.pooling.proposals.proposals_service import list_proposals
 from annotator.pooling.rounds.pool_records import PoolRequest
 from annotator.pooling.rounds.round_choices_service import list_round_choices
 from annotator.pooling.rounds.rounds_service import (
-    list_left_out_documents,
     list_pair_probabilities,
     list_pool_rounds,
     make_round,
@@ -54,7 +54,7 @@ CALLS: dict[str, Callable[[Database, Actor], Any]] = {
     "depth": lambda d, a: show_depth(d, a, "d"),
     "stamp": lambda d, a: read_stamp(d, a, "d"),
     "probabilities": lambda d, a: list_pair_probabilities(d, a, "d"),
-    "left out": lambda d, a: list_left_out_documents(d, a, "d"),
+    "left out": lambda d, a: list(iterate_left_out(d, a, "d")),
     "left out page": lambda d, a: list_left_out_page(d, a, "d", 1, "near-duplicate"),
     "pairs": lambda d, a: list_pairs(d, a, "d"),
     "near duplicates": lambda d, a: list_duplicates(d, a, "d", now=NOW),

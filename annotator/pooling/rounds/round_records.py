@@ -54,17 +54,6 @@ class PoolRound:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOutDocument:
-    """A candidate that a round left out, by the team's own ids."""
-
-    round: int
-    query_id: str
-    doc_id: str
-    rule: str
-    kept_doc_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class PoolHistory:
     """The history of a pool, for a release.
 

@@ -44,7 +44,6 @@ from annotator.pooling.rounds.retrieval_sql import retrieve_from_documents
 from annotator.pooling.rounds.round_records import (
     JudgedProbability,
     LeftOut,
-    LeftOutDocument,
     NewRound,
     PairDraw,
     PoolRound,
@@ -57,7 +56,6 @@ from annotator.pooling.rounds.rounds_sql import (
     leaves_out_nothing_new,
     list_categories,
     list_drawn,
-    list_left_out,
     list_left_out_in,
     list_probabilities,
     list_rounds,
@@ -209,14 +207,6 @@ def list_pair_probabilities(database: Database, actor: Actor, dataset: str) -> l
             for state in list_pair_states(session, dataset_pk)
             if state.settlement.grade is not None or state.settlement.status == "unrateable"
         ]
-
-
-def list_left_out_documents(database: Database, actor: Actor, dataset: str) -> list[LeftOutDocument]:
-    """Return every candidate that a round left out, with the rule and the document judged instead. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
-        return list_left_out(session, dataset_pk)
 
 
 def estimate_order_now(

@@ -6,14 +6,13 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import exists, func, null, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.texts import check_options
 from annotator.pooling.rounds.round_records import (
     JudgedProbability,
     LeftOut,
-    LeftOutDocument,
     NewRound,
     PairDraw,
     PoolHistory,
@@ -232,27 +231,6 @@ def list_categories(session: Session, dataset_pk: int) -> dict[int, str | None]:
     """Return {query_pk: category} of every query."""
     statement = select(col(QueryRow.pk), col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk)
     return {key_of(pk): category for pk, category in session.execute(statement)}
-
-
-def list_left_out(session: Session, dataset_pk: int) -> list[LeftOutDocument]:
-    """Return the candidates that the rounds left out, by round, query and document."""
-    kept = aliased(DocumentRow)
-    statement = (
-        select(
-            col(PoolRoundRow.number),
-            col(QueryRow.query_id),
-            col(DocumentRow.doc_id),
-            col(LeftOutRow.rule),
-            col(kept.doc_id),
-        )
-        .join(PoolRoundRow, col(PoolRoundRow.pk) == col(LeftOutRow.round_pk))
-        .join(QueryRow, col(QueryRow.pk) == col(LeftOutRow.query_pk))
-        .join(DocumentRow, col(DocumentRow.pk) == col(LeftOutRow.document_pk))
-        .outerjoin(kept, col(kept.pk) == col(LeftOutRow.kept_document_pk))
-        .where(col(PoolRoundRow.dataset_pk) == dataset_pk)
-    )
-    listed = [LeftOutDocument(*values) for values in session.execute(statement)]
-    return sorted(listed, key=lambda item: (item.round, item.query_id, item.doc_id))
 
 
 def list_left_out_in(session: Session, dataset_pk: int, number: int) -> list[tuple[int, int]]:

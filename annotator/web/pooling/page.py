@@ -27,8 +27,7 @@ from annotator.web.pooling.addresses import (
     ROUNDS,
     make_pool_url,
 )
-from annotator.web.pooling.pool_cache import find_contents
-from annotator.web.pooling.tabs.pool_on_screen import ShownPool
+from annotator.web.pooling.pool_cache import ShownPool, find_contents
 
 TABS = {
     CONTENTS: "contents",

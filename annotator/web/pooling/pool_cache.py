@@ -1,6 +1,7 @@
-"""Keep the counts of a pool in memory, by the rules of `web/kit/kept_results.py`."""
+"""Keep the counts of a pool in memory, by the rules of `web/kit/kept_results.py`, for the tabs of the page."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
@@ -9,12 +10,22 @@ from annotator.pooling.analysis.pool_analysis_records import DepthReport, PoolCo
 from annotator.pooling.analysis.pool_analysis_service import read_stamp, show_contents, show_depth
 from annotator.storage.database import Database
 from annotator.web.kit.kept_results import KeptResult, KeptResults
+from annotator.web.page_context import PageContext
 
 T = TypeVar("T")
 QUICK = 0.5  # seconds: faster counts are repeated after every change
 CONTENTS: KeptResults[PoolContents] = KeptResults(most=16)
 DEPTHS: KeptResults[DepthReport] = KeptResults(most=16)
 """The results of this process, by database, dataset and reader."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownPool:
+    """The pool on the screen: the input of every tab."""
+
+    context: PageContext
+    dataset: str
+    contents: PoolContents
 
 
 def find_contents(

@@ -12,6 +12,7 @@ from annotator.adjudication.history.history_service import read_pair_history
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError
 from annotator.domain.people import OPERATOR
+from annotator.pooling.analysis.pool_analysis_service import iterate_left_out
 from annotator.pooling.duplicates.duplicate_records import DuplicateGroup
 from annotator.pooling.duplicates.duplicates_service import (
     accept_duplicates,
@@ -20,7 +21,7 @@ from annotator.pooling.duplicates.duplicates_service import (
 )
 from annotator.pooling.filters.filters import read_filters
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
-from annotator.pooling.rounds.rounds_service import list_left_out_documents, list_pool_rounds, make_round
+from annotator.pooling.rounds.rounds_service import list_pool_rounds, make_round
 from annotator.pooling.service import list_pairs
 from annotator.releases.published_service import trace_qrel
 from annotator.releases.service import publish_release
@@ -100,7 +101,7 @@ def test_a_round_leaves_out_near_duplicates_and_says_which_document_is_judged_in
     (made,) = list_pool_rounds(world.database, world.lead, "d")
     assert made.options["filters"] == ["near-duplicate:exact"]
     assert made.figures["left_out"] == {"near-duplicate:exact": 1}
-    (item,) = list_left_out_documents(world.database, world.lead, "d")
+    (item,) = iterate_left_out(world.database, world.lead, "d")
     assert (item.query_id, item.doc_id, item.rule, item.kept_doc_id) == (
         "Q2",
         "a",

@@ -9,10 +9,10 @@ from sqlmodel import col
 
 from annotator.domain.people import OPERATOR
 from annotator.importing.remapping.remapping_service import remap_documents
-from annotator.pooling.rounds.round_records import LeftOut, LeftOutDocument, NewRound, PairDraw
+from annotator.pooling.analysis.pool_analysis_service import iterate_left_out
+from annotator.pooling.rounds.round_records import LeftOut, NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import (
     add_round,
-    list_left_out,
     list_pair_rounds,
     list_probabilities,
     list_rounds,
@@ -50,9 +50,12 @@ class Rounds(JudgedWorld):
             new = NewRound("depth", {"depth": 3}, {"new": 0}, items)
             return add_round(session, self.dataset_pk, new, {}, made_by=None, now=NOW)
 
-    def left_out(self) -> list[LeftOutDocument]:
-        with self.database.read() as session:
-            return list_left_out(session, self.dataset_pk)
+    def left_out(self) -> list[tuple[int, str, str, str, str | None]]:
+        """(round, query_id, doc_id, rule, kept doc_id)."""
+        return sorted(
+            (item.number, item.query_id, item.doc_id, item.rule, item.kept_doc_id)
+            for item in iterate_left_out(self.database, OPERATOR, "d")
+        )
 
 
 @pytest.fixture
@@ -92,8 +95,8 @@ def test_what_was_left_out_follows_renamed_documents(world: Rounds, tmp_path: Pa
     world.leave_out(("Q1", "b", "near-duplicate", "a"), ("Q2", "d", "min-length:9", None))
     remap(world, tmp_path, "b>c", "a>🔎", "d>민법")
     assert world.left_out() == [
-        LeftOutDocument(1, "Q1", "c", "near-duplicate", "🔎"),
-        LeftOutDocument(1, "Q2", "민법", "min-length:9", None),
+        (1, "Q1", "c", "near-duplicate", "🔎"),
+        (1, "Q2", "민법", "min-length:9", None),
     ]
 
 
@@ -102,12 +105,12 @@ def test_two_documents_that_become_one_are_left_out_once(world: Rounds, tmp_path
     world.leave_out(("Q1", "b", "near-duplicate", "c"), ("Q2", "d", "near-duplicate", "b"))
     remap(world, tmp_path, "b>c")
     assert world.left_out() == [
-        LeftOutDocument(1, "Q1", "c", "one-per:page", "a"),
-        LeftOutDocument(2, "Q2", "d", "near-duplicate", "c"),
+        (1, "Q1", "c", "one-per:page", "a"),
+        (2, "Q2", "d", "near-duplicate", "c"),
     ]
 
 
 def test_a_document_that_is_gone_is_no_longer_said_to_be_left_out(world: Rounds, tmp_path: Path) -> None:
     world.leave_out(("Q1", "b", "min-length:9", None), ("Q1", "c", "near-duplicate", "b"))
     remap(world, tmp_path, "b>b#1", "b>b#2")
-    assert world.left_out() == [LeftOutDocument(1, "Q1", "c", "near-duplicate", None)]
+    assert world.left_out() == [(1, "Q1", "c", "near-duplicate", None)]

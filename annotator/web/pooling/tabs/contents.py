@@ -11,7 +11,7 @@ from annotator.web.kit.page_parts import draw_chart, draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.words import name_word
 from annotator.web.pooling.addresses import make_pairs_url
-from annotator.web.pooling.tabs.pool_on_screen import ShownPool
+from annotator.web.pooling.pool_cache import ShownPool
 
 
 def draw(shown: ShownPool) -> None:

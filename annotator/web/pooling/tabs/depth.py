@@ -15,8 +15,7 @@ from annotator.web.kit.tables import Cell, draw_link_table
 from annotator.web.kit.words import name_word
 from annotator.web.pooling.addresses import ALL
 from annotator.web.pooling.charts import chart_depth, describe_depth, list_points, name_ranks
-from annotator.web.pooling.pool_cache import find_depth
-from annotator.web.pooling.tabs.pool_on_screen import ShownPool
+from annotator.web.pooling.pool_cache import ShownPool, find_depth
 
 STATES = {
     "deep enough": say("deep enough"),

@@ -22,8 +22,8 @@ from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import find_context
 from annotator.web.pooling.addresses import DUPLICATES, find_number, make_pool_url
+from annotator.web.pooling.pool_cache import ShownPool
 from annotator.web.pooling.tabs.pairs import draw_paging
-from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 DONE, REFUSED = "duplicates accepted", "duplicates refused"
 MOST_LISTED = 5

@@ -36,6 +36,7 @@ from annotator.web.pooling.further_rounds import (
     draw_further_report,
     make_further_round,
 )
+from annotator.web.pooling.pool_cache import ShownPool
 from annotator.web.pooling.pool_work import (
     BOARD,
     ROUNDS,
@@ -48,7 +49,6 @@ from annotator.web.pooling.pool_work import (
 )
 from annotator.web.pooling.round_form import FIELDS, draw_round_form
 from annotator.web.pooling.round_preview import draw_round_preview
-from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 QUICK_RESULTS = 200_000  # of runs
 QUICK_SEARCHES = 300_000  # documents × queries × methods: some six seconds, in the background

@@ -16,8 +16,8 @@ from annotator.web.kit.charts import shorten
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.words import name_word
+from annotator.web.pooling.pool_cache import ShownPool
 from annotator.web.pooling.tabs.contents import describe_relevant
-from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 MOST_SETS = 25
 PARTS = ("relevant", "other", "open")

@@ -23,7 +23,7 @@ from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 from annotator.web.pooling.addresses import ALL, find_number, make_pairs_url, make_pool_url
-from annotator.web.pooling.tabs.pool_on_screen import ShownPool
+from annotator.web.pooling.pool_cache import ShownPool
 
 MOST_NAMED = 6
 

@@ -7,7 +7,7 @@ from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_numbers
 from annotator.web.kit.words import name_word
-from annotator.web.pooling.tabs.pool_on_screen import ShownPool
+from annotator.web.pooling.pool_cache import ShownPool
 
 
 def draw(shown: ShownPool) -> None:

@@ -30,11 +30,11 @@ from annotator.web.pooling.addresses import (
     make_pool_url,
 )
 from annotator.web.pooling.option_names import describe_options, name_rule
+from annotator.web.pooling.pool_cache import ShownPool
 from annotator.web.pooling.strategy_names import name_strategy
 from annotator.web.pooling.system_order import draw_system_order, read_order
 from annotator.web.pooling.tabs.contents import describe_relevant
 from annotator.web.pooling.tabs.pairs import draw_paging
-from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 RELATION = "relation: "
 
