@@ -26,22 +26,22 @@ _ANSWERS = prepare_sql("""
 SELECT c.kind, j.annotator_pk, j.pair_pk, q.query_id, d.doc_id, c.grade AS "right", j.grade AS given
 FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j CROSS JOIN query q CROSS JOIN document d
 WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
-  AND j.pair_pk = c.pair_pk AND j.purpose = c.kind AND j.outcome <> 'later'
+  AND j.pair_pk = c.pair_pk AND j.purpose = c.kind AND j.outcome <> 'later' AND NOT j.late
   AND (CAST(:annotator_pk AS INTEGER) IS NULL OR j.annotator_pk = :annotator_pk)
   AND q.pk = p.query_pk AND d.pk = p.document_pk
   AND (c.kind <> 'gold' OR NOT EXISTS (SELECT 1 FROM judgment b
-    WHERE b.pair_pk = j.pair_pk AND b.annotator_pk = j.annotator_pk AND b.purpose = 'gold' AND b.outcome <> 'later' AND b.pk < j.pk
+    WHERE b.pair_pk = j.pair_pk AND b.annotator_pk = j.annotator_pk AND b.purpose = 'gold' AND b.outcome <> 'later' AND NOT b.late AND b.pk < j.pk
       AND (b.document_sha256 <> j.document_sha256 OR EXISTS (SELECT 1 FROM rubric o CROSS JOIN rubric n CROSS JOIN rubric s
         WHERE o.pk = b.rubric_pk AND n.pk = j.rubric_pk AND s.dataset_pk = o.dataset_pk AND s.change = 'semantic'
           AND s.version > o.version AND s.version <= n.version))))
-ORDER BY j.judged_at, j.pk
+ORDER BY j.pk
 """)
 _REPEATS = prepare_sql(f"""
 SELECT r.annotator_pk, r.pair_pk, j.purpose, j.grade
 FROM repeated_pair r CROSS JOIN pair p CROSS JOIN judgment j
 WHERE p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk AND r.answered_at IS NOT NULL
   AND j.pair_pk = r.pair_pk AND j.annotator_pk = r.annotator_pk
-  AND j.purpose IN ('{COUNTED_PURPOSE}', 'repeat') AND j.outcome <> 'later'
+  AND j.purpose IN ('{COUNTED_PURPOSE}', 'repeat') AND j.outcome <> 'later' AND NOT j.late
   AND (CAST(:annotator_pk AS INTEGER) IS NULL OR r.annotator_pk = :annotator_pk)
 ORDER BY j.pk
 """)

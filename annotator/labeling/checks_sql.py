@@ -25,52 +25,22 @@ from annotator.labeling.checks import (
 )
 from annotator.labeling.pair_records import RepeatTarget
 from annotator.storage.judgments.open_pairs import Eligibility, OpenPairsRequest, count_done, find_eligibility
+from annotator.storage.judgments.waiting_checks import GOLD, NOT_PUT_OFF, OPEN_TO_PERSON, WAITING_CHECKS
 from annotator.storage.lookup import HANDED_OUT, key_of
 from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
 from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import CheckRow, RepeatRow
 
 ROWS_LOOKED_AT = 20_000
-_OPEN_TO_PERSON = """
-  p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
-  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
-  AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)
-"""
-NOT_PUT_OFF = """j.outcome <> 'later' AND NOT EXISTS (SELECT 1 FROM judgment n
-    WHERE n.pair_pk = j.pair_pk AND n.annotator_pk = j.annotator_pk AND n.purpose = 'gold' AND n.pk > j.pk
-      AND n.outcome = 'later' AND NOT n.late)"""
-"""The condition that the answer `j` on a gold pair was not put off later: such a pair comes again, like any other."""
-_GOLD = f"""
- FROM check_pair g CROSS JOIN pair p  -- in this order: from the few marks, not from the pool
-WHERE p.pk = g.pair_pk AND g.kind = 'gold' AND (g.marked_by_pk IS NULL OR g.marked_by_pk <> :annotator_pk) AND {_OPEN_TO_PERSON}
-  AND {{handed}} AND {{eligible}}
-"""
-_FRESH_GOLD = "SELECT p.pk, p.key, p.query_pk" + _GOLD.replace("{handed}", f"NOT {HANDED_OUT}")
-_ANSWERED = """coalesce((SELECT j.outcome FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk
-    AND j.purpose <> 'repeat' AND NOT j.late ORDER BY j.pk DESC LIMIT 1), 'later') <> 'later'"""
-_WAITING = (
-    """
-SELECT p.pk, p.key, p.query_pk, p.judged > 0, EXISTS (SELECT 1 FROM judgment n WHERE n.pair_pk = p.pk
-  AND n.annotator_pk = :annotator_pk), false"""
-    + _GOLD.replace("{handed}", f"{HANDED_OUT} AND NOT {_ANSWERED}")
-    + f"""
-UNION ALL SELECT p.pk, r.key, p.query_pk, p.judged > 0, EXISTS (SELECT 1 FROM judgment n WHERE n.pair_pk = p.pk
-  AND n.annotator_pk = :annotator_pk AND n.purpose = 'repeat'), true
-FROM repeated_pair r CROSS JOIN pair p
-JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
-WHERE r.annotator_pk = :annotator_pk AND r.answered_at IS NULL AND p.pk = r.pair_pk AND {_OPEN_TO_PERSON}
-  AND (EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
-    OR NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk))
-  AND {{eligible}}"""
-)
+_FRESH_GOLD = "SELECT p.pk, p.key, p.query_pk" + GOLD.replace("{handed}", f"NOT {HANDED_OUT}")
 _ANSWERED_GOLD = prepare_sql(f"""
 SELECT DISTINCT p.pk, p.key FROM pair p JOIN check_pair g ON g.pair_pk = p.pk AND g.kind = 'gold' CROSS JOIN judgment j
-WHERE p.query_pk = :query_pk AND {_OPEN_TO_PERSON} AND j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk
+WHERE p.query_pk = :query_pk AND {OPEN_TO_PERSON} AND j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk
   AND j.purpose = 'gold' AND {NOT_PUT_OFF}""")
 _REPEATABLE = prepare_sql(f"""
 SELECT p.pk, p.key, c.judgment_pk
 FROM pair p JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
-WHERE p.query_pk = :query_pk AND {_OPEN_TO_PERSON}
+WHERE p.query_pk = :query_pk AND {OPEN_TO_PERSON}
   AND c.outcome = 'graded' AND c.purpose = '{COUNTED_PURPOSE}' AND c.stale = 0
   AND NOT EXISTS (SELECT 1 FROM repeated_pair r WHERE r.pair_pk = p.pk AND r.annotator_pk = :annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)
@@ -190,7 +160,7 @@ def list_waiting_checks(
     session: Session, request: OpenPairsRequest, eligibility: Eligibility
 ) -> list[OpenPair]:
     """Return the gold pairs and repeats that were handed to the annotator and have no answer, or were put off."""
-    statement = eligibility.prepare(_WAITING, query="p.query_pk")
+    statement = eligibility.prepare(WAITING_CHECKS, query="p.query_pk")
     rows = fetch_tuples(session, statement, {**request.values, **eligibility.values})
     return [
         OpenPair(pk, key, query_pk, bool(begun), bool(put_off), handed=True, repeat=bool(repeat))

@@ -27,11 +27,11 @@ from annotator.storage.tables.central import (
 from annotator.storage.tables.labeling import CheckRow, DisclosureRow, RepeatRow
 
 _GOLD = text("""
-SELECT j.pair_pk, j.pk FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j
+SELECT max(j.pk) FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j
 WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND c.kind = 'gold'
-  AND j.pair_pk = c.pair_pk AND j.annotator_pk = :person_pk AND j.purpose = 'gold'
+  AND j.pair_pk = c.pair_pk AND j.annotator_pk = :person_pk AND j.purpose = 'gold' AND NOT j.late
   AND NOT EXISTS (SELECT 1 FROM current_judgment o WHERE o.pair_pk = j.pair_pk AND o.annotator_pk = :person_pk)
-ORDER BY j.judged_at, j.pk
+GROUP BY j.pair_pk
 """)  # CROSS JOIN: from the few marks, not from the pool
 
 
@@ -228,10 +228,7 @@ def _select_repeats(dataset_pk: int, person_pk: int) -> Select[Any]:
 
 def _list_gold(session: Session, dataset_pk: int, person_pk: int) -> list[int]:
     """Return the current answers (judgment_pk) on gold pairs without an ordinary one."""
-    latest: dict[int, int] = {}
-    for pair_pk, judgment_pk in session.execute(_GOLD, {"dataset_pk": dataset_pk, "person_pk": person_pk}):
-        latest[pair_pk] = judgment_pk
-    return list(latest.values())
+    return list(session.scalars(_GOLD, {"dataset_pk": dataset_pk, "person_pk": person_pk}))
 
 
 def _holds(words: str) -> ColumnElement[bool]:

@@ -340,7 +340,7 @@ def _list_queries(request: NextPairsRequest, work: WorkSource, at_hand: int | No
     yielded: set[int] = set()
 
     def choose_new(query_pks: Iterable[int]) -> list[int]:
-        new = [pk for pk in query_pks if pk not in yielded]
+        new = [pk for pk in dict.fromkeys(query_pks) if pk not in yielded]
         yielded.update(new)
         return new
 
@@ -377,7 +377,7 @@ def number_pairs(
     """
     seen = {query_pk: count.answered for query_pk, count in counts.items()}
     for pair in shown:
-        if pair.query_pk in seen and (pair.repeat_pk is not None or not pair.answered):
+        if pair.query_pk in seen and (pair.repeat_pk is not None or not pair.has_own_answer):
             seen[pair.query_pk] += 1
     numbers: dict[int, tuple[int, int]] = {}
     for pair_pk, query_pk in pairs:
@@ -400,6 +400,6 @@ def _is_needed(pair: AnnotatorPairState) -> bool:
         return False
     if pair.repeat_pk is not None:
         return not pair.tried
-    if pair.answered or (pair.tried and pair.kind == "gold"):
+    if pair.has_own_answer:
         return pair.stale > 0
     return not pair.tried or (pair.kind == "training" and pair.leased)

@@ -41,6 +41,11 @@ class AnnotatorPairState:
         return self.outcome not in (None, "later")
 
     @property
+    def has_own_answer(self) -> bool:
+        """Return whether the annotator has answered the pair, as work or as a gold pair."""
+        return self.answered or (self.tried and self.kind == "gold")
+
+    @property
     def closed(self) -> bool:
         """Return whether this annotator can no longer judge the pair, whoever else can."""
         return self.retired or self.disclosed or (self.settled and self.kind is None)

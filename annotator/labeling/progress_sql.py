@@ -226,8 +226,8 @@ def measure_progress(
             count_gold=lambda: len(StoredChecks(session, request).list_gold()),
         )
 
-    open_pairs = count.open + answers.drawn
-    work = OwnWork(answered, answers.checks, open_pairs, count.finished_held, held, count_possible)
+    waiting = held + answers.drawn
+    work = OwnWork(answered, answers.checks, count.open, count.finished_held, waiting, count_possible)
     return advance(
         shown.progress, work, is_announced=lambda: _has_lead_acted(session, request, shown.shown_at)
     )

@@ -14,7 +14,6 @@ from sqlmodel import col
 from annotator.domain.errors import StateError
 from annotator.domain.judgments import AnsweredPair, PresentJudgment, TrainingFeedback, TrainingState
 from annotator.labeling.checks_sql import (
-    NOT_PUT_OFF,
     find_repeats,
     find_training,
     note_repeats_answered,
@@ -29,6 +28,7 @@ from annotator.storage.judgments.missing_judgments import forget_unanswered_quer
 from annotator.storage.judgments.open_pairs import IS_FREED, Eligibility, OpenPairsRequest
 from annotator.storage.judgments.outdated import STALE_ANSWERS
 from annotator.storage.judgments.quality_pairs import DECIDED_SINCE, follow_answers
+from annotator.storage.judgments.waiting_checks import NOT_PUT_OFF
 from annotator.storage.lookup import HANDED_OUT
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, read_json, read_time

@@ -16,6 +16,8 @@ from sqlmodel import col
 from starlette.testclient import TestClient
 from streamlit.runtime import Runtime
 
+from annotator.adjudication.discussion.discussion_service import list_own_decisions
+from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling import next_pairs
@@ -23,6 +25,7 @@ from annotator.labeling.assignment import QuerySelection
 from annotator.labeling.assignment_service import assign, free_pairs, show_assignment
 from annotator.labeling.calibration_service import compute_results
 from annotator.labeling.checks import CheckRates
+from annotator.labeling.my_work_service import list_own_work
 from annotator.labeling.service import list_judgments, read_whole_text
 from annotator.people.service import add_person
 from annotator.settings import Settings
@@ -36,6 +39,7 @@ from annotator.storage.tables.central import MembershipRow, PairRow, QueryRow, R
 from annotator.storage.tables.labeling import CheckRow, LeaseRow
 from annotator.web.app import make_app
 from tests.integration.labeling_world import World
+from tests.integration.quality_world import QualityWorld
 
 PASSWORD = "correct horse 電池 staple"
 KEYS = [pair_key("d", f"Q{query}", f"문서/{query}-{index}") for query in range(3) for index in range(4)]
@@ -87,6 +91,10 @@ class Attack:
                 }
             time.sleep(0.05)
         raise AssertionError("the search is never ready")
+
+    def get_actor(self, username: str) -> Actor:
+        with self.world.database.read() as session:
+            return Actor(key_of(find_person(session, username).pk), username)
 
     def expire(self) -> None:
         """Let every lease run out."""
@@ -464,3 +472,120 @@ def hand_out_by_hand(attack: Attack, username: str, keys: list[str]) -> None:
         person_pk = key_of(find_person(session, username).pk)
         for pair_pk in session.scalars(select(col(PairRow.pk)).where(col(PairRow.key).in_(keys))):
             session.add(LeaseRow(pair_pk=key_of(pair_pk), annotator_pk=person_pk, expires_at=until))
+
+
+def list_work(attack: Attack, username: str) -> dict[str, tuple[str, int | None]]:
+    """What the page My work shows of each pair."""
+    page = list_own_work(attack.world.database, attack.get_actor(username), "d", size=100)
+    return {judgment.pair: (judgment.outcome, judgment.grade) for judgment in page.judgments}
+
+
+def test_which_answer_holds_does_not_tell_a_gold_pair(attack: Attack) -> None:
+    """Old times and presses that arrive late are told apart for all pairs by one rule."""
+    gold, ordinary = KEYS[:2]
+    attack.mark(gold, "gold")
+    hand_out_by_hand(attack, "mallory", [gold, ordinary])
+    presses: list[tuple[int | None, dict[str, Any]]] = [
+        (3, {"browser": "b", "browser_number": 9}),
+        (0, {"browser": "c", "browser_number": 1, "pressed_at": "1970-01-01T00:00:00Z"}),
+        (None, {"browser": "b", "browser_number": 10}),
+        (1, {"browser": "b", "browser_number": 4}),
+    ]
+    for grade, changes in presses:
+        done = [attack.post("mallory", event(key, grade) | changes)["progress"] for key in (gold, ordinary)]
+        shown = list_work(attack, "mallory")
+        assert shown[gold] == shown[ordinary], changes
+    assert shown[gold] == ("later", None), "the last press came late"
+    assert done[1]["answered"] == 0, "neither pair has an answer"
+    assert attack.post("mallory", have=[gold, ordinary])["judged"] == []
+
+
+def test_a_gold_pair_that_waits_hides_the_decisions_of_its_query_like_any_other(attack: Attack) -> None:
+    decided, gold, *others = KEYS[:4]
+    lead, now = attack.world.person("lea", "lead"), datetime.now(UTC)
+    attack.mark(gold, "gold")
+    hand_out_by_hand(attack, "mallory", KEYS[:4]), hand_out_by_hand(attack, "bob", [decided])
+    attack.press("mallory", decided, *others, grade=0), attack.press("bob", decided, grade=3)
+    seen = show_disagreement(attack.world.database, lead, "d", decided, now=now).seen
+    adjudicate(attack.world.database, lead, "d", decided, grade=2, rationale="x", seen=seen, now=now)
+
+    def count_decisions() -> int:
+        actor = attack.get_actor("mallory")
+        return list_own_decisions(attack.world.database, actor, "d", limit=0, now=datetime.now(UTC)).total
+
+    attack.expire()
+    assert count_decisions() == 0, "handed out and not answered, though its lease has ended"
+    attack.press("mallory", gold)
+    assert count_decisions() == 1
+    for key in (gold, *others):
+        attack.press("mallory", key, grade=None)
+        assert count_decisions() == 0, "put off"
+        attack.press("mallory", key)
+        assert count_decisions() == 1
+
+
+def test_a_query_with_a_gold_pair_that_waits_is_handed_out_once(attack: Attack) -> None:
+    attack.mark(KEYS[1], "gold")
+    hand_out_by_hand(attack, "mallory", KEYS[:5])
+    attack.press("mallory", KEYS[4])
+    pairs = attack.post("mallory", want=50)["pairs"]
+    assert sorted(pair["pair"] for pair in pairs) == sorted({*KEYS} - {KEYS[4]})
+    assert {pair["position"][1] for pair in pairs} == {4}
+
+
+def test_an_answered_gold_pair_in_a_browser_counts_once_in_the_numbers_of_documents(attack: Attack) -> None:
+    keys = KEYS[:4]
+    attack.mark(keys[0], "gold")
+    hand_out_by_hand(attack, "mallory", keys)
+    attack.press("mallory", *keys[:2])
+    publish(attack)
+    for answered in keys[:2]:
+        (pair, *_) = [
+            pair
+            for pair in attack.post("mallory", have=[answered], want=50)["pairs"]
+            if pair["pair"] in keys[2:]
+        ]
+        assert pair["position"] == [3, 4]
+
+
+def test_a_gold_pair_put_off_in_another_tab_comes_last_like_any_other(attack: Attack) -> None:
+    gold, ordinary, open_pair = KEYS[0], KEYS[1], KEYS[4]
+    attack.mark(gold, "gold")
+    hand_out_by_hand(attack, "mallory", KEYS)
+    rest = [key for key in KEYS if key not in (gold, ordinary, open_pair)]
+    attack.press("mallory", *rest), attack.press("mallory", gold, ordinary, grade=None)
+    assert set(attack.list_handed("mallory", 50, tab="a")) == {gold, ordinary, open_pair}
+    again = attack.list_handed("mallory", 50, tab="b")
+    assert again[0] == open_pair and set(again[1:]) == {gold, ordinary}
+
+
+def test_a_pair_of_quality_control_put_off_again_leaves_the_total_like_any_other(database: Database) -> None:
+    world = QualityWorld(database, settled=False)
+    checked, ordinary, *_ = world.keys.values()
+    world.settle([world.pks[checked]])
+    world.draw(rate=1.0)
+    world.send(world.cho, want=50)
+    totals = []
+    for key in (checked, ordinary):
+        world.send(world.cho, world.event(key))
+        before = world.send(world.cho)
+        after = world.send(world.cho, world.event(key, None, outcome="later"))
+        totals.append((after.total - before.total, after.added))
+    assert totals[0] == totals[1]
+
+
+def test_an_old_time_does_not_make_a_second_try_in_training_the_first(attack: Attack) -> None:
+    attack.mark(KEYS[0], "training")
+    for grade, pressed_at in ((3, "2026-03-05T00:00:00Z"), (1, "1970-01-01T00:00:00Z")):
+        assert KEYS[0] in attack.list_handed("mallory")
+        attack.post(
+            "mallory",
+            event(KEYS[0], grade) | {"pressed_at": pressed_at, "browser": str(grade), "browser_number": 1},
+        )
+    (result,) = (
+        person
+        for person in compute_results(attack.world.database, OPERATOR, "d", now=datetime.now(UTC))
+        if person.annotator == "mallory"
+    )
+    assert result.training is not None
+    assert (result.training.first, result.training.latest, result.training.passed) == (0.0, 1.0, True)

@@ -388,8 +388,9 @@ _LOCK_PAIRS, _LOCK_FREE_PAIRS = (
     for rest in ("", " SKIP LOCKED")
 )
 _HELD_PAIRS = """
-SELECT p.pk, p.key, p.query_pk, p.judged > 0, c.outcome IS NOT NULL, true FROM lease l CROSS JOIN pair p
-LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
+SELECT p.pk, p.key, p.query_pk, p.judged > 0, EXISTS (SELECT 1 FROM judgment n
+  WHERE n.pair_pk = p.pk AND n.annotator_pk = :annotator_pk AND n.purpose <> 'repeat'), true
+FROM lease l CROSS JOIN pair p
 WHERE l.annotator_pk = :annotator_pk{of_tabs} AND l.expires_at > :now AND l.expires_at <= :latest
   AND p.pk = l.pair_pk AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
