@@ -144,7 +144,7 @@ class AnsweredPair:
     present_text: str | None  # SHA-256 of the document's text
     texts: frozenset[str]  # SHA-256 of every text that the document has or had
     judgments: tuple[PresentJudgment, ...]  # current ones, of all annotators
-    known: bool  # the annotator has a judgment of it, for any purpose
+    given: int  # judgments of it that the annotator has ever given, for any purpose
     plain: bool  # only its judgments decide its state
     in_queue: bool  # it is a disagreement
 

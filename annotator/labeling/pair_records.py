@@ -34,6 +34,7 @@ class AnnotatorPairState:
     drawn: bool = False  # by quality control for this annotator
     freed: bool = False  # a lead took the lease from them: only handing the pair out begins another
     stored: AnsweredPair | None = None  # only of a pair that is being answered
+    sent: int = 0  # answers that came earlier in the same request
 
     @property
     def answered(self) -> bool:

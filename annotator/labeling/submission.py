@@ -24,7 +24,10 @@ _REASONS = {
     "settled": "a lead has settled this pair; it can no longer be judged",
     "disclosed": "you have seen others' judgments of this pair; you can no longer judge it",
     "not_yours": "the query of this pair is judged by others now",
+    "too_many": "you have changed your judgment of this pair too often; the last one stays",
 }
+MOST_ANSWERS = 200
+"""By one person on one pair. Each further one would be compared with all before it, while others wait."""
 
 
 class SubmissionLookups(Protocol):
@@ -172,6 +175,8 @@ def find_refusal(
         return None if before == stored_now else _refuse("known_id")
     if pair is None:
         return _refuse("not_in_pool")
+    if pair.sent + (pair.stored.given if pair.stored else 0) >= MOST_ANSWERS:
+        return _refuse("too_many")
     if pair.disclosed:
         return _refuse("disclosed")
     if pair.settled and pair.kind is None:
@@ -216,6 +221,7 @@ def is_surplus(event: JudgmentEvent, pair: AnnotatorPairState, purpose: str) -> 
 
 def apply_answer(pair: AnnotatorPairState, event: JudgmentEvent, purpose: str) -> AnnotatorPairState:
     """Return the pair as it stands for the annotator after the answer."""
+    pair = replace(pair, leased=False, held=False, sent=pair.sent + 1)
     if purpose in CURRENT_PURPOSES or purpose == "quality":
-        return replace(pair, leased=False, held=False, outcome=event.outcome, purpose=purpose)
-    return replace(pair, leased=False, held=False, tried=pair.tried or event.outcome != "later")
+        return replace(pair, outcome=event.outcome, purpose=purpose)
+    return replace(pair, tried=pair.tried or event.outcome != "later")

@@ -57,7 +57,7 @@ _OF_ANSWERED = """,
     {nest}((SELECT {list_all}(t.sha256) FROM document_text t WHERE t.document_pk = p.document_pk)),
     {nest}((SELECT {list_all}({list}(o.annotator_pk, o.outcome, o.grade, o.purpose, o.made_at, o.stale,
       (SELECT r.version FROM rubric r WHERE r.pk = o.rubric_pk))) FROM current_judgment o WHERE o.pair_pk = p.pk)),
-    EXISTS (SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk),
+    (SELECT count(*) FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk),
     NOT (p.kept OR p.retired_at IS NOT NULL OR k.kind IS NOT NULL
       OR EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)
       OR EXISTS (SELECT 1 FROM quality_pair x WHERE x.pair_pk = p.pk)
@@ -229,12 +229,12 @@ def _to_state(row: _PairStateRow) -> AnnotatorPairState:
 
 
 def _read_answered(stored: Sequence[Any]) -> AnsweredPair:
-    present_text, texts, judgments, known, plain, in_queue = stored
+    present_text, texts, judgments, given, plain, in_queue = stored
     return AnsweredPair(
         present_text,
         frozenset(texts or ()),
         tuple(PresentJudgment(*judgment) for judgment in judgments or ()),
-        bool(known),
+        given,
         bool(plain),
         bool(in_queue),
     )
@@ -314,7 +314,7 @@ def store_plan(
     rows = [
         _to_row(request, answer, context.versions[shown[answer.event.event_id]]) for answer in plan.answers
     ]
-    known = {answer.pair.pair_pk for answer in plan.answers if _get_stored(answer).known}
+    known = {answer.pair.pair_pk for answer in plan.answers if _get_stored(answer).given}
     by_event = {answer.event.event_id: answer for answer in plan.answers}
     answers = []
     for row in mark_late(session, rows, known=known):
@@ -353,7 +353,7 @@ def _find_shown_versions(
     shown = {event_id: version or latest for event_id, version in named.items()}
     if all(version == latest for version in shown.values()):
         return shown
-    first: dict[tuple[str | None, int], Any] = {}  # press of each browser at a version
+    first: dict[str | None, dict[int, Any]] = {}  # press of each browser at each version
     presses = [
         (browser, browser_number, read_time(judged_at), version)
         for browser, browser_number, judged_at, version in execute_sql(session, _PRESSES, request.values)
@@ -361,13 +361,12 @@ def _find_shown_versions(
     presses += [(event.browser, event.number, event.pressed_at, shown[event.event_id]) for event in events]
     for browser, number, pressed_at, version in presses:
         press = pressed_at if browser is None else number
-        first[browser, version] = min(first.get((browser, version), press), press)
+        of_browser = first.setdefault(browser, {})
+        of_browser[version] = min(of_browser.get(version, press), press)
     for event in events:
         press = event.pressed_at if event.browser is None else event.number
         shown[event.event_id] = max(
-            version
-            for (browser, version), first_press in first.items()
-            if browser == event.browser and first_press <= press
+            version for version, first_press in first[event.browser].items() if first_press <= press
         )
     return shown
 

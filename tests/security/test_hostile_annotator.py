@@ -20,7 +20,7 @@ from annotator.adjudication.discussion.discussion_service import list_own_decisi
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR, Actor
-from annotator.labeling import next_pairs
+from annotator.labeling import next_pairs, submission
 from annotator.labeling.assignment import QuerySelection
 from annotator.labeling.assignment_service import assign, free_pairs, show_assignment
 from annotator.labeling.calibration_service import compute_results
@@ -589,3 +589,36 @@ def test_an_old_time_does_not_make_a_second_try_in_training_the_first(attack: At
     )
     assert result.training is not None
     assert (result.training.first, result.training.latest, result.training.passed) == (0.0, 1.0, True)
+
+
+def test_nobody_makes_others_wait_by_changing_one_judgment_without_end(
+    attack: Attack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each press is compared with what is stored of its pair, in the turn for which others wait."""
+    monkeypatch.setattr(submission, "MOST_ANSWERS", 3)
+    gold, ordinary = KEYS[:2]
+    attack.mark(gold, "gold")
+    hand_out_by_hand(attack, "mallory", [gold, ordinary])
+    for key in (gold, ordinary):
+        response = attack.press("mallory", key, key, grade=1)
+        assert len(response["acknowledged"]) == 2
+        last, more = event(key, 3), event(key, 0)
+        for _ in range(2):
+            response = attack.post("mallory", last, more)
+            assert response["acknowledged"] == [last["id"]], "what is stored is acknowledged again"
+            assert [refusal["code"] for refusal in response["refused"]] == ["too_many"]
+    assert list_work(attack, "mallory") == dict.fromkeys([gold, ordinary], ("graded", 3))
+
+
+def test_many_browsers_under_an_old_guideline_are_not_compared_with_each_other(attack: Attack) -> None:
+    publish(attack)
+    hand_out_by_hand(attack, "mallory", KEYS)
+    presses = [
+        event(key) | {"guideline_version": version, "browser": key, "browser_number": number}
+        for key in KEYS
+        for number, version in enumerate((1, 2, 1))
+    ]
+    assert len(attack.post("mallory", *presses)["acknowledged"]) == len(presses)
+    stored = list_judgments(attack.world.database, OPERATOR, "d", history=True)
+    by_pair = [[item.guideline_version for item in stored if item.pair_key == key] for key in KEYS]
+    assert by_pair == [[1, 2, 2]] * len(KEYS)

@@ -12,7 +12,7 @@ import { cutSnippet } from "./snippets.js";
 export const MOST_OF_A_QUERY = 200;
 const MOST_REMEMBERED_QUERIES = 5;
 const MODE_KEY = "annotator/whole";
-const FINAL_REFUSALS = ["not_in_pool", "settled", "disclosed", "not_yours"];  // they hold for every further answer to the pair
+const FINAL_REFUSALS = ["not_in_pool", "settled", "disclosed", "not_yours", "too_many"];  // they hold for every further answer to the pair
 
 /** @typedef {import("./messages.js").Answer} Answer */
 /** @typedef {import("./messages.js").ExchangeAnswer} ExchangeAnswer */

@@ -290,4 +290,5 @@ def _refusals() -> dict[str, str]:
             "you have seen others' judgments, so you can no longer judge this pair or change your judgment."
         ),
         "refused_not_yours": tr("others judge this query now, or your training is not finished."),
+        "refused_too_many": tr("you have changed your judgment of this pair too often. The last one stays."),
     }
