@@ -11,7 +11,7 @@ or checks for quality control.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from sqlalchemy import CursorResult, or_, select
@@ -28,6 +28,7 @@ from annotator.adjudication.discussion.discussion_records import (
     WaitReason,
 )
 from annotator.adjudication.records import IndependentJudgment, digest_seen_state
+from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import LASTING
 from annotator.domain.shuffling import Seed
@@ -77,7 +78,12 @@ UNION SELECT p.query_pk FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN
 WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
   AND p.query_pk IN :chosen AND x.outcome IS NULL
   AND w.round = (SELECT max(l.round) FROM quality_draw l WHERE l.dataset_pk = :dataset_pk) AND {CAN_JUDGE}
-UNION SELECT z.query_pk FROM ({WAITING_CHECKS}) z WHERE z.query_pk IN :chosen"""
+UNION SELECT z.query_pk FROM ({WAITING_CHECKS}) z WHERE z.query_pk IN :chosen AND NOT z.is_repeat
+UNION SELECT p.query_pk FROM repeated_pair r CROSS JOIN pair p
+WHERE r.annotator_pk = :annotator_pk AND r.answered_at IS NULL AND r.handed_at > :handed_since AND r.handed_at <= :handed_until
+  AND p.pk = r.pair_pk AND p.query_pk IN :chosen AND p.retired_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
+  AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)"""
 
 
 def list_busy_queries(
@@ -90,7 +96,12 @@ def list_busy_queries(
     session.flush()
     eligibility = find_eligibility(session, key_of(dataset.pk), request.annotator_pk)
     statement = eligibility.prepare(_BUSY, query="p.query_pk")
-    values = {**request.values, **eligibility.values}
+    values = {
+        **request.values,
+        **eligibility.values,
+        "handed_since": request.now - timedelta(minutes=dataset.lease_minutes),
+        "handed_until": request.now + CLOCK_SLACK,
+    }
     for chunk in split_into_chunks(sorted(set(query_pks)), CHUNK):
         busy.update(execute_sql(session, statement, {**values, "chosen": chunk}).scalars())
     return busy

@@ -202,7 +202,7 @@ def test_an_answer_is_surplus_if_others_have_done_the_work(
 
 
 def test_after_an_answer_the_pair_has_it_and_a_check_is_tried() -> None:
-    ended = {"leased": False, "held": False}
+    ended = {"leased": False, "held": False, "sent": 1}
     work = pair(**ended, outcome="graded", purpose="independent")
     assert apply_answer(pair(), press(), "independent") == work
     drawn = pair(drawn=True)
