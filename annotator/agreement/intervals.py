@@ -16,7 +16,7 @@ from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
 from annotator.agreement.comparisons import FigureEstimate
-from annotator.agreement.judgment_table import Floats, Ints, number
+from annotator.agreement.judgment_table import Floats, Ints
 from annotator.agreement.records import FEW_QUERIES, Interval
 
 AT_ONCE = 640_000  # weights at a time: what fits into a processor's cache
@@ -79,22 +79,6 @@ class Resamples:
         for part, weights in self:
             sums[part] = weights.T.astype(np.float64) @ features
         return np.split(sums, ends[:-1], axis=1) if blocks else []
-
-
-def sum_by_query(query: Ints, features: Floats) -> CountBlock:
-    """Return one row per query from one row per pair (n x f)."""
-    queries, query_index = number(query)
-    columns = [np.bincount(query_index, weights=column, minlength=len(queries)) for column in features.T]
-    return CountBlock(queries, np.column_stack(columns) if columns else np.zeros((len(queries), 0)))
-
-
-def resample_sums(blocks: Sequence[CountBlock], *, resamples: int, seed: int) -> list[Floats]:
-    """Return, for each block, its features summed over each resample of the queries: resamples x f.
-
-    All blocks see the same resamples, drawn from the queries of any block. The same seed gives the same result.
-    """
-    all_queries = np.unique(np.concatenate([block.queries for block in blocks])) if blocks else np.zeros(0)
-    return Resamples(all_queries.astype(np.int64), resamples, seed).sum(blocks)
 
 
 def _draw(random: Generator, queries: int, resamples: int) -> Ints:

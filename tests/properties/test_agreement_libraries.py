@@ -186,14 +186,6 @@ def test_alpha_is_that_of_the_package_krippendorff(rows: Rows) -> None:
 
 
 @given(rows=_rows(4))
-def test_alpha_of_ratios_is_that_of_the_package_krippendorff(rows: Rows) -> None:
-    """Known, not reported: a grade of 0 is no true zero."""
-    shared = [column for column in _columns(rows) if len(column) >= 2]
-    table = coincidences(_counts(shared)).sum(axis=0)
-    assert _same(_theirs(float(krippendorff_alpha(table, "ratio"))), _alpha_of_krippendorff(rows, "ratio"))
-
-
-@given(rows=_rows(4))
 def test_ac1_and_ac2_are_gwets_formula_applied_judgment_by_judgment(rows: Rows) -> None:
     """Gwet (2014), ch. 3 with missing judgments; no library that has it runs beside NumPy 2 (irrCAC asks for less)."""
     columns = [column for column in _columns(rows) if column]

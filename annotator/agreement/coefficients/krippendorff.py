@@ -1,4 +1,4 @@
-"""Compute Krippendorff's alpha: any number of annotators, any pattern of missing judgments, four metrics.
+"""Compute Krippendorff's alpha: any number of annotators, any pattern of missing judgments, three metrics.
 
 Krippendorff (2011), Computing Krippendorff's Alpha-Reliability (University of Pennsylvania, ScholarlyCommons).
 """
@@ -8,7 +8,6 @@ import numpy as np
 from annotator.agreement.judgment_table import Floats, divide
 
 METRICS: tuple[str, ...] = ("nominal", "ordinal", "interval")
-"""The metrics of the report. "ratio" is known too, for scales with a true zero; grades have none."""
 
 
 def coincidences(counts: Floats) -> Floats:
@@ -20,32 +19,27 @@ def coincidences(counts: Floats) -> Floats:
     return np.asarray(comparisons / (counts.sum(axis=1) - 1)[:, None, None])
 
 
-def krippendorff_alpha(table: Floats, metric: str, values: Floats | None = None) -> Floats:
+def krippendorff_alpha(table: Floats, metric: str) -> Floats:
     """Return alpha from summed coincidence tables (… x k x k): 1 - observed / expected disagreement.
 
-    `values`: the k values of the scale for "interval" and "ratio" (default 0, 1, 2 …). NaN where alpha is undefined:
-    no pair with two judgments, or all judgments are one grade.
+    NaN where alpha is undefined: no pair with two judgments, or all judgments are one grade.
     """
     margins = table.sum(axis=-1)
     total = margins.sum(axis=-1)
-    scale = np.arange(table.shape[-1], dtype=np.float64) if values is None else values
-    distance = _distance(margins, metric, scale)
+    distance = _distance(margins, metric)
     observed = (table * distance).sum(axis=(-2, -1)) * (total - 1)
     expected = (margins[..., :, None] * margins[..., None, :] * distance).sum(axis=(-2, -1))
     return 1.0 - divide(observed, expected)
 
 
-def _distance(margins: Floats, metric: str, values: Floats) -> Floats:
+def _distance(margins: Floats, metric: str) -> Floats:
     """Return the squared difference function: k x k, or … x k x k for "ordinal", which depends on the margins."""
+    categories = margins.shape[-1]
     if metric == "nominal":
-        return np.asarray(1.0 - np.eye(len(values)))
+        return np.asarray(1.0 - np.eye(categories))
     if metric == "ordinal":
         middle = np.cumsum(margins, axis=-1) - margins / 2
         return np.asarray((middle[..., :, None] - middle[..., None, :]) ** 2)
-    apart = np.subtract.outer(values, values)
     if metric == "interval":
-        return np.asarray(apart**2)
-    if metric == "ratio":
-        added = np.add.outer(values, values)
-        return np.asarray(np.divide(apart, added, out=np.zeros_like(apart), where=added != 0) ** 2)
+        return np.asarray(np.subtract.outer(np.arange(categories), np.arange(categories)) ** 2.0)
     raise ValueError(f"no metric {metric!r}")

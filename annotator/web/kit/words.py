@@ -19,7 +19,7 @@ NAMES = {
         say("simulated"),
         say("independent"), say("conditional"), say("training"), say("gold"), say("repeat"),
         say("whole"), say("missing"), say("changed"),
-        say("unweighted"), say("linear"), say("quadratic"), say("nominal"), say("ordinal"), say("interval"), say("ratio"),
+        say("unweighted"), say("linear"), say("quadratic"), say("nominal"), say("ordinal"), say("interval"),
         say("annotator"), say("lead"), say("admin"),
         say("category"), say("language"), say("query_type"), say("difficulty"), say("primary_domain"),
         say("revision"), say("further judgment"), say("adjudication"), say("re-import"), say("remap"),

@@ -10,24 +10,28 @@ from annotator.agreement.intervals import (
     find_tail,
     interval,
     intervals,
-    resample_sums,
-    sum_by_query,
 )
+from annotator.agreement.judgment_table import Floats
 
 
 def _block(queries: list[int], features: list[list[float]]) -> CountBlock:
     return CountBlock(np.array(queries), np.array(features, dtype=float))
 
 
+def _sum(blocks: list[CountBlock], *, resamples: int, seed: int) -> list[Floats]:
+    queries = np.unique(np.concatenate([block.queries for block in blocks]))
+    return Resamples(queries, resamples, seed).sum(blocks)
+
+
 def test_a_query_is_drawn_or_left_out_as_a_whole() -> None:
     block = _block([3, 8], [[1, 10], [100, 1000]])
-    (sums,) = resample_sums([block], resamples=200, seed=0)
+    (sums,) = _sum([block], resamples=200, seed=0)
     possible = {(2.0, 20.0), (101.0, 1010.0), (200.0, 2000.0)}
     assert {tuple(row) for row in sums.tolist()} == possible
 
 
 def test_all_blocks_see_the_same_resamples() -> None:
-    first, second = resample_sums(
+    first, second = _sum(
         [_block([1, 2, 3], [[1], [2], [4]]), _block([3, 1], [[4], [1]])], resamples=300, seed=5
     )
     drawn_2 = (first - second)[:, 0]
@@ -36,29 +40,23 @@ def test_all_blocks_see_the_same_resamples() -> None:
 
 def test_the_same_seed_gives_the_same_resamples_and_another_others() -> None:
     block = _block(list(range(50)), [[float(n)] for n in range(50)])
-    sums, again, other = (resample_sums([block], resamples=20, seed=seed)[0] for seed in (1, 1, 2))
+    sums, again, other = (_sum([block], resamples=20, seed=seed)[0] for seed in (1, 1, 2))
     assert sums.tolist() == again.tolist()
     assert sums.tolist() != other.tolist()
 
 
 def test_a_large_dataset_is_resampled_in_pieces_that_miss_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(agreement_intervals, "AT_ONCE", 25)
-    (sums,) = resample_sums([_block(list(range(10)), [[1.0]] * 10)], resamples=11, seed=0)
+    (sums,) = _sum([_block(list(range(10)), [[1.0]] * 10)], resamples=11, seed=0)
     assert sums.tolist() == [[10.0]] * 11
 
 
 def test_the_draws_of_a_mean_spread_as_theory_says() -> None:
     values = np.random.default_rng(0).normal(size=400)
     block = CountBlock(np.arange(400), np.column_stack([values, np.ones(400)]))
-    (sums,) = resample_sums([block], resamples=4000, seed=0)
+    (sums,) = _sum([block], resamples=4000, seed=0)
     spread = float(np.std(sums[:, 0] / sums[:, 1]))
     assert spread == pytest.approx(values.std() / 20, rel=0.05)
-
-
-def test_pairs_add_up_under_their_query() -> None:
-    summed = sum_by_query(np.array([5, 2, 5]), np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
-    assert summed.queries.tolist() == [2, 5]
-    assert summed.features.tolist() == [[3, 4], [6, 8]]
 
 
 def test_the_interval_holds_the_middle_95_percent() -> None:
@@ -77,8 +75,8 @@ def test_undefined_resamples_are_left_out_until_they_are_the_most() -> None:
 
 
 def test_nothing_to_resample_is_no_error() -> None:
-    assert resample_sums([], resamples=10, seed=0) == []
-    (sums,) = resample_sums([CountBlock(np.zeros(0, dtype=np.int64), np.zeros((0, 3)))], resamples=2, seed=0)
+    assert Resamples(np.zeros(0, dtype=np.int64), 10, 0).sum([]) == []
+    (sums,) = _sum([CountBlock(np.zeros(0, dtype=np.int64), np.zeros((0, 3)))], resamples=2, seed=0)
     assert sums.tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
