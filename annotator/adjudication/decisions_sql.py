@@ -7,14 +7,13 @@ transaction: the highest revision holds, and none does if that one is a withdraw
 any length costs a few statements.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import insert
 from sqlalchemy.orm import Session
-from sqlmodel import col
 
 from annotator.adjudication.records import (
     Decision,
@@ -22,7 +21,6 @@ from annotator.adjudication.records import (
     DecisionProposal,
     IndependentJudgment,
     NewDecision,
-    Outcome,
 )
 from annotator.adjudication.second_lead import (
     EXPORTED,
@@ -33,84 +31,49 @@ from annotator.adjudication.second_lead import (
 )
 from annotator.domain.errors import NotAllowed
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.domain.settling import Decided, read_decision
+from annotator.domain.settling import Decided
 from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.judgments.missing_judgments import derive_lacking
 from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
 from annotator.storage.logs.disclosures import add_seen
 from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.sql import PreparedSql, Row, execute_sql, fetch, prepare_sql, split_into_chunks
-from annotator.storage.tables.adjudication import AdjudicationRow, QualityPairRow
-from annotator.storage.tables.central import CurrentJudgmentRow, DatasetRow, JudgmentRow, PersonRow, RubricRow
+from annotator.storage.sql import PreparedSql, execute_sql, fetch_by_pair, prepare_sql, split_into_chunks
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import DatasetRow, PersonRow
 
 CHUNK = 500
 
 
+_JUDGED = "j.event_id, p.username AS annotator, j.outcome, j.grade, j.note, j.judged_at, j.document_sha256, r.version AS guideline_version, p.simulated"
+_JUDGE = "JOIN person p ON p.pk = j.annotator_pk JOIN rubric r ON r.pk = j.rubric_pk"
+_JUDGMENTS = prepare_sql(
+    f"""
+SELECT c.pair_pk, {_JUDGED}, false AS quality FROM current_judgment c JOIN judgment j ON j.pk = c.judgment_pk {_JUDGE}
+WHERE c.pair_pk IN :pairs AND c.purpose = '{COUNTED_PURPOSE}' AND c.outcome <> 'later'
+UNION ALL SELECT x.pair_pk, {_JUDGED}, true FROM quality_pair x JOIN judgment j ON j.pk = x.judgment_pk {_JUDGE}
+WHERE x.pair_pk IN :pairs AND x.outcome IS NOT NULL""",
+    lists=["pairs"],
+)
+
+
 def list_judgments(session: Session, pair_pks: Collection[int]) -> dict[int, list[IndependentJudgment]]:
     """Return, by pair_pk, the current independent judgments and those of quality control, each list by username."""
-    judged = (
-        select(JudgmentRow, col(PersonRow.username), col(PersonRow.simulated), col(RubricRow.version))
-        .join(PersonRow, col(PersonRow.pk) == JudgmentRow.annotator_pk)
-        .join(RubricRow, col(RubricRow.pk) == JudgmentRow.rubric_pk)
-    )
-    independent = judged.join(
-        CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == JudgmentRow.pk
-    ).where(
-        col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE,
-        col(CurrentJudgmentRow.outcome) != "later",
-    )
-    checked = judged.join(QualityPairRow, col(QualityPairRow.judgment_pk) == JudgmentRow.pk).where(
-        col(QualityPairRow.outcome).is_not(None)
-    )
-    by_pair: dict[int, list[IndependentJudgment]] = {}
-    for chunk in split_into_chunks(list(pair_pks), CHUNK):
-        for quality, pair_pk, statement in (
-            (False, CurrentJudgmentRow.pair_pk, independent),
-            (True, QualityPairRow.pair_pk, checked),
-        ):
-            for row, username, simulated, version in session.execute(
-                statement.where(col(pair_pk).in_(chunk))
-            ):
-                judgment = IndependentJudgment(
-                    event_id=row.event_id,
-                    annotator=username,
-                    outcome=row.outcome,
-                    grade=row.grade,
-                    note=row.note,
-                    judged_at=row.judged_at,
-                    document_sha256=row.document_sha256,
-                    guideline_version=version,
-                    simulated=simulated,
-                    quality=quality,
-                )
-                by_pair.setdefault(row.pair_pk, []).append(judgment)
+    by_pair = fetch_by_pair(session, _JUDGMENTS, IndependentJudgment, pair_pks)
     for judgments in by_pair.values():
         judgments.sort(key=lambda judgment: (judgment.annotator, judgment.quality))
     return by_pair
 
 
-def count_revisions(session: Session, pair_pks: Collection[int]) -> dict[int, int]:
-    """Return how many decisions each of these pairs has, withdrawn ones included; pairs without one are absent."""
-    revisions: dict[int, int] = {}
-    for chunk in split_into_chunks(list(pair_pks), CHUNK):
-        pair_pk = col(AdjudicationRow.pair_pk)
-        statement = select(pair_pk, func.max(col(AdjudicationRow.revision))).where(pair_pk.in_(chunk))
-        revisions.update((pk, revision) for pk, revision in session.execute(statement.group_by(pair_pk)))
-    return revisions
+_JUDGED_BY = prepare_sql(
+    "SELECT pair_pk FROM judgment WHERE annotator_pk = :person_pk AND pair_pk IN :pairs AND outcome <> 'later'",
+    lists=["pairs"],
+)
 
 
 def list_judged_by(session: Session, person_pk: int | None, pair_pks: Collection[int]) -> set[int]:
-    """Return those of these pairs that this person ever judged, for whatever purpose. Putting off is not judging."""
-    judged: set[int] = set()
-    for chunk in split_into_chunks(list(pair_pks), CHUNK):
-        statement = select(col(JudgmentRow.pair_pk)).where(
-            col(JudgmentRow.annotator_pk) == person_pk,
-            col(JudgmentRow.pair_pk).in_(chunk),
-            col(JudgmentRow.outcome) != "later",
-        )
-        judged.update(session.scalars(statement))
-    return judged
+    """Return the pairs that this person ever judged, for any purpose. Putting off is not judging."""
+    return find_pairs_among(session, _JUDGED_BY, pair_pks, person_pk=person_pk)
 
 
 def add_decisions(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -122,10 +85,11 @@ def add_decisions(session: Session, dataset_pk: int, rows: Sequence[Mapping[str,
     derive_disagreements(session, dataset_pk, pair_pks)
 
 
-_CURRENT = prepare_sql(
+_DECISIONS = prepare_sql(
     """
-SELECT c.pair_pk, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.cause, a.in_guideline
-FROM current_adjudication c JOIN adjudication a ON a.pk = c.adjudication_pk WHERE c.pair_pk IN :pairs""",
+SELECT a.pair_pk, x.key AS pair, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.cause, a.in_guideline, a.seconds,
+  a.decided_at, a.lead_pk, p.username AS lead, coalesce(nullif(p.name, ''), p.username) AS lead_name
+FROM adjudication a JOIN person p ON p.pk = a.lead_pk JOIN pair x ON x.pk = a.pair_pk WHERE a.pair_pk IN :pairs ORDER BY a.pair_pk, a.revision""",
     lists=["pairs"],
 )
 _DISTANCES = prepare_sql("SELECT pair_pk, distance FROM dispute WHERE pair_pk IN :pairs", lists=["pairs"])
@@ -162,69 +126,34 @@ _DROP_WHAT_WAITED = [
 ]
 
 
-class _CurrentDecision(NamedTuple):
-    pair_pk: int
-    revision: int
-    outcome: Outcome
-    grade: int | None
-    rationale: str
-    reason: str | None
-    cause: str | None
-    in_guideline: bool
-
-    @property
-    def content(self) -> DecisionContent:
-        return DecisionContent(
-            outcome=self.outcome,
-            grade=self.grade,
-            rationale=self.rationale,
-            cause=self.cause,
-            reason=self.reason,
-            in_guideline=self.in_guideline,
-        )
+def list_decisions(session: Session, pair_pks: Collection[int]) -> dict[int, list[Decision]]:
+    """Return every decision on these pairs by pair_pk, the oldest first, withdrawals included."""
+    return fetch_by_pair(session, _DECISIONS, Decision, pair_pks)
 
 
-class _PairDistance(NamedTuple):
-    pair_pk: int
-    distance: int
+def list_last_decisions(session: Session, pair_pks: Collection[int]) -> dict[int, Decision]:
+    """Return the last decision on each pair by pair_pk, which may be a withdrawal."""
+    return {pair_pk: decisions[-1] for pair_pk, decisions in list_decisions(session, pair_pks).items()}
 
 
-class _ProposalRow(NamedTuple):
-    pair_pk: int
-    lead_pk: int
-    lead: str
-    lead_name: str
-    outcome: Outcome
-    grade: int | None
-    rationale: str
-    cause: str | None
-    in_guideline: bool
-
-
-def list_proposals(session: Session, pair_pks: Collection[int]) -> dict[int, tuple[DecisionProposal, ...]]:
+def list_proposals(session: Session, pair_pks: Collection[int]) -> dict[int, list[DecisionProposal]]:
     """Return what leads propose for these pairs, by pair_pk, the earliest first; pairs without a proposal are absent."""
-    proposals: dict[int, tuple[DecisionProposal, ...]] = {}
-    for row in _fetch_all(session, _PROPOSALS, _ProposalRow, pair_pks):
-        proposal = DecisionProposal(
-            outcome=row.outcome,
-            grade=row.grade,
-            rationale=row.rationale,
-            cause=row.cause,
-            in_guideline=row.in_guideline,
-            lead_pk=row.lead_pk,
-            lead=row.lead,
-            lead_name=row.lead_name,
-        )
-        proposals[row.pair_pk] = (*proposals.get(row.pair_pk, ()), proposal)
-    return proposals
+    return fetch_by_pair(session, _PROPOSALS, DecisionProposal, pair_pks)
+
+
+def find_pairs_among(
+    session: Session, statement: PreparedSql, pair_pks: Collection[int], **values: Any
+) -> set[int]:
+    """Return the pair_pks that the statement selects from the list `:pairs`."""
+    selected: set[int] = set()
+    for chunk in split_into_chunks(sorted(pair_pks), CHUNK):
+        selected.update(execute_sql(session, statement, {**values, "pairs": chunk}).scalars())
+    return selected
 
 
 def list_hidden_proposals(session: Session, lead_pk: int, pair_pks: Collection[int]) -> set[int]:
     """Return the undecided pairs with a present or withdrawn proposal that this lead may not see."""
-    proposals = list_proposals(session, pair_pks)
-    decided: set[int] = set()
-    for chunk in split_into_chunks(sorted(pair_pks), CHUNK):
-        decided.update(execute_sql(session, _DECIDED, {"pairs": chunk}).scalars())
+    proposals, decided = list_proposals(session, pair_pks), find_pairs_among(session, _DECIDED, pair_pks)
     return {
         pair_pk
         for pair_pk in pair_pks
@@ -238,11 +167,9 @@ def list_exported_proposals(session: Session, lead_pk: int | None, pair_pks: Col
 
     The whole dataset, which the lead exported, held another lead's proposal that the lead may not see yet.
     """
-    exported: set[int] = set()
     if lead_pk is None:
-        return exported
-    for chunk in split_into_chunks(sorted(pair_pks), CHUNK):
-        exported.update(execute_sql(session, _EXPORTED, {"pairs": chunk, "lead_pk": lead_pk}).scalars())
+        return set()
+    exported = find_pairs_among(session, _EXPORTED, pair_pks, lead_pk=lead_pk)
     return list_hidden_proposals(session, lead_pk, exported) if exported else exported
 
 
@@ -283,15 +210,10 @@ class _DecisionWriter:
         self.now, self.action = now, action
         self.pair_pks = [decision.pair_pk for decision in decisions]
         self.second_adjudicator = session.get_one(DatasetRow, dataset_pk).second_adjudicator
-        self.revisions = count_revisions(session, self.pair_pks)
-        self.current = {
-            row.pair_pk: row for row in _fetch_all(session, _CURRENT, _CurrentDecision, self.pair_pks)
-        }
+        self.last = list_last_decisions(session, self.pair_pks)
         self.proposals = list_proposals(session, self.pair_pks)
-        self.distances: dict[int, int] = (
-            dict(_fetch_all(session, _DISTANCES, _PairDistance, self.pair_pks))
-            if self.second_adjudicator
-            else {}
+        self.distances: dict[int, list[int]] = (
+            fetch_by_pair(session, _DISTANCES, int, self.pair_pks) if self.second_adjudicator else {}
         )
         self.exported = list_exported_proposals(session, lead_pk, self.proposals)
         self.rubric_pk = key_of(find_rubric(session, dataset_pk).pk)
@@ -331,66 +253,50 @@ class _DecisionWriter:
         add_events(self.session, self.events)
 
     def _settles(self, new: NewDecision, decided: Decided, proposals: Sequence[DecisionProposal]) -> bool:
-        if not needs_two_leads(self.second_adjudicator, self.distances.get(new.pair_pk, 0)):
+        (distance,) = self.distances.get(new.pair_pk, [0])
+        if not needs_two_leads(self.second_adjudicator, distance):
             return True
         if new.pair_pk in self.exported:
             raise NotAllowed(EXPORTED)
-        current = self.current.get(new.pair_pk)
+        current = self._find_current(new.pair_pk)
         return settles_pair(
-            decided,
-            self.lead_pk,
-            map_by_lead(proposals),
-            read_decision(current.outcome, current.grade) if current else None,
+            decided, self.lead_pk, map_by_lead(proposals), current.decided if current else None
         )
 
+    def _find_current(self, pair_pk: int) -> Decision | None:
+        """Return the decision that holds now."""
+        last = self.last.get(pair_pk)
+        return None if last is None or last.outcome == "withdrawn" else last
+
     def _decide(self, new: NewDecision, action: Action, *, agreed_with: str | None = None) -> Decision:
-        revision = self.revisions.get(new.pair_pk, 0) + 1
-        decision = Decision(
-            pair=new.pair,
-            revision=revision,
-            decided_at=self.now,
-            lead_pk=self.lead_pk,
-            lead=self.lead,
-            outcome=new.outcome,
-            grade=new.grade,
-            rationale=new.rationale,
-            cause=new.cause,
-            reason=new.reason,
-            in_guideline=new.in_guideline,
-            seconds=new.seconds,
-        )
+        last = self.last.get(new.pair_pk)
+        revision = last.revision + 1 if last else 1
+        content = _to_audit_values(new)
+        stored = {
+            **content,
+            "revision": revision,
+            "decided_at": self.now,
+            "lead_pk": self.lead_pk,
+            "seconds": new.seconds,
+        }
         self.rows.append(
-            {
-                "pair_pk": new.pair_pk,
-                "lead_pk": self.lead_pk,
-                "rubric_pk": self.rubric_pk,
-                "revision": revision,
-                "outcome": new.outcome,
-                "grade": new.grade,
-                "rationale": new.rationale,
-                "reason": new.reason,
-                "decided_at": self.now,
-                "cause": new.cause,
-                "in_guideline": new.in_guideline,
-                "seconds": new.seconds,
-                "batch_pk": new.batch_pk,
-            }
+            {**stored, "pair_pk": new.pair_pk, "rubric_pk": self.rubric_pk, "batch_pk": new.batch_pk}
         )
-        after = {**_to_audit_values(new), "revision": revision}
+        after = {**content, "revision": revision}
         if agreed_with is not None:
             after["agreed_with"] = agreed_with
         if new.unlike:
             after["unlike"] = [asdict(document) for document in new.unlike]
         if new.batch_pk is not None:
             after["batch"] = new.batch_pk
-        current = self.current.get(new.pair_pk)
-        before = {**_to_audit_values(current.content), "revision": current.revision} if current else None
+        current = self._find_current(new.pair_pk)
+        before = {**_to_audit_values(current), "revision": current.revision} if current else None
         self._log(action, new.pair_pk, before, after)
-        return decision
+        return Decision(pair=new.pair, lead=self.lead, **stored)
 
     def _withdraw(self, new: NewDecision, proposals: Sequence[DecisionProposal]) -> Decision | None:
         """Withdraw the decision that holds; if none does, the lead's own proposal."""
-        if new.pair_pk in self.current:
+        if self._find_current(new.pair_pk):
             action: Action = self.action if self.action == "undid policy" else "withdrew"
             return self._decide(new, action)
         own = self._find_own(proposals)
@@ -405,22 +311,13 @@ class _DecisionWriter:
 
         The withdrawal has no rationale: other leads read it, and must not read the proposal's.
         """
-        if new.pair_pk in self.current:
+        if self._find_current(new.pair_pk):
             withdrawal = NewDecision(
                 pair_pk=new.pair_pk, pair=new.pair, outcome="withdrawn", grade=None, rationale=""
             )
             self._decide(withdrawal, "withdrew")
-        values = {
-            "pair_pk": new.pair_pk,
-            "lead_pk": self.lead_pk,
-            "outcome": new.outcome,
-            "grade": new.grade,
-            "rationale": new.rationale,
-            "cause": new.cause,
-            "in_guideline": new.in_guideline,
-            "now": self.now,
-        }
-        execute_sql(self.session, _PROPOSE, values)
+        values = {"pair_pk": new.pair_pk, "lead_pk": self.lead_pk, "now": self.now}
+        execute_sql(self.session, _PROPOSE, {**_to_audit_values(new), **values})
         own = self._find_own(proposals)
         self._log("proposed", new.pair_pk, _to_audit_values(own) if own else None, _to_audit_values(new))
         return None
@@ -450,10 +347,3 @@ def _to_audit_values(content: DecisionContent) -> dict[str, Any]:
         "cause": content.cause,
         "in_guideline": content.in_guideline,
     }
-
-
-def _fetch_all(
-    session: Session, statement: PreparedSql, row_type: type[Row], pair_pks: Collection[int]
-) -> Iterator[Row]:
-    for chunk in split_into_chunks(sorted(pair_pks), CHUNK):
-        yield from fetch(session, statement, row_type, {"pairs": chunk})

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.adjudication.decisions_sql import (
+    list_decisions,
     list_exported_proposals,
     list_judgments,
     list_proposals,
@@ -32,11 +33,10 @@ from annotator.adjudication.discussion.discussion_sql import read_discussions
 from annotator.adjudication.discussion.objections_sql import list_objections
 from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue.queue_sql import QueueReader
-from annotator.adjudication.records import Decision, Outcome
 from annotator.domain.settling import QueueReason, find_stage
 from annotator.storage.pairs.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.pairs.pair_states import FEW, PairState, list_pair_states
-from annotator.storage.sql import execute_sql, fetch, prepare_sql, split_into_chunks
+from annotator.storage.sql import execute_sql, fetch, fetch_by_pair, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import DatasetRow
 
 
@@ -94,45 +94,12 @@ WHERE p.pk IN :pairs""",
 _KEYS = prepare_sql(
     "SELECT pk FROM pair WHERE key = :key AND dataset_pk = :dataset_pk AND retired_at IS NULL"
 )
-_DECISIONS = prepare_sql(
-    """
-SELECT a.pair_pk, x.key AS pair, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.cause, a.in_guideline, a.seconds,
-  a.decided_at, a.lead_pk, p.username AS lead, coalesce(nullif(p.name, ''), p.username) AS lead_name
-FROM adjudication a JOIN person p ON p.pk = a.lead_pk JOIN pair x ON x.pk = a.pair_pk WHERE a.pair_pk IN :pairs ORDER BY a.pair_pk, a.revision""",
-    lists=["pairs"],
-)
 _QUESTIONS = prepare_sql(
     """
 SELECT u.pair_pk, u.pk AS number, p.username AS annotator, u.text, u.asked_at, u.answer
 FROM question u JOIN person p ON p.pk = u.annotator_pk WHERE u.pair_pk IN :pairs ORDER BY u.pk""",
     lists=["pairs"],
 )
-
-
-class _StoredDecision(NamedTuple):
-    pair_pk: int
-    pair: str
-    revision: int
-    outcome: Outcome
-    grade: int | None
-    rationale: str
-    reason: str | None
-    cause: str | None
-    in_guideline: bool
-    seconds: float | None
-    decided_at: datetime
-    lead_pk: int
-    lead: str
-    lead_name: str
-
-
-class _QuestionRow(NamedTuple):
-    pair_pk: int
-    number: int
-    annotator: str
-    text: str
-    asked_at: datetime
-    answer: str | None
 
 
 def find_pool_pair_pk(session: Session, dataset_pk: int, key: str) -> int | None:
@@ -162,13 +129,8 @@ def list_disagreement_facts(
     judgments, proposals = list_judgments(session, pair_pks), list_proposals(session, pair_pks)
     exported = list_exported_proposals(session, reader.lead_pk, proposals)
     discussions = read_discussions(session, dataset, pair_pks, now=reader.now)
-    objections = list_objections(session, pair_pks)
-    decisions: dict[int, list[Decision]] = {}
-    for decision in fetch(session, _DECISIONS, _StoredDecision, values):
-        decisions.setdefault(decision.pair_pk, []).append(_to_decision(decision))
-    questions: dict[int, list[AnnotatorQuestion]] = {}
-    for question in fetch(session, _QUESTIONS, _QuestionRow, values):
-        questions.setdefault(question.pair_pk, []).append(AnnotatorQuestion(*question[1:]))
+    objections, decisions = list_objections(session, pair_pks), list_decisions(session, pair_pks)
+    questions = fetch_by_pair(session, _QUESTIONS, AnnotatorQuestion, pair_pks)
     return {
         row.pk: DisagreementFacts(
             pair_pk=row.pk,
@@ -181,7 +143,7 @@ def list_disagreement_facts(
             judged_by_reader=row.judged,
             judgments=tuple(judgments.get(row.pk, ())),
             decisions=tuple(decisions.get(row.pk, ())),
-            proposals=proposals.get(row.pk, ()),
+            proposals=tuple(proposals.get(row.pk, ())),
             proposal_exported=row.pk in exported,
             discussion=discussions.get(row.pk),
             objections=tuple(objections.get(row.pk, ())),
@@ -225,24 +187,6 @@ def _to_status(row: _PairRow, reader: QueueReader) -> DisagreementStatus:
         holder_name=row.holder_name if row.holder_pk != lead_pk else None,
         assigned_name=row.assigned_name,
         lacking=row.lacking,
-    )
-
-
-def _to_decision(row: _StoredDecision) -> Decision:
-    return Decision(
-        outcome=row.outcome,
-        grade=row.grade,
-        rationale=row.rationale,
-        cause=row.cause,
-        reason=row.reason,
-        in_guideline=row.in_guideline,
-        seconds=row.seconds,
-        pair=row.pair,
-        revision=row.revision,
-        decided_at=row.decided_at,
-        lead_pk=row.lead_pk,
-        lead=row.lead,
-        lead_name=row.lead_name,
     )
 
 

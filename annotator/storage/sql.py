@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from json.encoder import encode_basestring_ascii
@@ -166,6 +166,43 @@ def fetch(
     if conversions:
         return [make(_convert(row, conversions)) for row in rows]
     return list(map(make, rows))
+
+
+Record = TypeVar("Record")
+PAIRS_AT_ONCE = 500
+
+
+def fetch_by_pair(
+    session: Session, statement: PreparedSql, record_type: type[Record], pair_pks: Collection[int]
+) -> dict[int, list[Record]]:
+    """Return the records of each pair by pair_pk, in the statement's order; pairs without one are absent.
+
+    The statement names the pairs as the list `:pairs`. Its first column is the pair_pk, the others are fields of
+    `record_type`, a dataclass or NamedTuple, by name and in any order; they are converted as `fetch` does. A plain
+    type, such as `str`, stands for one more column, which is not converted. Flushes the session first.
+    """
+    session.flush()
+    connection = session.connection()
+    records: dict[int, list[Record]] = {}
+    for pairs in split_into_chunks(sorted(set(pair_pks)), PAIRS_AT_ONCE):
+        rendered, given = _bind(statement, {"pairs": pairs}, connection.dialect.name)
+        names, rows = _run_on_cursor(connection, rendered, given, _fetch_named)
+        if not is_dataclass(record_type) and not hasattr(record_type, "_fields"):
+            for pair_pk, value in rows:
+                records.setdefault(pair_pk, []).append(value)
+            continue
+        hints = get_type_hints(record_type)
+        planned = [(index, _find_conversion(hints[name])) for index, name in enumerate(names[1:], 1)]
+        conversions = [(index, convert) for index, convert in planned if convert is not None]
+        for row in rows:
+            pair_pk, *values = _convert(row, conversions)
+            record = record_type(**dict(zip(names[1:], values, strict=True)))
+            records.setdefault(pair_pk, []).append(record)
+    return records
+
+
+def _fetch_named(cursor: Any) -> tuple[list[str], list[Any]]:
+    return [column[0] for column in cursor.description], cursor.fetchall()
 
 
 _Plan = tuple[Callable[[Any], Any], tuple[tuple[int, Convert], ...]]

@@ -14,7 +14,7 @@ from functools import partial
 from urllib.parse import urlencode
 
 from annotator.adjudication.disagreement_view import assign_letters, name_judge
-from annotator.adjudication.queue.queue_records import QueueRow, list_words
+from annotator.adjudication.queue.queue_records import Disagreement, list_words
 from annotator.adjudication.records import (
     CAUSES,
     Decision,
@@ -73,9 +73,9 @@ class QueueLine:
 
 
 def describe_rows(
-    rows: Sequence[QueueRow],
+    rows: Sequence[Disagreement],
     judgments: Mapping[int, Sequence[IndependentJudgment]],
-    revisions: Mapping[int, int],
+    last_decisions: Mapping[int, Decision],
     *,
     dataset: str,
     seed: Seed,
@@ -83,12 +83,11 @@ def describe_rows(
 ) -> Iterator[QueueLine]:
     """Yield the lines of the exported queue.
 
-    `judgments`: those shown, by pair_pk. `revisions`: the number of decisions, by pair_pk. `seed`: the dataset's, for the
-    letters.
+    `judgments` (shown to the lead) and `last_decisions`: by pair_pk. `seed`: the dataset's, for the letters.
     """
     for row in rows:
-        shown = judgments.get(row.pair_pk, ())
-        seen = digest_seen_state([judgment.event_id for judgment in shown], revisions.get(row.pair_pk, 0))
+        shown, last = judgments.get(row.pair_pk, ()), last_decisions.get(row.pair_pk)
+        seen = digest_seen_state([judgment.event_id for judgment in shown], last.revision if last else 0)
         address = urlencode({"dataset": dataset, "pair": row.pair})
         yield QueueLine(
             query_id=row.query_id,

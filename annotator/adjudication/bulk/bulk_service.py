@@ -27,7 +27,6 @@ from annotator.adjudication.bulk.bulk_sql import (
     find_batch,
     list_batches_of,
     list_candidates,
-    list_last_decisions,
     list_named_pairs,
     list_pair_names,
     list_seen_events,
@@ -47,9 +46,9 @@ from annotator.adjudication.bulk.policy_records import (
     PolicyPreview,
 )
 from annotator.adjudication.decisions_sql import (
-    count_revisions,
     list_judged_by,
     list_judgments,
+    list_last_decisions,
     list_proposals,
     settle_pairs,
 )
@@ -225,7 +224,7 @@ def export_queue(
         lines = describe_rows(
             rows,
             list_judgments(session, pair_pks),
-            count_revisions(session, pair_pks),
+            list_last_decisions(session, pair_pks),
             dataset=row.name,
             seed=row.order_seed,
             base_url=base_url,
@@ -286,7 +285,7 @@ def list_pairs_to_settle(
     pairs = tuple(
         PairToSettle(
             pair.candidate.pair,
-            *names[pair.candidate.pair_pk][1:],
+            *names[pair.candidate.pair_pk],
             grades=tuple(sorted(pair.candidate.grades)),
             grade=pair.grade,
         )

@@ -3,7 +3,7 @@
 Reads chunks of plain rows, so that fifty thousand pairs cost a few seconds. Refuses nothing.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -14,15 +14,15 @@ from sqlmodel import col
 
 from annotator.adjudication.bulk.policies import PolicyCandidate
 from annotator.adjudication.bulk.policy_records import DecisionBatch
-from annotator.adjudication.decisions_sql import list_judged_by
+from annotator.adjudication.decisions_sql import find_pairs_among, list_judged_by, list_last_decisions
 from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_sql import list_rows, make_reader
-from annotator.adjudication.records import Decision, Outcome, digest_seen_state
+from annotator.adjudication.records import digest_seen_state
 from annotator.adjudication.second_lead import needs_two_leads
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.people import Actor
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import PreparedSql, Row, fetch, prepare_sql, split_into_chunks
+from annotator.storage.sql import fetch, fetch_by_pair, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow, SettleBatchRow
 from annotator.storage.tables.central import DatasetRow, PersonRow
 
@@ -54,13 +54,6 @@ SELECT c.pair_pk, c.grade FROM current_judgment c WHERE c.pair_pk IN :pairs AND 
 _DISCUSSED = prepare_sql(
     "SELECT pair_pk FROM discussion WHERE closed_at IS NULL AND pair_pk IN :pairs", lists=["pairs"]
 )
-_LAST = prepare_sql(
-    """
-SELECT a.pair_pk, p.key AS pair, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.decided_at, a.cause, a.lead_pk, l.username AS lead
-FROM adjudication a JOIN pair p ON p.pk = a.pair_pk JOIN person l ON l.pk = a.lead_pk
-WHERE a.pair_pk IN :pairs AND NOT EXISTS (SELECT 1 FROM adjudication n WHERE n.pair_pk = a.pair_pk AND n.revision > a.revision)""",
-    lists=["pairs"],
-)
 _STILL_HOLD = prepare_sql("""
 SELECT a.pair_pk, p.key FROM adjudication a JOIN current_adjudication c ON c.adjudication_pk = a.pk JOIN pair p ON p.pk = a.pair_pk
 WHERE a.batch_pk = :batch_pk ORDER BY a.pair_pk""")
@@ -77,7 +70,6 @@ FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.docume
 class PairNames(NamedTuple):
     """The query and the document of a pair."""
 
-    pair_pk: int
     query_id: str
     query: str
     doc_id: str
@@ -85,114 +77,40 @@ class PairNames(NamedTuple):
 
 
 class NamedPair(NamedTuple):
-    """A pair of the pool. `open`: whether it waits for a lead; None if it is no disagreement."""
+    """A pair of the pool with its names."""
 
-    pair_pk: int
-    key: str
-    open: bool | None
-
-
-class _NamedPairRow(NamedTuple):
     query_id: str
     doc_id: str
     pair_pk: int
     key: str
-    open: bool | None
-
-
-class _SeenEvent(NamedTuple):
-    pair_pk: int
-    event_id: str
-
-
-class _PairGrade(NamedTuple):
-    pair_pk: int
-    grade: int
-
-
-class _PairPk(NamedTuple):
-    pair_pk: int
-
-
-class _LastDecision(NamedTuple):
-    pair_pk: int
-    pair: str
-    revision: int
-    outcome: Outcome
-    grade: int | None
-    rationale: str
-    reason: str | None
-    decided_at: datetime
-    cause: str | None
-    lead_pk: int
-    lead: str
-
-
-class _HoldingPair(NamedTuple):
-    pair_pk: int
-    key: str
+    open: bool | None  # whether it waits for a lead; None if it is no disagreement
 
 
 def list_named_pairs(
     session: Session, dataset_pk: int, names: Collection[PairName]
 ) -> dict[PairName, NamedPair]:
     """Return the pairs with these names (query_id, doc_id); names that are not in the pool are absent."""
-    wanted = set(names)
-    by_query: dict[str, list[str]] = {}
-    for query_id, doc_id in wanted:
+    distinct_names, by_query = set(names), dict[str, list[str]]()
+    for query_id, doc_id in distinct_names:
         by_query.setdefault(query_id, []).append(doc_id)
     pairs: dict[PairName, NamedPair] = {}
     for queries, documents in _split_names(by_query):
         values = {"dataset_pk": dataset_pk, "queries": queries, "documents": documents}
-        for row in fetch(session, _BY_NAME, _NamedPairRow, values):
-            if (row.query_id, row.doc_id) in wanted:
-                pairs[row.query_id, row.doc_id] = NamedPair(row.pair_pk, row.key, row.open)
+        for pair in fetch(session, _BY_NAME, NamedPair, values):
+            if (pair.query_id, pair.doc_id) in distinct_names:
+                pairs[pair.query_id, pair.doc_id] = pair
     return pairs
 
 
-def list_pair_names(session: Session, pair_pks: Iterable[int]) -> dict[int, PairNames]:
+def list_pair_names(session: Session, pair_pks: Collection[int]) -> dict[int, PairNames]:
     """Return the query and the document of each of these pairs, by pair_pk."""
-    return {row.pair_pk: row for row in _fetch_all(session, _NAMES, PairNames, pair_pks)}
+    names = fetch_by_pair(session, _NAMES, PairNames, pair_pks)
+    return {pair_pk: only for pair_pk, (only,) in names.items()}
 
 
-def list_seen_events(session: Session, pair_pks: Iterable[int]) -> dict[int, list[str]]:
+def list_seen_events(session: Session, pair_pks: Collection[int]) -> dict[int, list[str]]:
     """Return the event ids of the judgments that a lead sees, by pair_pk; pairs without one are absent."""
-    event_ids: dict[int, list[str]] = {}
-    for event in _fetch_all(session, _EVENTS, _SeenEvent, pair_pks):
-        event_ids.setdefault(event.pair_pk, []).append(event.event_id)
-    return event_ids
-
-
-def list_independent_grades(session: Session, pair_pks: Iterable[int]) -> dict[int, list[int]]:
-    """Return the grades of the current independent judgments, by pair_pk; pairs without one are absent."""
-    grades: dict[int, list[int]] = {}
-    for row in _fetch_all(session, _GRADES, _PairGrade, pair_pks):
-        grades.setdefault(row.pair_pk, []).append(row.grade)
-    return grades
-
-
-def list_discussed(session: Session, pair_pks: Iterable[int]) -> set[int]:
-    """Return those of these pairs whose annotators a lead has asked to discuss them."""
-    return {row.pair_pk for row in _fetch_all(session, _DISCUSSED, _PairPk, pair_pks)}
-
-
-def list_last_decisions(session: Session, pair_pks: Iterable[int]) -> dict[int, Decision]:
-    """Return the last decision on each pair, also one that withdrew another, by pair_pk; pairs without one are absent."""
-    return {
-        row.pair_pk: Decision(
-            pair=row.pair,
-            revision=row.revision,
-            decided_at=row.decided_at,
-            lead_pk=row.lead_pk,
-            lead=row.lead,
-            outcome=row.outcome,
-            grade=row.grade,
-            rationale=row.rationale,
-            cause=row.cause,
-            reason=row.reason,
-        )
-        for row in _fetch_all(session, _LAST, _LastDecision, pair_pks)
-    }
+    return fetch_by_pair(session, _EVENTS, str, pair_pks)
 
 
 def list_candidates(
@@ -205,11 +123,11 @@ def list_candidates(
     reader = make_reader(session, key_of(dataset.pk), actor.person_id, now)
     rows = list_rows(session, reader, replace(wanted, shown="open"), "distance")
     pair_pks = [row.pair_pk for row in rows]
-    grades = list_independent_grades(session, pair_pks)
+    grades = fetch_by_pair(session, _GRADES, int, pair_pks)
     event_ids = list_seen_events(session, pair_pks)
     last = list_last_decisions(session, pair_pks)
     judged = list_judged_by(session, actor.person_id, pair_pks)
-    discussed = list_discussed(session, pair_pks)
+    discussed = find_pairs_among(session, _DISCUSSED, pair_pks)
     return [
         PolicyCandidate(
             pair_pk=row.pair_pk,
@@ -259,7 +177,7 @@ def find_batch(session: Session, dataset_pk: int, number: int) -> SettleBatchRow
 
 def list_still_holding(session: Session, batch_pk: int) -> dict[int, str]:
     """Return the pairs (key by pair_pk) that a batch settled and on which nobody has decided since."""
-    return dict(fetch(session, _STILL_HOLD, _HoldingPair, {"batch_pk": batch_pk}))
+    return dict(fetch_tuples(session, _STILL_HOLD, {"batch_pk": batch_pk}))
 
 
 def list_batches_of(
@@ -314,10 +232,3 @@ def _split_names(by_query: dict[str, list[str]]) -> Iterable[tuple[list[str], li
             documents += chunk
     if queries:
         yield queries, documents
-
-
-def _fetch_all(
-    session: Session, statement: PreparedSql, row_type: type[Row], pair_pks: Iterable[int]
-) -> Iterator[Row]:
-    for chunk in split_into_chunks(sorted(set(pair_pks)), CHUNK):
-        yield from fetch(session, statement, row_type, {"pairs": chunk})

@@ -7,7 +7,7 @@ checks, which must stay indistinguishable, and pairs of queries on which the ann
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, and_, case, exists, func, or_, select
 from sqlalchemy.orm import Session
@@ -20,7 +20,7 @@ from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.storage.judgments.open_pairs import OpenPairsRequest
 from annotator.storage.logs.disclosures import add_seen
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
-from annotator.storage.sql import execute_sql, fetch, prepare_sql
+from annotator.storage.sql import execute_sql, fetch_by_pair, fetch_tuples, prepare_sql
 from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     CurrentAdjudicationRow,
@@ -74,25 +74,9 @@ FROM objection o JOIN person p ON p.pk = o.annotator_pk WHERE o.pair_pk IN :pair
 )
 
 
-class _ObjectionRow(NamedTuple):
-    pair_pk: int
-    annotator: str
-    text: str
-    objected_at: datetime
-    adjudication_pk: int
-
-
-class _UnseenDecision(NamedTuple):
-    pair_pk: int
-    query_pk: int
-
-
 def list_objections(session: Session, pair_pks: Collection[int]) -> dict[int, list[DecisionObjection]]:
     """Return every objection to the decisions on these pairs, by pair_pk, the oldest first."""
-    objections: dict[int, list[DecisionObjection]] = {}
-    for row in fetch(session, _OBJECTIONS, _ObjectionRow, {"pairs": list(pair_pks)}):
-        objections.setdefault(row.pair_pk, []).append(DecisionObjection(*row[1:]))
-    return objections
+    return fetch_by_pair(session, _OBJECTIONS, DecisionObjection, pair_pks)
 
 
 def list_unseen_decisions(
@@ -102,9 +86,9 @@ def list_unseen_decisions(
 
     A decision counts as shown also if the annotator saw others' judgments of the pair after it.
     """
-    unseen = fetch(session, _UNSEEN, _UnseenDecision, {**request.values, "most": most})
-    busy = list_busy_queries(session, request, dataset, {decision.query_pk for decision in unseen})
-    return [decision.pair_pk for decision in unseen if decision.query_pk not in busy]
+    query_by_pair: dict[int, int] = dict(fetch_tuples(session, _UNSEEN, {**request.values, "most": most}))
+    busy = list_busy_queries(session, request, dataset, query_by_pair.values())
+    return [pair_pk for pair_pk, query_pk in query_by_pair.items() if query_pk not in busy]
 
 
 def list_decisions_for_annotator(

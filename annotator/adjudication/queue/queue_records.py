@@ -41,36 +41,11 @@ class QueueFilter:
 EVERYTHING_OPEN = QueueFilter()
 
 
-class QueueRow(NamedTuple):
-    """A disagreement as it is stored, for the lead who asks. The fields mean the same as in `Disagreement`."""
-
-    pair_pk: int
-    pair: str
-    query_id: str
-    query: str
-    category: str | None
-    doc_id: str
-    title: str
-    open: bool
-    reasons: QueueReason
-    waiting: QueueReason
-    distance: int
-    since: datetime
-    taste: bool
-    impact: float
-    recall_impact: float | None
-    mrr_impact: float | None
-    flips: int | None
-    decided: Decided | None
-    held_by: str | None
-    assigned_to: str | None
-    put_off: bool
-
-
 @dataclass(frozen=True, slots=True)
 class Disagreement:
     """A disagreement as the queue lists it: a pair that needs, or had, a lead's decision."""
 
+    pair_pk: int
     pair: str  # the key
     query_id: str
     doc_id: str
@@ -100,7 +75,7 @@ class Disagreement:
     def as_json(self) -> dict[str, Any]:
         """Return the fields as the command line prints them, without those that say nothing."""
         values = asdict(self)
-        for name in ("query", "title", "put_off", "waiting"):
+        for name in ("pair_pk", "query", "title", "put_off", "waiting"):
             del values[name]
         values["reasons"] = list_words(self.waiting or self.reasons)
         for name in ("reopened", "unrateable", "taste", "decided", "held_by", "assigned_to"):

@@ -16,7 +16,6 @@ from annotator.adjudication.queue.queue_records import (
     QueueFilter,
     QueuePace,
     QueuePage,
-    QueueRow,
     QueueSummary,
     check_sort,
     estimate_queue,
@@ -37,7 +36,7 @@ from annotator.adjudication.queue.queue_sql import (
     list_rows,
     make_reader,
 )
-from annotator.adjudication.queue.queue_view import describe_row, summarize_counts
+from annotator.adjudication.queue.queue_view import add_grades, summarize_counts
 from annotator.domain.people import Actor
 from annotator.domain.settling import UNGRADED, QueueReason
 from annotator.people.roles_service import require_role
@@ -193,11 +192,11 @@ def _count_waiting_for(reasons: QueueReason, open_counts: Mapping[QueueReason, i
 
 
 def _describe(
-    session: Session, reader: QueueReader, rows: Sequence[QueueRow]
+    session: Session, reader: QueueReader, rows: Sequence[Disagreement]
 ) -> tuple[tuple[Disagreement, ...], set[int]]:
-    """Return the rows as this lead may see them, and their pairs (pair_pk)."""
+    """Return the disagreements with their grades, and their pairs (pair_pk)."""
     pair_pks = [row.pair_pk for row in rows]
     judgments = list_judgments(session, pair_pks)
     own = list_judged_by(session, reader.lead_pk, pair_pks)
-    items = tuple(describe_row(row, judgments.get(row.pair_pk, []), yours=row.pair_pk in own) for row in rows)
+    items = tuple(add_grades(row, judgments.get(row.pair_pk, []), yours=row.pair_pk in own) for row in rows)
     return items, set(pair_pks)

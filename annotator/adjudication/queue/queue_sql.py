@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
-from annotator.adjudication.queue.queue_records import OpenDisagreementCount, QueueFilter, QueueRow
+from annotator.adjudication.queue.queue_records import Disagreement, OpenDisagreementCount, QueueFilter
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import QueueReason, read_decision
 from annotator.storage.logs.disclosures import is_listed, list_blind_pairs
@@ -211,16 +211,16 @@ def list_rows(
     *,
     offset: int = 0,
     limit: int | None = None,
-) -> list[QueueRow]:
-    """Return a part of the queue, in order. What the lead put off comes last."""
+) -> list[Disagreement]:
+    """Return a part of the queue in order, without grades. The pairs that the lead put off come last."""
     statement = _select_rows(reader)
     if limit is None:
         ordered = _sort(statement, reader, sort).where(*filter_disagreements(reader, wanted))
         ordered = ordered.where(*_leave_out(session, reader.blind))
-        return [_to_queue_row(row) for row in session.execute(ordered)]
+        return [_to_disagreement(row) for row in session.execute(ordered)]
     pair_pks = _list_part(session, reader, wanted, sort, offset=offset, limit=limit)
     rows = {
-        row.pair_pk: _to_queue_row(row)
+        row.pair_pk: _to_disagreement(row)
         for row in session.execute(statement.where(col(DisagreementRow.pair_pk).in_(pair_pks)))
     }
     return [rows[pair_pk] for pair_pk in pair_pks]
@@ -251,7 +251,7 @@ def _select_rows(reader: QueueReader) -> Select[*tuple[Any, ...]]:
             col(CurrentAdjudicationRow.grade),
             col(holder.username).label("held_by"),
             col(assignee.username).label("assigned_to"),
-            col(PutOffDisagreementRow.put_off_at),
+            col(PutOffDisagreementRow.put_off_at).is_not(None).label("put_off"),
         )
         .select_from(DisagreementRow)
         .join(PairRow, col(PairRow.pk) == col(DisagreementRow.pair_pk))
@@ -271,30 +271,21 @@ def _select_rows(reader: QueueReader) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _to_queue_row(row: Row[*tuple[Any, ...]]) -> QueueRow:
-    return QueueRow(
-        pair_pk=row.pair_pk,
-        pair=row.pair,
-        query_id=row.query_id,
-        query=row.query,
-        category=row.category,
-        doc_id=row.doc_id,
-        title=row.title,
-        open=row.open,
-        reasons=QueueReason(row.reasons),
-        waiting=QueueReason(row.waiting),
-        distance=row.distance,
-        since=row.since,
-        taste=row.taste,
-        impact=row.impact or 0.0,
-        recall_impact=row.recall_impact,
-        mrr_impact=row.mrr_impact,
-        flips=row.flips,
-        decided=read_decision(row.outcome, row.grade) if row.outcome else None,
-        held_by=row.held_by,
-        assigned_to=row.assigned_to,
-        put_off=row.put_off_at is not None,
-    )
+def _to_disagreement(row: Row[*tuple[Any, ...]]) -> Disagreement:
+    """Return a disagreement without its grades, which `add_grades` adds."""
+    values = dict(row._mapping)
+    outcome, grade, is_open = values.pop("outcome"), values.pop("grade"), values.pop("open")
+    waiting = QueueReason(row.waiting)
+    values |= {
+        "grades": {},
+        "impact": row.impact or 0.0,
+        "status": "open" if is_open else "decided",
+        "reasons": QueueReason(row.reasons),
+        "waiting": waiting,
+        "reopened": QueueReason.QUALITY in waiting,
+        "decided": read_decision(outcome, grade) if outcome else None,
+    }
+    return Disagreement(**values)
 
 
 def _list_part(

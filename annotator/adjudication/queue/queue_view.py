@@ -5,11 +5,11 @@ Pure. Nothing is shown of a pair that the lead may still judge, not even which p
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from annotator.adjudication.queue.queue_records import (
     Disagreement,
     OpenDisagreementCount,
-    QueueRow,
     QueueSummary,
 )
 from annotator.adjudication.records import IndependentJudgment
@@ -38,32 +38,14 @@ def summarize_counts(
     return QueueSummary(reasons, dict(by_grades), by_category, taste, flips, assigned, due)
 
 
-def describe_row(row: QueueRow, judgments: Sequence[IndependentJudgment], *, yours: bool) -> Disagreement:
-    """Return a row of the queue with its grades. `yours`: the lead who asks judged the pair."""
-    return Disagreement(
-        pair=row.pair,
-        query_id=row.query_id,
-        doc_id=row.doc_id,
-        category=row.category,
+def add_grades(
+    disagreement: Disagreement, judgments: Sequence[IndependentJudgment], *, yours: bool
+) -> Disagreement:
+    """Return the disagreement with the grades of its judgments. `yours`: the lead who asks judged the pair."""
+    return replace(
+        disagreement,
         grades={judgment.annotator: judgment.grade for judgment in judgments if judgment.grade is not None},
-        distance=row.distance,
-        impact=row.impact,
-        status="open" if row.open else "decided",
-        since=row.since,
         simulated=any(judgment.simulated for judgment in judgments),
         yours=yours,
-        reopened=QueueReason.QUALITY in row.waiting,
         unrateable=tuple(judgment.annotator for judgment in judgments if judgment.outcome == "unrateable"),
-        reasons=row.reasons,
-        waiting=row.waiting,
-        recall_impact=row.recall_impact,
-        mrr_impact=row.mrr_impact,
-        flips=row.flips,
-        taste=row.taste,
-        decided=row.decided,
-        held_by=row.held_by,
-        assigned_to=row.assigned_to,
-        put_off=row.put_off,
-        query=row.query,
-        title=row.title,
     )

@@ -137,6 +137,9 @@ def test_what_is_open_is_counted_whatever_the_filter(queue: Queue) -> None:
         QueueReason.UNRATEABLE: 1,
     }
     assert not page.items[0].reopened, "it was, and is decided"
+    queue.set("a", waiting=int(QueueReason.QUALITY))
+    page = list_queue(queue.database, queue.lea, "d", QueueFilter(), now=NOW)
+    assert [item.status for item in page.items if item.reopened] == ["open"]
 
 
 def test_a_row_says_who_has_its_pair_now_and_what_the_reader_did_with_it(queue: Queue) -> None:

@@ -2,13 +2,13 @@
 
 from datetime import UTC, datetime
 
-from annotator.adjudication.queue.queue_records import OpenDisagreementCount, QueueRow
-from annotator.adjudication.queue.queue_view import describe_row, summarize_counts
+from annotator.adjudication.queue.queue_records import Disagreement, OpenDisagreementCount
+from annotator.adjudication.queue.queue_view import add_grades, summarize_counts
 from annotator.adjudication.records import IndependentJudgment
 from annotator.domain.settling import QueueReason
 
 SINCE = datetime(2026, 3, 4, 12, tzinfo=UTC)
-ROW = QueueRow(
+ROW = Disagreement(
     pair_pk=7,
     pair="key",
     query_id="Q1",
@@ -16,7 +16,9 @@ ROW = QueueRow(
     category="how-to",
     doc_id="문서/1",
     title="RetryHandler",
-    open=True,
+    grades={},
+    status="open",
+    reopened=True,
     reasons=QueueReason.DIFFER | QueueReason.QUALITY,
     waiting=QueueReason.QUALITY,
     distance=3,
@@ -57,18 +59,15 @@ def test_counts_are_added_up_and_a_disagreement_counts_for_each_reason() -> None
 
 def test_a_row_holds_the_grades_and_separately_who_could_not_rate_the_pair() -> None:
     judgments = [judgment("minjun", 0), judgment("hanako", 3), judgment("sam", None)]
-    row = describe_row(ROW, judgments, yours=False)
+    row = add_grades(ROW, judgments, yours=False)
     assert (row.grades, row.unrateable) == ({"minjun": 0, "hanako": 3}, ("sam",))
     assert (row.status, row.reopened, row.simulated, row.yours) == ("open", True, False, False)
     assert (row.held_by, row.assigned_to, row.put_off) == ("leo", "lea", True)
 
 
 def test_one_simulated_grade_makes_the_row_simulated() -> None:
-    assert describe_row(
-        ROW, [judgment("minjun", 0), judgment("bot", 3, simulated=True)], yours=False
-    ).simulated
+    assert add_grades(ROW, [judgment("minjun", 0), judgment("bot", 3, simulated=True)], yours=False).simulated
 
 
-def test_a_row_without_an_error_of_quality_control_is_not_reopened() -> None:
-    row = describe_row(ROW._replace(waiting=QueueReason.DIFFER, open=False), [], yours=True)
-    assert (row.status, row.reopened, row.yours) == ("decided", False, True)
+def test_a_row_says_whether_the_lead_who_asks_judged_the_pair() -> None:
+    assert add_grades(ROW, [], yours=True).yours

@@ -16,7 +16,7 @@ from annotator.web.adjudication.queue_url import QueueAddress
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 ITEM = Disagreement(
-    "p", "Q1", "d1", None, {"花子": 3, "민준": 0}, 3, 0.25, "open", datetime(2026, 3, 4, tzinfo=UTC),
+    1, "p", "Q1", "d1", None, {"花子": 3, "민준": 0}, 3, 0.25, "open", datetime(2026, 3, 4, tzinfo=UTC),
     reasons=QueueReason.DIFFER | QueueReason.QUALITY, waiting=QueueReason.DIFFER, query="Q1", title="x" * 61, unrateable=("셋",),
 )  # fmt: skip
 PACE = QueuePace(40, 20, 2, 10.0, 14, 2.0, 20, 9.0, 360.0, 4.0, None, None)
