@@ -20,7 +20,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.agreement.grades_sql import GradeRows, read_grades
+from annotator.agreement.grades_sql import read_grades
+from annotator.agreement.judgment_table import GradeRows
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.schema import upgrade_schema

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from babel.messages.pofile import read_po
@@ -42,11 +43,11 @@ def list_sentences() -> dict[Id, list[str]]:
     for path in sorted(CODE.rglob("*.py")):
         name = path.relative_to(CODE).as_posix()
         for node in list_calls(ast.parse(path.read_text(encoding="utf-8"))):
-            key = tuple(
-                text for argument in node.args[: KEYWORDS[_name_of(node.func)]] for text in _texts(argument)
-            )
-            if key and name not in sentences[key]:
-                sentences[key].append(name)
+            arguments = node.args[: KEYWORDS[_name_of(node.func)]]
+            for chosen in product(*map(list_branches, arguments)):
+                key = tuple(text for argument in chosen for text in _texts(argument))
+                if key and name not in sentences[key]:
+                    sentences[key].append(name)
     for path in sorted(CODE.rglob("*.jinja")):
         for key in list_template_sentences(path.read_text(encoding="utf-8")):
             sentences[key].append(path.relative_to(CODE).as_posix())
@@ -58,6 +59,15 @@ def list_template_sentences(source: str) -> list[Id]:
     calls = extract_from_ast(Environment().parse(source), gettext_functions=("tr",))
     texts = [text if isinstance(text, tuple) else (text,) for _, _, text in calls]
     return list(dict.fromkeys((text[0],) for text in texts if text[0] is not None))
+
+
+def list_branches(value: ast.expr) -> list[ast.expr]:
+    """The expressions of which a conditional expression is one."""
+    return (
+        [*list_branches(value.body), *list_branches(value.orelse)]
+        if isinstance(value, ast.IfExp)
+        else [value]
+    )
 
 
 def list_calls(tree: ast.AST) -> Iterator[ast.Call]:

@@ -1,11 +1,10 @@
 """Check a decision: its form, whether it was sent before, and whether the pair has changed since the lead saw it.
 
-`service.py` checks the state within the decision's transaction: if two leads decide at once, only one decision is
-stored.
+`service.py` calls these checks in the transaction of the decision: if two leads decide at once, one decision is stored.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from annotator.adjudication.disagreement_records import DisagreementFacts
@@ -39,7 +38,6 @@ class RepeatedDecision:
 def check_decision(
     decided: Decided | Literal["withdrawn"],
     rationale: str,
-    reason: str | None,
     cause: str | None,
     *,
     in_guideline: bool,
@@ -60,7 +58,6 @@ def check_decision(
         grade=grade,
         rationale=check_text(say("rationale"), rationale, empty=None),
         cause=cause,
-        reason=check_text(say("reason"), reason or "", empty=None) or None,
         in_guideline=in_guideline,
         seconds=None if seconds is None else float(seconds),
     )
@@ -69,13 +66,12 @@ def check_decision(
 def find_repeated_decision(
     facts: DisagreementFacts, content: DecisionContent, lead_pk: int, seen: str
 ) -> RepeatedDecision | None:
-    """Return what became of the same decision of this lead if it was sent before; None if it is new.
+    """Return the stored result of the same decision of this lead; None if it was not sent before.
 
-    ConflictError, saying what changed, if the pair is no longer as it was `seen`.
+    `seen`: the digest of what the lead saw. ConflictError, saying what changed, if the pair is different now.
     """
-    without_reason = replace(content, reason=None)  # a proposal keeps none
     proposed = any(
-        proposal.lead_pk == lead_pk and proposal.says_the_same(without_reason) for proposal in facts.proposals
+        proposal.lead_pk == lead_pk and proposal.says_the_same(content) for proposal in facts.proposals
     )
     if facts.seen == seen:
         return RepeatedDecision(None) if proposed else None
@@ -115,12 +111,12 @@ def check_state(facts: DisagreementFacts, content: DecisionContent, lead_pk: int
 
 
 def needs_rationale(decided: Decided, judged: Sequence[Decided], distance: int) -> bool:
-    """Return whether a decision needs a rationale: the judgments lie far apart, or nobody judged so."""
+    """Return whether a decision needs a rationale: the grades are far apart, or nobody gave the decided grade."""
     return distance >= RATIONALE_FROM or decided not in judged
 
 
 def explain_changed_pair(seen: str, decisions: Sequence[Decision]) -> Message:
-    """Say what changed since the pair was seen: somebody decided, or else a judgment came or was revised."""
+    """Say what changed since the pair was seen: a decision, or else a judgment."""
     if not decisions or read_revision(seen) == len(decisions):
         return say("A judgment of this pair has been added or changed. Look at the pair again.")
     last = decisions[-1]

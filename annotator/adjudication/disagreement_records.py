@@ -129,28 +129,13 @@ class DisagreementFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedNeighbour:
-    """A judged document of a query, as it is read."""
-
-    pair_pk: int
-    pair: str
-    query_pk: int
-    document_pk: int
-    doc_id: str
-    title: str
-    sha256: str | None
-    stage: Stage
-    grade: int | None  # the settled grade, if this lead may see it
-
-
-@dataclass(frozen=True, slots=True)
 class NeighbourDocument:
     """Another judged document of the query, as a lead sees it."""
 
     pair: str
     doc_id: str
     title: str
-    grade: int | None  # the settled grade, 0-3
+    grade: int | None  # the settled grade, 0-3, if the lead may see it
     stage: Stage
     near: float | None  # similarity of the texts, 0-1; None below SIMILAR_FROM
 

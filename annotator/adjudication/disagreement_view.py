@@ -12,7 +12,6 @@ from annotator.adjudication.disagreement_records import (
     DisagreementFacts,
     DisagreementView,
     DiscussionProgress,
-    JudgedNeighbour,
     NeighbourDocument,
     PairStage,
 )
@@ -21,7 +20,7 @@ from annotator.adjudication.discussion.discussion_records import (
     DiscussionTurn,
     explain_wait,
 )
-from annotator.adjudication.near_duplicates import WARN_FROM, TextSketches
+from annotator.adjudication.near_duplicates import WARN_FROM
 from annotator.adjudication.records import (
     DecisionContent,
     DecisionProposal,
@@ -38,7 +37,6 @@ from annotator.domain.messages import say
 from annotator.domain.shuffling import Seed, give_letters, name_checker
 
 BARRED = say("You judged this pair yourself, so another lead must decide it.")
-MOST_NEIGHBOURS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,29 +126,6 @@ def describe_disagreement(
         ),
         neighbours=tuple(neighbours),
     )
-
-
-def list_neighbours(
-    query_pk: int, pair_pk: int, sha256: str | None, judged: Iterable[JudgedNeighbour], sketches: TextSketches
-) -> list[NeighbourDocument]:
-    """Return the other judged documents of a pair's query: near-duplicates first, then settled ones.
-
-    `sha256`: of the pair's document. At most MOST_NEIGHBOURS.
-    """
-    neighbours = [
-        NeighbourDocument(
-            neighbour.pair,
-            neighbour.doc_id,
-            neighbour.title,
-            neighbour.grade,
-            neighbour.stage,
-            sketches.compare(sha256, neighbour.sha256),
-        )
-        for neighbour in judged
-        if neighbour.query_pk == query_pk and neighbour.pair_pk != pair_pk
-    ]
-    neighbours.sort(key=lambda neighbour: (-(neighbour.near or 0), neighbour.grade is None))
-    return neighbours[:MOST_NEIGHBOURS]
 
 
 def list_unlike(neighbours: Iterable[NeighbourDocument], content: DecisionContent) -> list[UnlikeDocument]:

@@ -1,13 +1,13 @@
 """Read what leads see of pairs to be decided, and the other judged documents of their queries.
 
-A dozen statements, however many pairs there are. Names are read here and leave the services as letters
-(`domain/shuffling.py`). Never reads ranks, scores or systems. Neighbours are limited to the MOST_NEIGHBOURS documents of
-each query about which most is known, each with the beginning of its text. Their grade is included only if the pair is
-settled and the lead can no longer be given it to judge.
+Runs a dozen statements for any number of pairs. Returns usernames; the services replace them by letters
+(`domain/shuffling.py`). Never reads ranks, scores or systems. Of each query, the MOST_NEIGHBOURS documents with the most
+judgments are read, decided ones first. A neighbour has a grade only if its pair is settled and the lead can no longer be
+given it to judge.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -26,11 +26,12 @@ from annotator.adjudication.disagreement_records import (
     DisagreementFacts,
     DisagreementQuery,
     DisagreementStatus,
-    JudgedNeighbour,
+    NeighbourDocument,
     PairStage,
 )
 from annotator.adjudication.discussion.discussion_sql import read_discussions
 from annotator.adjudication.discussion.objections_sql import list_objections
+from annotator.adjudication.near_duplicates import TextSketches
 from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue.queue_sql import QueueReader
 from annotator.domain.settling import QueueReason, find_stage
@@ -116,7 +117,7 @@ def list_disagreement_facts(
     *,
     most: int = SHOWN_CHARACTERS,
 ) -> dict[int, DisagreementFacts]:
-    """Return what is known of these pairs, by pair_pk. `most`: characters of each document's text."""
+    """Return the facts about these pairs by pair_pk. `most`: characters of each document's text."""
     if not pair_pks:
         return {}
     values = {
@@ -190,7 +191,7 @@ def _to_status(row: _PairRow, reader: QueueReader) -> DisagreementStatus:
     )
 
 
-MOST_NEIGHBOURS = 200
+MOST_NEIGHBOURS, MOST_SHOWN = 200, 100
 AT_ONCE = 100
 _DOCUMENT = prepare_sql("""
 SELECT p.query_pk, p.document_pk, d.text_sha256 AS sha256
@@ -254,7 +255,10 @@ def list_judged_documents(
 def list_stages(
     session: Session, dataset_pk: int, waiting: Mapping[int, int]
 ) -> dict[int, tuple[PairState, PairStage]]:
-    """Return how far these pairs have come, by pair_pk. `waiting`: why each waits for a lead, as `QueueReason` bits."""
+    """Return the state and the stage of these pairs by pair_pk.
+
+    `waiting`: the pairs, with why each waits for a lead (`QueueReason` bits).
+    """
     stages = {}
     for chunk in split_into_chunks(sorted(waiting), FEW):
         for state in list_pair_states(session, dataset_pk, chunk):
@@ -264,19 +268,31 @@ def list_stages(
     return stages
 
 
-def describe_documents(
-    documents: Sequence[JudgedDocument], stages: Mapping[int, tuple[PairState, PairStage]]
-) -> list[JudgedNeighbour]:
-    """Return these documents with how far each has come, by `list_stages`."""
-    return [
-        _describe(document, *stages[document.pair_pk]) for document in documents if document.pair_pk in stages
+def list_neighbours(
+    pair: PairDocument,
+    documents: Iterable[JudgedDocument],
+    stages: Mapping[int, tuple[PairState, PairStage]],
+    sketches: TextSketches,
+) -> list[NeighbourDocument]:
+    """Return the other judged documents of the pair's query, at most MOST_SHOWN: near-duplicates first, then settled ones.
+
+    `documents`: those of any queries. `stages`: of `list_stages`; documents without a stage are left out.
+    """
+    neighbours = [
+        _describe(document, *stages[document.pair_pk], near=sketches.compare(pair.sha256, document.sha256))
+        for document in documents
+        if document.query_pk == pair.query_pk
+        and document.document_pk != pair.document_pk
+        and document.pair_pk in stages
     ]
+    neighbours.sort(key=lambda neighbour: (-(neighbour.near or 0), neighbour.grade is None))
+    return neighbours[:MOST_SHOWN]
 
 
-def read_texts(session: Session, wanted: Iterable[tuple[int, str]], *, most: int) -> dict[str, str]:
-    """Return the first `most` characters of texts, by SHA-256. `wanted`: document_pk and SHA-256 of each."""
+def read_texts(session: Session, documents: Iterable[tuple[int, str]], *, most: int) -> dict[str, str]:
+    """Return the first `most` characters of texts, by SHA-256. `documents`: document_pk and SHA-256 of each."""
     texts: dict[str, str] = {}
-    for chunk in split_into_chunks(sorted(set(wanted)), AT_ONCE):
+    for chunk in split_into_chunks(sorted(set(documents)), AT_ONCE):
         values = {
             "documents": [document_pk for document_pk, _ in chunk],
             "hashes": [sha256 for _, sha256 in chunk],
@@ -286,17 +302,16 @@ def read_texts(session: Session, wanted: Iterable[tuple[int, str]], *, most: int
     return texts
 
 
-def _describe(document: JudgedDocument, state: PairState, progress: PairStage) -> JudgedNeighbour:
+def _describe(
+    document: JudgedDocument, state: PairState, progress: PairStage, *, near: float | None
+) -> NeighbourDocument:
     settled = progress.stage in ("imported", "single", "agreed", "settled")
     may_see_grade = settled and state.lacking == 0 and not document.to_check
-    return JudgedNeighbour(
-        pair_pk=document.pair_pk,
-        pair=state.key,
-        query_pk=document.query_pk,
-        document_pk=document.document_pk,
-        doc_id=state.doc_id,
-        title=document.title,
-        sha256=document.sha256,
-        stage=progress.stage,
-        grade=progress.grade if may_see_grade else None,
+    return NeighbourDocument(
+        state.key,
+        state.doc_id,
+        document.title,
+        progress.grade if may_see_grade else None,
+        progress.stage,
+        near,
     )

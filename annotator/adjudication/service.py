@@ -1,13 +1,13 @@
 """Let a lead work through disagreements one by one: get the next ones, decide, put off, assign to another lead.
 
-Decisions are append-only: a change or a withdrawal adds a revision. Refuses who is not a lead, a lead who judged the
-pair, a missing rationale where one is required, a pair without disagreement, and a decision on judgments that have
-changed since they were seen. A pair that a lead opens is held for a few minutes; a hold is shown to others and refuses
-nothing. What a lead is given counts as seen: who has seen others' judgments no longer judges the pair.
+Decisions are append-only: a change or a withdrawal adds a revision. A decision is refused if the actor is no lead or
+judged the pair, if a required rationale is missing, if the judgments do not differ, or if they have changed since the
+lead saw them. A pair that a lead opens is held for a few minutes; other leads see the hold and can still decide. A lead
+who was given a pair has seen others' judgments, and no longer judges it.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Literal
 
@@ -17,6 +17,7 @@ from annotator.adjudication.decision_check import check_decision, check_state, f
 from annotator.adjudication.decisions_sql import list_judged_by, list_judgments, settle_pairs
 from annotator.adjudication.disagreement_records import (
     DisagreementBatch,
+    DisagreementFacts,
     DisagreementView,
     PairJudge,
     PairOrigin,
@@ -26,15 +27,15 @@ from annotator.adjudication.disagreement_view import (
     ViewContext,
     assign_letters,
     describe_disagreement,
-    list_neighbours,
     list_unlike,
     name_judge,
 )
 from annotator.adjudication.disagreement_view_sql import (
-    describe_documents,
+    PairDocument,
     find_pool_pair_pk,
     list_disagreement_facts,
     list_judged_documents,
+    list_neighbours,
     list_stages,
     read_pair_document,
     read_texts,
@@ -54,9 +55,9 @@ from annotator.adjudication.queue.lead_holds_sql import (
     renew_holds,
     take_holds,
 )
-from annotator.adjudication.queue.queue_head_sql import count_left, list_head
+from annotator.adjudication.queue.queue_head_sql import list_head
 from annotator.adjudication.queue.queue_records import EVERYTHING_OPEN, QueueFilter, check_sort
-from annotator.adjudication.queue.queue_sql import QueueReader, make_reader
+from annotator.adjudication.queue.queue_sql import QueueReader, count_rows, make_reader
 from annotator.adjudication.records import (
     Decision,
     DecisionContent,
@@ -68,7 +69,6 @@ from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import Decided
-from annotator.domain.shuffling import Seed
 from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events, note_named
@@ -94,10 +94,10 @@ def hand_out_disagreements(
     tab: str = "",
     now: datetime,
 ) -> DisagreementBatch:
-    """Return the requested pair, whatever its state, then the head of the queue: `want` disagreements in all. For leads.
+    """Return `pair` (a key), if given, and then the first pairs of the queue: `want` disagreements in all. For leads.
 
-    `have`: the keys of the pairs that the tab has already; none of them is returned. All of these pairs, those of `have`
-    included, are held for this lead and tab.
+    `pair` is returned in any state. `have`: the keys of the pairs that the tab has already; they are not returned. All
+    these pairs and those of `have` are held for this lead and tab.
     """
     check_sort(sort)
     want = min(want, MOST_AT_ONCE)
@@ -119,7 +119,7 @@ def hand_out_disagreements(
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
         views = _read_views(session, row, reader, chosen)
-        batch = DisagreementBatch(views, count_left(session, reader, wanted))
+        batch = DisagreementBatch(views, count_rows(session, reader, replace(wanted, shown="open")))
         neighbour_pks = _list_graded_neighbours(session, views)
     note_seen(database, neighbour_pks, actor.person_id, now=now)
     note_named(database, reader.dataset_pk, actor.person_id, wanted.annotators, pairs=len(chosen), now=now)
@@ -127,17 +127,16 @@ def hand_out_disagreements(
 
 
 def show_disagreement(
-    database: Database, actor: Actor, dataset: str, pair: str, *, seed: Seed | None = None, now: datetime
+    database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime
 ) -> DisagreementView:
     """Return one pair as a lead decides on it, with letters for names. Holds nothing. For leads.
 
-    The letters follow from `seed` (None: the dataset's) and the pair, so they are the same each time. Who has looked can
-    no longer judge the pair.
+    The letters follow from the dataset's seed and the pair. The lead can no longer judge the pair.
     """
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
         pair_pk = _require_pair(session, row, pair)
-        (view,) = _read_views(session, row, reader, [pair_pk], seed=seed)
+        (view,) = _read_views(session, row, reader, [pair_pk])
         neighbour_pks = _list_graded_neighbours(session, [view])
     note_seen(database, {pair_pk, *neighbour_pks}, actor.person_id, now=now)
     return view
@@ -153,14 +152,13 @@ def adjudicate(
     rationale: str,
     seen: str,
     now: datetime,
-    reason: str | None = None,
     cause: str | None = None,
     in_guideline: bool = False,
     seconds: float | None = None,
 ) -> Decision | None:
-    """Settle a disagreement, decide it anew, or withdraw a decision: append a revision and return it.
+    """Settle a disagreement, change its decision, or withdraw a decision: append a revision and return it.
 
-    Returns None for a proposal that waits for a second lead (`second_lead.py`), or for one that is withdrawn. `seen`:
+    Returns None for a proposal that waits for a second lead (`second_lead.py`), and for a withdrawn proposal. `seen`:
     the digest of what the lead saw. `seconds`: how long the lead had the pair open. The same decision sent twice is
     stored once; if two leads decide at once, one decision is stored.
 
@@ -169,7 +167,7 @@ def adjudicate(
     wrong value; RationaleRequired if the rationale is missing.
     """
     lead_pk = require_person(actor)
-    content = check_decision(grade, rationale, reason, cause, in_guideline=in_guideline, seconds=seconds)
+    content = check_decision(grade, rationale, cause, in_guideline=in_guideline, seconds=seconds)
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
         unlike = _list_unlike(session, reader, _require_pair(session, row, pair), content)
@@ -204,7 +202,7 @@ def put_off_disagreement(database: Database, actor: Actor, dataset: str, pair: s
 def assign_disagreement(
     database: Database, actor: Actor, dataset: str, pair: str, *, to: str | None, now: datetime
 ) -> None:
-    """Assign the pair to a lead of the dataset (username); None: to nobody. Only that lead is then handed the pair.
+    """Assign the pair to a lead of the dataset (username), or to nobody (None). Only that lead then gets the pair.
 
     ValidationError if the person is no lead of the dataset; NotAllowed for a lead who judged the pair.
     """
@@ -236,9 +234,9 @@ def let_go_disagreements(
 
 
 def show_origin(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> PairOrigin:
-    """Return who judged the pair, and which systems put it into the pool.
+    """Return the people who judged the pair and the systems that put it into the pool. For leads.
 
-    The audit log keeps that a lead looked. For leads.
+    Writes to the audit log that the lead looked.
     """
     with database.write() as session:
         row, reader = _enter(session, actor, dataset, now)
@@ -257,7 +255,7 @@ def show_origin(database: Database, actor: Actor, dataset: str, pair: str, *, no
 
 
 def list_adjudicators(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[Adjudicator]:
-    """Return everybody who may decide disagreements of the dataset. For leads."""
+    """Return the people who may decide disagreements of the dataset. For leads."""
     with database.read() as session:
         _, reader = _enter(session, actor, dataset, now)
         return list_leads(session, reader.dataset_pk)
@@ -284,19 +282,14 @@ def _require_lead(session: Session, reader: QueueReader, username: str) -> int:
 
 
 def _read_views(
-    session: Session,
-    dataset: DatasetRow,
-    reader: QueueReader,
-    pair_pks: Sequence[int],
-    *,
-    seed: Seed | None = None,
+    session: Session, dataset: DatasetRow, reader: QueueReader, pair_pks: Sequence[int]
 ) -> tuple[DisagreementView, ...]:
-    """Return what the lead sees of these pairs, in this order."""
+    """Return these pairs as the lead sees them, in this order."""
     if not pair_pks:
         return ()
     context = ViewContext(
         lead_pk=reader.lead_pk,
-        seed=dataset.order_seed if seed is None else seed,
+        seed=dataset.order_seed,
         second_adjudicator=dataset.second_adjudicator,
         guideline_version=find_rubric(session, reader.dataset_pk).version,
     )
@@ -312,16 +305,13 @@ def _read_views(
     waiting = {document.pair_pk: document.waiting for document in documents}
     waiting |= {pair.pair_pk: pair.status.waiting for pair in facts.values()}
     stages = list_stages(session, reader.dataset_pk, waiting)
-    judged = describe_documents(documents, stages)
-    return tuple(
-        describe_disagreement(
-            pair,
-            stages[pair.pair_pk][1],
-            list_neighbours(pair.query_pk, pair.pair_pk, pair.document.sha256, judged, _SKETCHES),
-            context,
-        )
-        for pair in (facts[pair_pk] for pair_pk in pair_pks)
-    )
+
+    def describe(pair: DisagreementFacts) -> DisagreementView:
+        own = PairDocument(pair.query_pk, pair.document_pk, pair.document.sha256)
+        neighbours = list_neighbours(own, documents, stages, _SKETCHES)
+        return describe_disagreement(pair, stages[pair.pair_pk][1], neighbours, context)
+
+    return tuple(describe(facts[pair_pk]) for pair_pk in pair_pks)
 
 
 def _list_graded_neighbours(session: Session, views: Iterable[DisagreementView]) -> set[int]:
@@ -331,18 +321,18 @@ def _list_graded_neighbours(session: Session, views: Iterable[DisagreementView])
 
 
 def _learn_texts(session: Session, documents: Sequence[tuple[int, str | None]]) -> None:
-    """Make the sketches of these texts (document_pk, SHA-256) that have none yet."""
+    """Make the missing sketches of these texts (document_pk, SHA-256)."""
     texts = {sha256: document_pk for document_pk, sha256 in documents[:MOST_TEXTS] if sha256 is not None}
     missing = _SKETCHES.list_missing(texts)
     if missing:
-        wanted = [(texts[sha256], sha256) for sha256 in missing]
-        _SKETCHES.add_texts(read_texts(session, wanted, most=MOST_CHARACTERS))
+        missing_texts = [(texts[sha256], sha256) for sha256 in missing]
+        _SKETCHES.add_texts(read_texts(session, missing_texts, most=MOST_CHARACTERS))
 
 
 def _list_unlike(
     session: Session, reader: QueueReader, pair_pk: int, content: DecisionContent
 ) -> list[UnlikeDocument]:
-    """Return the near-duplicates that are settled at another grade than this decision's."""
+    """Return the near-duplicates of a pair's document that are settled at another grade than the decision's."""
     if content.outcome == "withdrawn":
         return []
     own = read_pair_document(session, pair_pk)
@@ -357,7 +347,4 @@ def _list_unlike(
     stages = list_stages(
         session, reader.dataset_pk, {document.pair_pk: document.waiting for document in similar}
     )
-    neighbours = list_neighbours(
-        own.query_pk, pair_pk, own.sha256, describe_documents(similar, stages), _SKETCHES
-    )
-    return list_unlike(neighbours, content)
+    return list_unlike(list_neighbours(own, similar, stages, _SKETCHES), content)

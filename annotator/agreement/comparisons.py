@@ -38,7 +38,7 @@ class Comparisons:
     cell: Ints  # 4 x the first annotator's grade + the second's
     query: Ints  # queries of shared pairs are numbered from 0
     pair_number: Ints  # shared pairs are numbered from 0 in the order of the judgments
-    queries: int  # how many queries there are
+    queries: int  # the number of queries
 
     def take(self, rows: Flags | Ints | slice) -> "Comparisons":
         """Return some of the rows; pairs and queries keep their numbers."""
@@ -64,6 +64,18 @@ class Comparisons:
         """Return the first annotator's grade minus the second's."""
         return np.asarray(_SIGNED[self.cell])
 
+    def of(self, annotator: int) -> "Comparisons":
+        """Return the comparisons of this annotator's judgments."""
+        return self.take(np.flatnonzero((self.first == annotator) | (self.second == annotator)))
+
+    def estimate_mean(self, values: Flags | Floats, weights: Floats | None = None) -> "FigureEstimate":
+        """Return the weighted mean of a value of each comparison; `weights` None: all count the same."""
+        if weights is not None:
+            values = values * weights
+        sums = np.bincount(self.query, weights=values, minlength=self.queries)
+        counts = np.bincount(self.query, weights=weights, minlength=self.queries)
+        return estimate_mean(np.asarray(sums, dtype=np.float64), np.asarray(counts, dtype=np.float64))
+
 
 def list_comparisons(judged: GradedJudgments) -> Comparisons:
     """Return every comparison of two judgments of the same pair."""
@@ -83,7 +95,7 @@ def list_comparisons(judged: GradedJudgments) -> Comparisons:
 
 
 def _number(judged: GradedJudgments) -> tuple[Ints, Ints]:
-    """Return the number of each row's pair (meaningless if it is not shared), and the query of each shared pair."""
+    """Return the number of each row's pair (of no use if it is not shared), and the query of each shared pair."""
     starts = np.zeros(len(judged.pair), dtype=np.bool_)
     same = judged.pair[1:] == judged.pair[:-1]
     starts[:-1] = same
@@ -94,12 +106,12 @@ def _number(judged: GradedJudgments) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, slots=True)
 class FigureEstimate:
-    """A figure with what its interval needs."""
+    """A figure, with the influences from which `intervals.cluster_interval` computes its interval."""
 
     value: float  # NaN if undefined
     comparisons: int
     influence: Floats  # how much the comparisons of each query change the value
-    seen: Flags  # which queries have comparisons
+    seen: Flags  # for each query, whether it has comparisons
 
 
 def subtract(first: FigureEstimate, other: FigureEstimate) -> FigureEstimate:
@@ -137,9 +149,9 @@ def estimate_table(cell: Ints, query: Ints, queries: int) -> FigureEstimate:
 def estimate_tables(
     table: Ints, cell: Ints, query: Ints, *, queries: int, tables: int
 ) -> Iterator[tuple[int, FigureEstimate]]:
-    """Yield, table by table, the number and the unweighted kappa of each table that has comparisons.
+    """Yield the number and the unweighted kappa of each table that has comparisons.
 
-    `table`: the table of each comparison. One table at a time, because the influences of hundreds of annotators would
+    `table`: the table of each comparison. Yields one table at a time: the influences of hundreds of annotators would
     fill the memory.
     """
     counts = _count_tables(table, cell, tables)
@@ -177,10 +189,9 @@ def _derive_each(tables: Floats) -> Floats:
 
 
 def _derive_kappa(tables: Floats, value: Floats) -> tuple[Floats, Floats]:
-    """Return the derivative of the weighted sum of kappas by each cell, and the weight of each table.
+    """Return the derivative (p x 16) of the weighted sum of kappas by each cell, and the weight of each table (p x 1).
 
-    The derivative (p x 16) is of the sum minus `value` for each comparison. The weights are p x 1, 0 for tables
-    without a kappa.
+    `value` is subtracted from the kappa of each comparison. The weight of a table without a kappa is 0.
     """
     kappa = cohen_kappa(tables, _APART)[:, None]
     shared = tables.sum(axis=(1, 2))[:, None]
@@ -195,9 +206,9 @@ def _derive_kappa(tables: Floats, value: Floats) -> tuple[Floats, Floats]:
 
 
 def tally(comparisons: Comparisons, annotators: int, first: Floats | None, second: Floats | None) -> Floats:
-    """Return sums by annotator and query (a x q); None for `first` and `second` counts comparisons.
+    """Return sums by annotator and query: a x q.
 
-    `first`: what each comparison adds to its first annotator; `second`: to its second.
+    `first` and `second`: the values that each comparison adds to its two annotators. None counts comparisons.
     """
     shape = (annotators, comparisons.queries)
     sides = ((comparisons.first, first), (comparisons.second, second))
@@ -211,7 +222,7 @@ def tally(comparisons: Comparisons, annotators: int, first: Floats | None, secon
 
 
 def estimate_mean(sums: Floats, counts: Floats) -> FigureEstimate:
-    """Return the mean of something summed by query. `counts` says how many values each sum has."""
+    """Return the mean of values that are summed by query. `counts`: the number of values in each sum."""
     total = float(counts.sum())
     mean = float(sums.sum()) / total if total else float("nan")
     influence = (sums - mean * counts) / total if total else np.zeros(len(counts))
@@ -227,11 +238,6 @@ def estimate_leanings(comparisons: Comparisons, annotators: int) -> list[FigureE
 
 
 def estimate_leaning(comparisons: Comparisons, who: int) -> FigureEstimate:
-    """Return how much higher one annotator grades than the others, without computing everybody's, which takes long."""
-    own = np.flatnonzero((comparisons.first == who) | (comparisons.second == who))
-    query, apart = comparisons.query[own], _SIGNED[comparisons.cell[own]]
-    sums = np.bincount(
-        query, weights=np.where(comparisons.first[own] == who, apart, -apart), minlength=comparisons.queries
-    )
-    counts = np.bincount(query, minlength=comparisons.queries).astype(np.float64)
-    return estimate_mean(np.asarray(sums, dtype=np.float64), counts)
+    """Return how much higher one annotator grades than the others; faster than `estimate_leanings`."""
+    own = comparisons.of(who)
+    return own.estimate_mean(np.where(own.first == who, own.apart, -own.apart))

@@ -17,12 +17,12 @@ from annotator.agreement.judgment_table import CATEGORIES, TINY, Floats, Ints
 
 MOST_ROUNDS = 5_000
 SMALL_CHANGE = 1e-6
-LONGEST_STEP = 4.0  # at first; each step that is taken in full lets the next be as many times longer
-LEAST_EXPECTED = 1e-3  # judgments of a grade: error rates from less are of nothing
+LONGEST_STEP = 4.0  # at first; after a step of full length, the next may be this many times longer
+LEAST_EXPECTED = 1e-3  # judgments of a grade; with fewer, error rates are meaningless
 CHEAP = 20_000_000  # judgments times rounds of the plain algorithm: about a second
-FEW_ROUNDS = 500  # fewer seldom suffice for the plain algorithm
-LIKELIER = 1e-3  # of two ends whose log-likelihoods differ by less, the accelerated one is kept
-STAYS = 0.1  # an extrapolated probability keeps at least this part of what it was: 0 would be 0 for ever
+FEW_ROUNDS = 500  # the plain algorithm seldom converges in fewer
+LIKELIER = 1e-3  # if the log-likelihoods differ by less, the accelerated result is kept
+STAYS = 0.1  # an extrapolated probability keeps at least this part of its value: 0 would stay 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +43,25 @@ def estimate(
     annotator: Ints,
     grade: Ints,
     *,
-    grades: int = CATEGORIES,
     most_rounds: int = MOST_ROUNDS,
     accelerate: bool = True,
 ) -> DawidSkene:
     """Estimate grades and error rates from judgments as three columns.
 
-    `pair` and `annotator` count from 0 without gaps; an annotator may judge a pair more than once. Without any
-    judgment the estimates are empty. `accelerate` False: the algorithm of 1979, against which the tests check the
-    accelerated one.
+    `pair` and `annotator` are numbered from 0 without gaps; an annotator may judge a pair more than once. Without any
+    judgment the estimates are empty. `accelerate` False: the algorithm of 1979.
     """
     from scipy.sparse import csr_matrix
 
     pairs, people = int(pair.max(initial=-1)) + 1, int(annotator.max(initial=-1)) + 1
     given = csr_matrix(
-        (np.ones(len(pair)), (pair, annotator * grades + grade)), shape=(pairs, people * grades)
+        (np.ones(len(pair)), (pair, annotator * CATEGORIES + grade)), shape=(pairs, people * CATEGORIES)
     )
-    model = _Model(given, given.T.tocsr(), people, grades)
+    model = _Model(given, given.T.tocsr(), people)
     probabilities = model.begin()
     now = model.maximize(probabilities)
     if not pairs:
-        return DawidSkene(probabilities, now[:grades], now[grades:].reshape(people, grades, grades), 0, True)
+        return DawidSkene(probabilities, *model.split(now), 0, True)
     rounds, longest, likelihoods, converged = 0, LONGEST_STEP, [], False
     while rounds < most_rounds:
         probabilities, likelihood = model.expect(now)
@@ -78,15 +76,15 @@ def estimate(
             continue
         now, longest, taken = _leap(model, now, once, longest)
         rounds += taken
-    shares, errors = now[:grades], now[grades:].reshape(people, grades, grades).copy()
+    shares, errors = model.split(now.copy())
     errors[model.count_expected(probabilities) < LEAST_EXPECTED] = 0.0
     return DawidSkene(probabilities, shares, errors, rounds, converged, tuple(likelihoods))
 
 
 def find_likelier(pair: Ints, annotator: Ints, grade: Ints) -> DawidSkene:
-    """Estimate with acceleration and, if that is cheap, also without it, and return the likelier result.
+    """Estimate with acceleration and, if that is cheap (CHEAP), also without it. Return the likelier result.
 
-    The two may end at different maxima of the likelihood. "Cheap" is at most CHEAP rounds times judgments.
+    The two may end at different maxima of the likelihood.
     """
     accelerated = estimate(pair, annotator, grade)
     rounds = min(MOST_ROUNDS, CHEAP // max(1, len(pair)))
@@ -107,27 +105,31 @@ class _Model:
     given: Any  # pairs x (annotator, grade): how often
     by_answer: Any  # `given`, transposed
     people: int
-    grades: int
+
+    def split(self, parameters: Floats) -> tuple[Floats, Floats]:
+        """Return the shares of the grades, and the errors: annotators x estimated grade x grade given."""
+        errors = parameters[CATEGORIES:].reshape(self.people, CATEGORIES, CATEGORIES)
+        return parameters[:CATEGORIES], errors
 
     def begin(self) -> Floats:
         """Return the first probabilities (equation 3.1): the share of each grade among the pair's judgments."""
-        counts: Floats = self.given @ np.tile(np.eye(self.grades), (self.people, 1))
+        counts: Floats = self.given @ np.tile(np.eye(CATEGORIES), (self.people, 1))
         probabilities: Floats = counts / np.maximum(counts.sum(axis=1, keepdims=True), TINY)
         return probabilities
 
     def maximize(self, probabilities: Floats) -> Floats:
         """Return shares and error rates from the probabilities of each pair's grades (equations 2.3 and 2.4)."""
-        errors = (
-            (self.by_answer @ probabilities).reshape(self.people, self.grades, self.grades).transpose(0, 2, 1)
-        )
+        errors = self._count(probabilities).transpose(0, 2, 1)
         errors = errors / np.maximum(errors.sum(axis=2, keepdims=True), TINY)
         return np.concatenate([probabilities.sum(axis=0) / max(1, len(probabilities)), errors.ravel()])
 
     def count_expected(self, probabilities: Floats) -> Floats:
         """Return how many judgments of each annotator are expected on pairs of each grade: annotators x grades."""
-        counts: Floats = (
-            (self.by_answer @ probabilities).reshape(self.people, self.grades, self.grades).sum(axis=1)
-        )
+        counts: Floats = self._count(probabilities).sum(axis=1)
+        return counts
+
+    def _count(self, probabilities: Floats) -> Floats:
+        counts: Floats = (self.by_answer @ probabilities).reshape(self.people, CATEGORIES, CATEGORIES)
         return counts
 
     def expect(self, now: Floats) -> tuple[Floats, float]:
@@ -135,10 +137,9 @@ class _Model:
 
         Computed with logarithms, because the product over many judgments would underflow.
         """
-        shares = now[: self.grades]
-        errors = now[self.grades :].reshape(self.people, self.grades, self.grades)
+        shares, errors = self.split(now)
         with np.errstate(divide="ignore"):
-            per_answer = np.log(errors).transpose(0, 2, 1).reshape(-1, self.grades)
+            per_answer = np.log(errors).transpose(0, 2, 1).reshape(-1, CATEGORIES)
             likelihood = self.given @ per_answer + np.log(shares)
         highest = likelihood.max(axis=1, keepdims=True)
         probabilities: Floats = np.exp(likelihood - highest)
@@ -148,8 +149,8 @@ class _Model:
 
     def keep_shares(self, now: Floats) -> Floats:
         """Return the parameters with every distribution scaled to sum 1; rows of zeros stay zero."""
-        shares = now[: self.grades] / now[: self.grades].sum()
-        errors = now[self.grades :].reshape(-1, self.grades)
+        shares = now[:CATEGORIES] / now[:CATEGORIES].sum()
+        errors = now[CATEGORIES:].reshape(-1, CATEGORIES)
         return np.concatenate(
             [shares, (errors / np.maximum(errors.sum(axis=1, keepdims=True), TINY)).ravel()]
         )

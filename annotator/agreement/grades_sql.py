@@ -1,22 +1,24 @@
-"""Read the grades that count for agreement, the fields they can be grouped by, and when they last changed.
+"""Read the grades that count for agreement, the fields that group them, and a stamp of their last change.
 
-Counts current independent judgments with a grade, on pairs in the pool. Millions are read as columns of numbers,
-without an object per row (PostgreSQL sends a few long rows of bytes). A group's value is text as imported, None where
-there is none. The stamp that keeps a report valid is read from index ends and small tables; it does not notice a
-re-import that changes categories, so do not keep a report for long. Grades for an annotator's own agreement must leave
-only as sums of whole steps: see `agreement/own_agreement.py`.
+Current independent judgments with a grade count, on pairs in the pool. Millions are read as columns of numbers, without
+an object per row (PostgreSQL sends a few long rows of bytes). A group's value is text as imported, or None. The stamp
+that keeps a report valid is read from index ends and small tables. It does not notice a re-import that changes
+categories, so do not keep a report for long. An annotator's own agreement shows only sums over these grades:
+see `agreement/own_agreement.py`.
 """
 
 import json
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
+import numpy as np
 from sqlalchemy import bindparam, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.agreement.judgment_table import Floats, GradeRows, Ints
 from annotator.agreement.records import ComparedGrade
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS
@@ -25,22 +27,14 @@ from annotator.domain.messages import say
 from annotator.storage.judgments.current_judgments import LATEST
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import GRADED, PairSettlements
-from annotator.storage.sql import execute_sql, fetch, fetch_plain, prepare_sql, read_json
+from annotator.storage.sql import execute_sql, fetch_plain, fetch_tuples, prepare_sql, read_json
 from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
 from annotator.storage.tables.columns import UtcDateTime
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-
-
-MOST_OF_THE_TABLE = (
-    8  # a dataset with more than this part of all judgments is read by walking through the table
-)
-PAIRS_AT_ONCE = 50_000  # PostgreSQL's values hold the judgments of so many pairs (by their keys) at the most
+MOST_OF_THE_TABLE = 8
+"""A dataset with more than this part (an eighth) of all judgments is read by scanning the table."""
+PAIRS_AT_ONCE = 50_000
+"""The most pairs, by their keys, whose judgments PostgreSQL sends in one value."""
 _RUBRIC = "CASE WHEN c.imported = 0 THEN coalesce(c.rubric_pk, 0) ELSE 0 END"
 _MADE_AT = "CASE WHEN c.imported < 2 THEN coalesce(c.made_at, 0) ELSE 0 END"
 _FROM = f"""FROM current_judgment c CROSS JOIN pair p
@@ -63,40 +57,21 @@ _SIZES = prepare_sql(
 )
 
 
-class _SizesRow(NamedTuple):
-    """The row of `_SIZES`."""
-
-    last_rubric_pk: int
-    last_judgment_pk: int  # about as many judgments are stored, in all datasets
-    answered: int  # judgments of this dataset
-
-
-class GradeRows(NamedTuple):
-    """The judgments that count, as columns in no particular order."""
-
-    query: "Ints"  # primary key
-    pair: "Ints"  # primary key
-    annotator: "Ints"  # primary key
-    rubric: "Ints"  # primary key; 0 for an imported judgment
-    grade: "Ints"
-    made_at: "Ints"  # whole seconds since 1970, UTC; 0 if the file does not say
-    seconds: "Floats"  # how long the judgment took; NaN if unknown
-
-
 def read_grades(session: Session, dataset_pk: int, blind: Collection[int] = frozenset()) -> GradeRows:
     """Return every judgment of the dataset that counts for agreement.
 
     `blind`: pairs that the reader may still judge (`list_blind_pairs`); their judgments are absent.
     """
-    import numpy as np
-
     session.flush()
-    (sizes,) = fetch(session, _SIZES, _SizesRow, {"dataset_pk": dataset_pk})
-    rubrics = sizes.last_rubric_pk + 1
+    ((last_rubric_pk, last_judgment_pk, answered),) = fetch_tuples(
+        session, _SIZES, {"dataset_pk": dataset_pk}
+    )
+    rubrics = last_rubric_pk + 1
     if session.connection().dialect.name == "postgresql":
         columns = _read_bytes(session, dataset_pk, rubrics)
     else:
-        walk = sizes.answered * MOST_OF_THE_TABLE > sizes.last_judgment_pk
+        # about as many judgments are stored as the last key says, in all datasets
+        walk = answered * MOST_OF_THE_TABLE > last_judgment_pk
         columns = _read_numbers(session, dataset_pk, rubrics, walk=walk)
     query, pair, who, made_at = (column.astype(np.int64) for column in columns[:4])
     seconds = columns[4].astype(np.float64)
@@ -113,12 +88,10 @@ def read_grades(session: Session, dataset_pk: int, blind: Collection[int] = froz
 
 
 def select_grades(settled: PairSettlements) -> GradeRows:
-    """Return the judgments that count from columns that were read already, without when and under which guideline.
+    """Return the judgments that count from columns that were read before; times and guidelines are unknown (0).
 
-    Enough for every coefficient; the diagnosis needs `read_grades`.
+    They are enough for every coefficient. The diagnosis needs `read_grades`.
     """
-    import numpy as np
-
     graded = settled.answer < GRADED
     index = settled.judged_index[graded]
     unknown = np.zeros(len(index), dtype=np.int64)
@@ -133,12 +106,8 @@ def select_grades(settled: PairSettlements) -> GradeRows:
     )
 
 
-def _read_numbers(
-    session: Session, dataset_pk: int, rubrics: int, *, walk: bool
-) -> "Sequence[Ints | Floats]":
-    """Return the columns from SQLite. `walk`: scan the whole table, which is faster than its index for most of it."""
-    import numpy as np
-
+def _read_numbers(session: Session, dataset_pk: int, rubrics: int, *, walk: bool) -> Sequence[Ints | Floats]:
+    """Return the columns from SQLite. `walk`: scan the whole table, which is faster than its index for a large part."""
     of_dataset = f"c.dataset_pk{' + 0' if walk else ''} = {dataset_pk:d}"
     rows: Any = execute_sql(
         session,
@@ -151,13 +120,8 @@ def _read_numbers(
     return list(numbers.T)
 
 
-def _read_bytes(session: Session, dataset_pk: int, rubrics: int) -> "Sequence[Ints | Floats]":
-    """Return the columns from PostgreSQL.
-
-    PostgreSQL writes the rows one after the other: four integers and a float of eight bytes each, big-endian.
-    """
-    import numpy as np
-
+def _read_bytes(session: Session, dataset_pk: int, rubrics: int) -> Sequence[Ints | Floats]:
+    """Return the columns from PostgreSQL, which sends four integers and a float per row, eight bytes each, big-endian."""
     statement = _BYTES.format(
         rubrics=rubrics,
         of_dataset=f"c.dataset_pk = {dataset_pk:d}",
@@ -179,18 +143,11 @@ MOST_DOCUMENTS_LOOKED_AT = 2_000
 _VERSIONS = prepare_sql("SELECT pk AS rubric_pk, version FROM rubric WHERE dataset_pk = :dataset_pk")
 
 
-class _GuidelineVersionRow(NamedTuple):
-    """A row of `_VERSIONS`."""
-
-    rubric_pk: int
-    version: int
-
-
 def list_groupings(session: Session, dataset_pk: int) -> list[str]:
     """Return every field by which the dataset's agreement can be grouped.
 
-    These are the fields that any of its queries has, keys of query metadata, `document:` with an attribute of
-    documents (of the first two thousand), and what the judgments themselves tell.
+    These are fields that any query has, keys of query metadata, `document:` with an attribute of the first two thousand
+    documents, and the fields of judgments (OF_JUDGMENTS).
     """
     fields = [col(getattr(QueryRow, name)) for name in GROUP_FIELDS]
     of_dataset = col(QueryRow.dataset_pk) == dataset_pk
@@ -238,8 +195,7 @@ def read_document_labels(
 
 def read_versions(session: Session, dataset_pk: int) -> Mapping[int, int]:
     """Return the version of each of the dataset's guidelines, by rubric_pk."""
-    rows = fetch(session, _VERSIONS, _GuidelineVersionRow, {"dataset_pk": dataset_pk})
-    return {row.rubric_pk: row.version for row in rows}
+    return dict(fetch_tuples(session, _VERSIONS, {"dataset_pk": dataset_pk}))
 
 
 def _list_extras(session: Session, dataset_pk: int) -> list[Mapping[str, Any]]:
@@ -282,33 +238,10 @@ FROM dataset d WHERE d.pk = :dataset_pk
 _PEOPLE = prepare_sql("SELECT pk AS person_pk, username, simulated FROM person ORDER BY pk")
 
 
-class _StampRow(NamedTuple):
-    """The row of `_STAMP`: what changes when a judgment, guideline, query, setting or check changes."""
-
-    last_judgment_pk: int
-    latest_judgments: int
-    last_remap_pk: int
-    last_rubric_pk: int
-    last_query_pk: int
-    kappa_target: float
-    seed: int
-    dataset: str
-    checks: int
-    last_check_at: datetime | None
-
-
-class _PersonRow(NamedTuple):
-    """A row of `_PEOPLE`."""
-
-    person_pk: int
-    username: str
-    simulated: bool
-
-
 def read_agreement_stamp(session: Session, dataset_pk: int) -> Hashable:
-    """Return a value that changes when a report of the dataset would change; the module says what it does not notice."""
-    (stamp,) = fetch(session, _STAMP, _StampRow, {"dataset_pk": dataset_pk})
-    return stamp, tuple(fetch(session, _PEOPLE, _PersonRow))
+    """Return a value that changes when a judgment, guideline, query, person, setting or check changes."""
+    stamp = fetch_tuples(session, _STAMP, {"dataset_pk": dataset_pk})
+    return *map(tuple, stamp), *map(tuple, fetch_tuples(session, _PEOPLE, {}))
 
 
 _FIRST_GRADES = f"""

@@ -6,7 +6,7 @@ does not give. Every number in a picture is also in a table. Estimates appear on
 and never in their place.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from annotator.agreement.coefficient_records import KAPPA_KINDS
 from annotator.agreement.consensus_records import NO_QRELS, Consensus
 from annotator.agreement.html_charts import (
     MOST_PEOPLE,
@@ -50,7 +51,6 @@ from annotator.domain.svg import clean
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-KINDS = ("unweighted", "linear", "quadratic")
 MOST_LISTED = 100  # rows of a table
 
 
@@ -63,12 +63,15 @@ def render_report(
         report=report,
         made_at=made_at.astimezone(UTC),
         program=program,
-        kinds=KINDS,
+        kinds=KAPPA_KINDS,
         grades=GRADES,
         who_counts=describe_who_counts(report),
         blind_pairs=describe_blind_pairs(report.blind_pairs),
         findings=_list_findings(report),
-        coefficients=list(_list_coefficients(report)),
+        coefficients=[
+            ("observed agreement", CoefficientValue(report.measured.observed_agreement)),
+            *((coefficient.name, value) for coefficient, value in report.measured.list_coefficients()),
+        ],
         groups=_choose_groups(report),
         **_choose_pairs(report),
         **_choose_people(report),
@@ -125,21 +128,6 @@ def _list_findings(report: AgreementReport) -> list[str]:
     """Return the sentences of the diagnosis without the verdict, which has its own section."""
     verdict = report.verdict.sentence if report.verdict else None
     return [sentence for sentence in report.diagnosis if sentence != verdict]
-
-
-def _list_coefficients(report: AgreementReport) -> Iterator[tuple[str, CoefficientValue]]:
-    """Yield every coefficient with its name, the observed agreement first."""
-    measured = report.measured
-    yield "observed agreement", CoefficientValue(measured.observed_agreement)
-    for kind in KINDS:
-        yield f"Cohen's κ, {kind}", measured.cohen_kappa[kind]
-    yield "Fleiss' κ", measured.fleiss_kappa
-    for metric, value in measured.krippendorff_alpha.items():
-        yield f"Krippendorff's α, {metric}", value
-    yield "Gwet's AC1", measured.gwet_ac1
-    yield "Gwet's AC2, quadratic", measured.gwet_ac2
-    for start, value in measured.cut_points:
-        yield f"Cohen's κ, relevant from grade {start}", value
 
 
 def _choose_pairs(report: AgreementReport) -> dict[str, Any]:

@@ -8,7 +8,7 @@ guideline version, week), so the groups' pairs add up to the dataset's.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,7 @@ EXACT_IN_SINGLE = 2**24  # whole numbers up to here are exact in 32 bits, so sum
 
 
 def divide(numerator: Floats, denominator: Floats) -> Floats:
-    """Divide element by element; NaN, which means an undefined figure in this package, unless the denominator is
-    above 0."""
+    """Divide element by element. NaN, which stands for an undefined figure, where the denominator is 0."""
     numerator, denominator = np.broadcast_arrays(numerator, denominator)
     quotients = np.full(numerator.shape, np.nan)
     np.divide(numerator, denominator, out=quotients, where=denominator > TINY)
@@ -47,7 +46,7 @@ def flatten(tables: Floats) -> Floats:
 class GradedJudgments:
     """Graded judgments as four columns of equal length, sorted by pair, then annotator.
 
-    One row per annotator and pair: the caller has left out what is not current and independent.
+    One row per annotator and pair. The caller passes only current, independent judgments.
     """
 
     query: Ints  # a number chosen by the caller
@@ -223,23 +222,16 @@ def count_by_annotator(judged: GradedJudgments, annotators: int) -> Ints:
     return cells.reshape(-1, CATEGORIES)
 
 
-class JudgmentColumns(Protocol):
-    """Judgments as read from storage, in no particular order; query, pair, annotator and rubric are primary keys."""
+class GradeRows(NamedTuple):
+    """The judgments that count, as columns in no particular order."""
 
-    @property
-    def query(self) -> Ints: ...
-    @property
-    def pair(self) -> Ints: ...
-    @property
-    def annotator(self) -> Ints: ...
-    @property
-    def rubric(self) -> Ints: ...
-    @property
-    def grade(self) -> Ints: ...
-    @property
-    def made_at(self) -> Ints: ...
-    @property
-    def seconds(self) -> Floats: ...
+    query: Ints  # primary key, like the next three
+    pair: Ints
+    annotator: Ints
+    rubric: Ints  # 0 for an imported judgment
+    grade: Ints
+    made_at: Ints  # whole seconds since 1970, UTC; 0 if unknown
+    seconds: Floats  # how long the judgment took; NaN if unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +248,7 @@ class NamedJudgments:
 
 
 def name_judged(
-    read: JudgmentColumns, people: Mapping[int, tuple[str, bool]], pseudonyms: Mapping[int, str] | None = None
+    read: GradeRows, people: Mapping[int, tuple[str, bool]], pseudonyms: Mapping[int, str] | None = None
 ) -> NamedJudgments:
     """Return the judgments sorted by pair and name.
 
@@ -297,8 +289,7 @@ class GroupLabels:
 
 
 def label_by(keys: Ints, labels: Mapping[int, str | None]) -> GroupLabels:
-    """Group rows by the label of their key (a query or a document), in the order of the labels, rows without one
-    last.
+    """Group rows by the label of their key (a query or a document), in the order of the labels, None last.
 
     Every label is a group, even without rows.
     """
@@ -330,7 +321,7 @@ def label_by_version(judged: GradedJudgments, versions: Ints) -> GroupLabels:
     spans, group = np.unique(np.stack([first, last], axis=1), axis=0, return_inverse=True)
     names = [str(low) if low == high else f"{low}–{high}" for low, high in spans.tolist()]
     values = [None if name == "0" else name for name in names]
-    if None in values:  # it comes first, and is shown last
+    if None in values:  # None is the first one here, and is shown last
         values, group = [*values[1:], None], (group - 1) % len(values)
     return GroupLabels(values, group.reshape(-1)[pair_number])
 

@@ -1,14 +1,14 @@
 """Count and list the judgments that do not count for agreement, each under exactly one reason.
 
-What counts: each annotator's current independent judgment with a grade, on a pair in the pool that two or more judged
-so (`docs/statistics.md`). One made under an older guideline or text counts until its annotator confirms or changes it.
-Counted and left out add up to all judgments stored. Counts come from indexes and `pair.judged`: a fraction of a second
-for a million.
+A judgment counts if it is current and independent, has a grade, and somebody else judged the same pair of the pool so
+(`docs/statistics.md`). One made under an older guideline or text counts until its annotator confirms or changes it. The
+judgments that count and those left out are together all that are stored. The counts come from indexes and `pair.judged`
+and take a fraction of a second for a million judgments.
 """
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import NamedTuple, TypeVarTuple
+from typing import TypeVarTuple
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, select, text
 from sqlalchemy.orm import Session, aliased
@@ -20,7 +20,7 @@ from annotator.domain.judgments import CHECK_PURPOSES, COUNTED_PURPOSE, CURRENT_
 from annotator.domain.messages import Message, say
 from annotator.storage.judgments.meaning_changes import write_stale
 from annotator.storage.logs.disclosures import is_listed
-from annotator.storage.sql import fetch, prepare_sql, quote_texts
+from annotator.storage.sql import fetch_tuples, prepare_sql, quote_texts
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -46,7 +46,7 @@ WHY: Mapping[str, Message] = {
     "left_pool": say("pair no longer in the pool"),
     "other": say("other purpose"),
 }
-"""Why a judgment is left out, by kind, in the order in which reports show them."""
+"""Why a judgment is left out, by kind, in the order of reports."""
 
 
 _CHECKS = prepare_sql(f"""
@@ -56,13 +56,6 @@ WHERE j.purpose NOT IN {quote_texts(CURRENT_PURPOSES)} AND p.pk = j.pair_pk AND 
   AND p.retired_at IS NULL
 GROUP BY j.purpose
 """)
-
-
-class _CheckCountRow(NamedTuple):
-    """A row of `_CHECKS`."""
-
-    purpose: str
-    judgments: int
 
 
 def check_kind(kind: str) -> None:
@@ -114,9 +107,9 @@ def _count_of_pairs(session: Session, dataset_pk: int, pair_pks: Collection[int]
 
 
 def count_outdated(session: Session, dataset_pk: int, blind: Collection[int] = frozenset()) -> int:
-    """Return how many current independent grades were made under an older guideline or on an older text. They count.
+    """Return how many grades that count were made under an older guideline or on an older text.
 
-    Those of the pairs in `blind` are not counted.
+    `blind`: pairs to leave out.
     """
     stale = write_stale(session, dataset_pk, "current_judgment")
     statement = select(func.count()).where(
@@ -141,7 +134,7 @@ def list_left_out(
 ) -> list[ExcludedJudgment]:
     """Return the judgments left out for this reason, in the order in which they were stored.
 
-    Those of the pairs in `blind` are absent. Raises ValidationError for an unknown kind.
+    `blind`: pairs to leave out. Raises ValidationError for an unknown kind.
     """
     check_kind(kind)
     statement = (
@@ -185,10 +178,7 @@ def _join_current(statement: Select[*Columns]) -> Select[*Columns]:
 
 
 def _holds(kind: str) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions for a judgment of this kind.
-
-    The statement joins the judgment's pair and its current judgment, which is null if the judgment is not current.
-    """
+    """Return the conditions for a judgment of this kind. For statements of `_join_current`."""
     purpose, outcome = col(JudgmentRow.purpose), col(JudgmentRow.outcome)
     if kind == "left_pool":
         return (col(PairRow.retired_at).is_not(None),)
@@ -243,16 +233,16 @@ def _count_stored(session: Session, dataset_pk: int) -> tuple[int, int]:
 def _count_checks(session: Session, dataset_pk: int) -> dict[str, int]:
     """Return how many judgments on pairs in the pool were given for checks or other purposes, by kind."""
     counts = dict.fromkeys((*CHECK_PURPOSES, "other"), 0)
-    for row in fetch(session, _CHECKS, _CheckCountRow, {"dataset_pk": dataset_pk}):
-        counts[row.purpose if row.purpose in CHECK_PURPOSES else "other"] += row.judgments
+    for purpose, judgments in fetch_tuples(session, _CHECKS, {"dataset_pk": dataset_pk}):
+        counts[purpose if purpose in CHECK_PURPOSES else "other"] += judgments
     return counts
 
 
 def _count_ungraded(session: Session, dataset_pk: int) -> dict[str, int]:
     """Return how many judgments are put off, unrateable, or the only grade of their pair.
 
-    `pair.judged` counts who graded a pair independently or could not rate it. So only pairs that somebody could not
-    rate need a closer look to find single grades.
+    `pair.judged` counts both grades and “cannot rate”. So single grades are read from it, and corrected for the pairs
+    that somebody could not rate.
     """
     current = aliased(CurrentJudgmentRow)
     later = func.sum(case((col(current.outcome) == "later", 1), else_=0))

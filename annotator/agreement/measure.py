@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
+from typing import Any
 
 import numpy as np
 
+from annotator.agreement.coefficient_records import CUT_POINTS, group_by_family
 from annotator.agreement.coefficients import cohen, fleiss, gwet, krippendorff
-from annotator.agreement.coefficients.cohen import CUTS, TWO_BY_TWO, compute_at, name_cut
+from annotator.agreement.coefficients.cohen import TWO_BY_TWO, compute_at, name_cut
 from annotator.agreement.coefficients.observed import observed_agreement
 from annotator.agreement.coefficients.paradox import compute_paradox, compute_paradoxes
 from annotator.agreement.comparisons import estimate_kappa, list_comparisons
@@ -76,15 +78,60 @@ NEAR = gwet.quadratic_weights(CATEGORIES)
 class ResampledSums:
     """Counts summed over all queries and over each resample of them, so that one function gives value and interval."""
 
-    total: Floats  # what a coefficient takes for its value
+    total: Floats  # of all queries
     draws: Floats  # the same with an axis of resamples
     queries: int  # how many there are
-    no_interval: str  # why there would be no interval
+    no_interval: str  # why a value would have no interval
 
     def value(self, compute: Callable[[Floats], Floats], why: str) -> CoefficientValue:
         """Return the coefficient that `compute` makes of the counts; `why` explains NaN."""
         ci95 = interval(compute(self.draws), self.queries)
         return _value(float(compute(self.total)), ci95, why, self.no_interval)
+
+
+@dataclass(frozen=True, slots=True)
+class _SummedCounts:
+    """The summed counts of a set of judgments, from which every coefficient is computed."""
+
+    why: str  # why a coefficient would be undefined
+    varies: bool  # whether the judgments have more than one grade
+    pairs: PairSums
+    coincidences: ResampledSums
+    fleiss: ResampledSums
+    ac1: ResampledSums
+    ac2: ResampledSums
+
+    def mean_kappa(self, name: str, tables: Floats, disagreement: Floats, why: str) -> CoefficientValue:
+        """Return a Cohen's kappa of the dataset. `name`: of the resampled kappa in `PairSums`."""
+        mean = float(cohen.mean_kappa(tables, disagreement))
+        ci95 = interval(self.pairs.mean_kappa(name), self.pairs.queries)
+        return _value(mean, ci95, why, self.coincidences.no_interval)
+
+    def ac(self, sums: ResampledSums, weights: Floats) -> CoefficientValue:
+        if not self.varies:
+            return CoefficientValue(None, None, self.why)
+        return sums.value(lambda summed: gwet.gwet_ac(summed, weights), self.why)
+
+
+_FORMULAS: Mapping[str, Callable[[_SummedCounts, Any], CoefficientValue]] = {
+    "cohen_kappa": lambda counted, kind: counted.mean_kappa(
+        kind, counted.pairs.totals, cohen.DISAGREEMENT[kind], counted.why
+    ),
+    "fleiss_kappa": lambda counted, _: counted.fleiss.value(fleiss.fleiss_kappa, counted.why),
+    "krippendorff_alpha": lambda counted, metric: counted.coincidences.value(
+        lambda flat: krippendorff.krippendorff_alpha(flat.reshape(*flat.shape[:-1], *SHAPE), metric),
+        counted.why,
+    ),
+    "gwet_ac1": lambda counted, _: counted.ac(counted.ac1, SAME),
+    "gwet_ac2": lambda counted, _: counted.ac(counted.ac2, NEAR),
+    CUT_POINTS: lambda counted, grade: counted.mean_kappa(
+        name_cut(grade),
+        cohen.cut_at(counted.pairs.totals, grade),
+        TWO_BY_TWO,
+        counted.why if counted.why == NO_SHARED_PAIR else ONE_SIDE,
+    ),
+}
+"""How each coefficient is computed, by its family. Called with its kind."""
 
 
 def measure(
@@ -104,39 +151,30 @@ def measure(
     patterns = find_patterns(counted)
     tables = count_tables(shared, drawn.queries, only)
     pairs = sum_pairs(tables, drawn, annotators=len(names))
-    cells, terms = _sum(
-        [
-            _add_up(patterns, lambda counts: krippendorff.coincidences(counts).reshape(-1, CELLS)),
-            _add_up(patterns, fleiss.fleiss_terms),
-        ],
-        drawn,
-        resamples=resamples,
-    )
+    blocks = [
+        _add_up(patterns, lambda counts: krippendorff.coincidences(counts).reshape(-1, CELLS)),
+        _add_up(patterns, fleiss.fleiss_terms),
+    ]
     all_patterns = patterns if everything is counted else find_patterns(everything)
-    same, near = _sum(
-        [_add_up(all_patterns, partial(_gwet_terms, weights=weights)) for weights in (SAME, NEAR)],
-        drawn if everything is counted else _resample(everything.query, resamples, seed),
-        resamples=resamples,
-    )
+    gwet_blocks = [
+        _add_up(all_patterns, partial(gwet.gwet_terms, weights=weights)) for weights in (SAME, NEAR)
+    ]
+    all_drawn = drawn if everything is counted else _resample(everything.query, resamples, seed)
     grade_counts = counted.counts.sum(axis=0)
-    why = ONE_GRADE if len(counted.query) else NO_SHARED_PAIR
-    varies = np.count_nonzero(grade_counts) > 1
+    sums = _SummedCounts(
+        ONE_GRADE if len(counted.query) else NO_SHARED_PAIR,
+        bool(np.count_nonzero(grade_counts) > 1),
+        pairs,
+        *_sum(blocks, drawn, resamples=resamples),
+        *_sum(gwet_blocks, all_drawn, resamples=resamples),
+    )
     observed = float(observed_agreement(pairs.totals.sum(axis=0)))
     return MeasuredAgreement(
         pairs=len(counted.query),
         single_pairs=len(everything.query) - len(counted.query),
         queries=len(drawn.queries),
         observed_agreement=None if np.isnan(observed) else observed,
-        cohen_kappa=_mean_kappas(pairs, cells.no_interval, why),
-        fleiss_kappa=terms.value(fleiss.fleiss_kappa, why),
-        krippendorff_alpha={metric: _alpha(cells, metric, why) for metric in krippendorff.METRICS},
-        gwet_ac1=same.value(lambda sums: gwet.gwet_ac(sums, SAME), why)
-        if varies
-        else CoefficientValue(None, None, why),
-        gwet_ac2=near.value(lambda sums: gwet.gwet_ac(sums, NEAR), why)
-        if varies
-        else CoefficientValue(None, None, why),
-        cut_points=_cut_points(pairs, cells.no_interval, ONE_SIDE if len(counted.query) else why),
+        **group_by_family(lambda coefficient: _FORMULAS[coefficient.key](sums, coefficient.kind)),
         annotator_pairs=_list_pairs(tables, pairs, names, resamples),
         leanings=_list_leanings(tables, pairs, names, resamples),
         grade_counts=tuple(int(count) for count in grade_counts),
@@ -184,10 +222,6 @@ def _add_up(patterns: GradePatterns, features: Callable[[Floats], Floats]) -> Co
     return CountBlock(patterns.queries, patterns.pairs @ features(patterns.counts))
 
 
-def _gwet_terms(counts: Floats, weights: Floats) -> Floats:
-    return gwet.gwet_terms(counts, weights)
-
-
 def _sum(blocks: Sequence[CountBlock], drawn: Resamples, *, resamples: int) -> list[ResampledSums]:
     """Return each block summed over all queries, and over the same resamples of them."""
     why = _explain_no_interval(len(drawn.queries), resamples)
@@ -197,41 +231,6 @@ def _sum(blocks: Sequence[CountBlock], drawn: Resamples, *, resamples: int) -> l
         ResampledSums(block.features.sum(axis=0), sums, queries, why)
         for block, sums in zip(blocks, draws, strict=True)
     ]
-
-
-def _mean_kappas(pairs: PairSums, no_interval: str, why: str) -> dict[str, CoefficientValue]:
-    """Return the dataset's Cohen's kappa of each kind: the mean over annotator pairs, weighted by the pairs they
-    share."""
-    return {
-        kind: _value(
-            float(cohen.mean_kappa(pairs.totals, weights)),
-            interval(pairs.mean_kappa(kind), pairs.queries),
-            why,
-            no_interval,
-        )
-        for kind, weights in cohen.DISAGREEMENT.items()
-    }
-
-
-def _alpha(cells: ResampledSums, metric: str, why: str) -> CoefficientValue:
-    return cells.value(
-        lambda flat: krippendorff.krippendorff_alpha(flat.reshape(*flat.shape[:-1], *SHAPE), metric), why
-    )
-
-
-def _cut_points(pairs: PairSums, no_interval: str, why: str) -> tuple[tuple[int, CoefficientValue], ...]:
-    return tuple(
-        (
-            start,
-            _value(
-                float(cohen.mean_kappa(cohen.cut_at(pairs.totals, start), TWO_BY_TWO)),
-                interval(pairs.mean_kappa(name_cut(start)), pairs.queries),
-                why,
-                no_interval,
-            ),
-        )
-        for start in CUTS
-    )
 
 
 def _list_pairs(
@@ -329,34 +328,18 @@ def measure_own(
 
 def measure_given(given: Sequence[GivenGrade], *, resamples: int, seed: int) -> MeasuredAgreement:
     """Return every figure over these grades; each annotator gives a document of a query at most one."""
-    queries = {
-        query_id: index
-        for index, query_id in enumerate(dict.fromkeys(judgment.query_id for judgment in given))
-    }
-    pairs = {
-        pair: index
-        for index, pair in enumerate(
-            dict.fromkeys((judgment.query_id, judgment.doc_id) for judgment in given)
-        )
-    }
-    names = tuple(sorted({judgment.annotator for judgment in given}))
-    people = {name: index for index, name in enumerate(names)}
-    columns = (
-        [queries[judgment.query_id] for judgment in given],
-        [pairs[judgment.query_id, judgment.doc_id] for judgment in given],
-        [people[judgment.annotator] for judgment in given],
-        [judgment.grade for judgment in given],
-    )
-    query, pair, annotator, grade = (np.array(column, dtype=np.int64) for column in columns)
-    return measure(sort_judged(query, pair, annotator, grade), names, resamples=resamples, seed=seed)
+    grades: dict[tuple[str, str], dict[str, int]] = {}
+    for judgment in given:
+        grades.setdefault((judgment.query_id, judgment.doc_id), {})[judgment.annotator] = judgment.grade
+    return measure_pairs(grades, resamples=resamples, seed=seed)[1]
 
 
 def measure_pairs(
     grades: Mapping[tuple[str, str], Mapping[str, int]], *, resamples: int, seed: int
 ) -> tuple[list[str], MeasuredAgreement]:
-    """Return the annotators and every figure over these grades of pairs, by annotator; each pair has at least one.
+    """Return the annotators and every figure over grades by pair and annotator; each pair has at least one grade.
 
-    The same as `measure_given`, for millions of judgments: of pairs that share one object, it is read once.
+    Millions of pairs may share a few mappings: each mapping is read once.
     """
     kinds = list({id(of_pair): of_pair for of_pair in grades.values()}.values())
     names = sorted({name for of_pair in kinds for name in of_pair})

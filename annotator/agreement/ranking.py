@@ -1,7 +1,7 @@
 """Rank annotator pairs, annotators and groups by how much they matter, for tables that cannot list all of them.
 
-First comes what lowers the dataset's kappa most: the distance below that kappa, times the shared pairs. Annotator pairs
-that share too little, or have no kappa, are not ranked but counted.
+Those that lower the dataset's kappa most come first: their distance below that kappa, times the shared pairs. Annotator
+pairs that share too little, or have no kappa, are counted and not ranked.
 """
 
 from collections.abc import Sequence
@@ -28,16 +28,14 @@ class RankedPairs:
     """Annotator pairs, those that lower the dataset's kappa most first."""
 
     pairs: tuple[PairAgreement, ...]
-    few: int  # how many are left out because they share too little
-    undefined: int  # how many are left out because they have no kappa
+    few: int  # pairs that are left out because they share too little
+    undefined: int  # pairs that are left out because they have no kappa
 
 
-def rank_pairs(
-    pairs: Sequence[PairAgreement], dataset: CoefficientValue, kind: str = "unweighted"
-) -> RankedPairs:
-    """Rank annotator pairs. `dataset`: its kappa of this kind; if it is undefined, the lowest kappa comes first."""
+def rank_pairs(pairs: Sequence[PairAgreement], dataset: CoefficientValue) -> RankedPairs:
+    """Rank annotator pairs. `dataset`: its unweighted kappa; if it is undefined, the lowest kappa comes first."""
     enough = [pair for pair in pairs if not pair.warning]
-    kappas = [(pair.cohen_kappa[kind].value, pair) for pair in enough]
+    kappas = [(pair.cohen_kappa["unweighted"].value, pair) for pair in enough]
     defined = [(value, pair) for value, pair in kappas if value is not None]
     mean = dataset.value
 
@@ -98,9 +96,9 @@ def rank_groups(groups: Sequence[GroupAgreement], dataset: CoefficientValue) -> 
 
 
 def choose_people_by_period(report: AgreementReport) -> tuple[set[str], int]:
-    """Return whose leanings by period are listed, and of how many annotators.
+    """Return the annotators with listed leanings by period, and the number of annotators that have any.
 
-    All of them; of more than MOST_PEOPLE, those who lean most over the whole time.
+    All are listed; of more than MOST_PEOPLE, only those who lean most over the whole time.
     """
     people = {leaning.annotator for period in report.periods for leaning in period.leanings}
     if len(people) <= MOST_PEOPLE:

@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+from annotator.agreement.coefficient_records import COEFFICIENT_KEYS, COEFFICIENTS, CUT_POINTS, Coefficient
 from annotator.domain.messages import Message, say, say_n
 
 Interval = tuple[float, float]
@@ -172,19 +173,21 @@ class MeasuredAgreement:
     """How often each annotator gave each grade, over all they judged."""
     paradox: KappaParadox | None = None
 
+    def list_coefficients(self) -> list[tuple[Coefficient, CoefficientValue]]:
+        """Return every coefficient with its value, in the order of pages and reports."""
+        families = {key: getattr(self, key) for key in COEFFICIENT_KEYS}
+        by_kind: dict[str, dict[Any, CoefficientValue]] = {
+            key: {None: family} if isinstance(family, CoefficientValue) else dict(family)
+            for key, family in families.items()
+        }
+        return [(coefficient, by_kind[coefficient.key][coefficient.kind]) for coefficient in COEFFICIENTS]
+
     def figures_as_json(self) -> dict[str, Any]:
         """Return the figures in the documented shape of `agreement --json`."""
         return {
             "pairs": self.pairs,
             "observed_agreement": self.observed_agreement,
-            "cohen_kappa": _values(self.cohen_kappa),
-            "fleiss_kappa": self.fleiss_kappa.as_json(),
-            "krippendorff_alpha": _values(self.krippendorff_alpha),
-            "gwet_ac1": self.gwet_ac1.as_json(),
-            "gwet_ac2": self.gwet_ac2.as_json(),
-            "cut_points": [
-                {"relevant_from": start, "cohen_kappa": value.as_json()} for start, value in self.cut_points
-            ],
+            **{key: _family_as_json(key, getattr(self, key)) for key in COEFFICIENT_KEYS},
             "annotator_pairs": [pair.as_json() for pair in self.annotator_pairs],
         }
 
@@ -287,6 +290,14 @@ def describe_who_counts(report: AgreementReport) -> Message:
 
 def _values(values: Mapping[str, CoefficientValue]) -> dict[str, Any]:
     return {name: value.as_json() for name, value in values.items()}
+
+
+def _family_as_json(key: str, family: Any) -> Any:
+    if isinstance(family, CoefficientValue):
+        return family.as_json()
+    if key == CUT_POINTS:
+        return [{"relevant_from": grade, "cohen_kappa": value.as_json()} for grade, value in family]
+    return _values(family)
 
 
 @dataclass(frozen=True, slots=True)

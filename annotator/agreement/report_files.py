@@ -48,8 +48,7 @@ def _describe_why(target: Path, error: OSError) -> ValidationError:
 
 
 def write_file(target: Path, pieces: Iterable[str]) -> None:
-    """Write the pieces as one file in UTF-8. If that fails, raises ValidationError and leaves an existing file as it
-    was."""
+    """Write the pieces as one file in UTF-8. ValidationError if that fails; an existing file then stays unchanged."""
     check_target(target)
     try:
         replace_file(target, (piece.encode() for piece in pieces), mode=0o666)
@@ -58,24 +57,14 @@ def write_file(target: Path, pieces: Iterable[str]) -> None:
 
 
 def write_estimate_rows(consensus: Consensus) -> Iterator[str]:
-    """Yield the estimates as CSV for spreadsheets. The name of every column with an estimate says so."""
-    rows = (
+    """Yield the estimates as CSV for spreadsheets: the fields of `EstimatedPair`, whole medians without a decimal point."""
+    return write_sheet(
+        COLUMNS,
         (
-            pair.query_id,
-            pair.doc_id,
-            pair.judgments,
-            pair.majority,
-            _plain(pair.median),
-            pair.dawid_skene,
-            round(pair.probability, 4),
-            pair.settled,
-            pair.settled_by,
-        )
-        for pair in consensus.pairs
+            pair._replace(
+                median=int(pair.median) if pair.median == int(pair.median) else pair.median,
+                probability=round(pair.probability, 4),
+            )
+            for pair in consensus.pairs
+        ),
     )
-    return write_sheet(COLUMNS, rows)
-
-
-def _plain(number: float) -> float | int:
-    """Return a whole number without a decimal point."""
-    return int(number) if number == int(number) else number

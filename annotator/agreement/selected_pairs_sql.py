@@ -1,13 +1,14 @@
 """Find and read the pairs that a figure or a sentence of agreement is about.
 
-Counts what `agreement/service.py` counts. Queries start from what is selective: the named annotators' judgments, else
-the group's pairs, else all; only one page of pairs is read in full. Annotators appear under the pair's letters unless
-the reader asked for them by name. The caller notes what was shown (`storage/logs/disclosures.py`). Pairs of failed checks
-come from `labeling/calibration_sql.py`. Raises ValidationError for an unknown person, group or kind.
+The same judgments count as in `agreement/service.py`. Queries start from the smallest set: the judgments of the named
+annotators, else the pairs of the group, else all. Only one page of pairs is read in full. Annotators appear under the
+pair's letters unless the reader asked for them by name. The caller notes what was shown
+(`storage/logs/disclosures.py`). Pairs of failed checks come from `labeling/calibration_sql.py`. Raises ValidationError
+for an unknown group or kind, NotFound for an unknown person.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.agreement.diagnosis.speed import limit_quick
 from annotator.agreement.grades_sql import DOCUMENT, read_document_labels, read_query_labels
 from annotator.agreement.records import PairSelection, SelectedPair
 from annotator.domain.errors import NotFound, ValidationError
@@ -28,7 +30,7 @@ from annotator.storage.logs.disclosures import LISTED
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_states import PairState, list_pair_states
 from annotator.storage.roles import list_dataset_people
-from annotator.storage.sql import fetch, prepare_sql, split_into_chunks
+from annotator.storage.sql import fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import DocumentRow, PersonRow, QueryRow
 
 _COUNTS = (
@@ -71,36 +73,6 @@ _OF_SPAN = f"""
 SELECT w.pair_pk FROM current_judgment w WHERE {{counts}} GROUP BY w.pair_pk HAVING {_IN_SPAN.format(c="w", at="{at}")}"""
 
 
-class _PageRow(NamedTuple):
-    """A row of `_PAGE`; `total` counts all pairs of the selection."""
-
-    pair_pk: int
-    distance: int
-    total: int
-
-
-class _PairGradeRow(NamedTuple):
-    """A row of `_GRADES`; `grade` is None for *cannot rate*."""
-
-    pair_pk: int
-    annotator_pk: int
-    grade: int | None
-
-
-class _SecondsRow(NamedTuple):
-    """A row of `_SECONDS`."""
-
-    pair_pk: int
-    seconds: float
-
-
-class _CheckerRow(NamedTuple):
-    """A row of `_CHECKED`: who checked the pair in quality control."""
-
-    pair_pk: int
-    annotator_pk: int
-
-
 class PairDistance(NamedTuple):
     """A selected pair and how far apart its grades are."""
 
@@ -139,19 +111,16 @@ class SelectionKeys:
 
 
 def find_pair_distances(
-    session: Session, wanted: SelectionKeys, *, limit: int | None, offset: int = 0
+    session: Session, keys: SelectionKeys, *, limit: int | None, offset: int = 0
 ) -> tuple[int, list[PairDistance]]:
     """Return how many pairs a selection has, and some of them: furthest apart first, then in the order of the queries."""
-    statement, values = _write_selection(session, wanted)
+    statement, values = _write_selection(session, keys)
     row_limit = -1 if limit is None and _is_sqlite(session) else limit
-    rows = [
-        _PageRow(*row)
-        for row in session.execute(
-            text(_PAGE.format(found=statement)), {**values, "limit": row_limit, "offset": offset}
-        )
-    ]
+    rows = session.execute(
+        text(_PAGE.format(found=statement)), {**values, "limit": row_limit, "offset": offset}
+    ).all()
     if rows:
-        return rows[0].total, [PairDistance(row.pair_pk, row.distance) for row in rows]
+        return rows[0][2], [PairDistance(pair_pk, distance) for pair_pk, distance, _total in rows]
     return session.execute(text(_COUNT.format(found=statement)), values).scalar_one() if offset else 0, []
 
 
@@ -159,44 +128,44 @@ def list_seconds(
     session: Session, dataset_pk: int, annotator_pk: int, blind: Collection[int] = frozenset()
 ) -> list[float]:
     """Return the seconds of each of the annotator's judgments that count, where they are known."""
-    rows = fetch(session, _SECONDS, _SecondsRow, {"dataset_pk": dataset_pk, "first": annotator_pk})
-    return [round(row.seconds, 2) for row in rows if row.pair_pk not in blind]
+    rows = fetch_tuples(session, _SECONDS, {"dataset_pk": dataset_pk, "first": annotator_pk})
+    return [round(seconds, 2) for pair_pk, seconds in rows if pair_pk not in blind]
 
 
-def _write_selection(session: Session, wanted: SelectionKeys) -> tuple[str, dict[str, Any]]:
+def _write_selection(session: Session, keys: SelectionKeys) -> tuple[str, dict[str, Any]]:
     """Return the statement that selects pair_pk and distance, and its values."""
     counts = {f"counts_{name}": _COUNTS.format(c=name) for name in ("a", "c")}
-    values: dict[str, Any] = {"dataset_pk": wanted.dataset_pk}
-    values.update(zip(("first", "second"), wanted.annotators, strict=False))
-    if wanted.without:
-        values["without"] = json.dumps(sorted(wanted.without))
+    values: dict[str, Any] = {"dataset_pk": keys.dataset_pk}
+    values.update(zip(("first", "second"), keys.annotators, strict=False))
+    if keys.without:
+        values["without"] = json.dumps(sorted(keys.without))
         listed = LISTED[session.get_bind().dialect.name].format(name="without")
         counts["counts_c"] += f" AND c.annotator_pk NOT IN {listed}"
-    if wanted.blind:
-        values["blind"] = json.dumps(sorted(wanted.blind))
+    if keys.blind:
+        values["blind"] = json.dumps(sorted(keys.blind))
         listed = LISTED[session.get_bind().dialect.name].format(name="blind")
         for name in ("a", "c"):
             counts[f"counts_{name}"] += f" AND {name}.pair_pk NOT IN {listed}"
-    subject = "c" if not wanted.annotators else "a"
-    within, driving_table = _write_within(session, wanted, subject, values)
-    if wanted.below is not None:
-        values["below"] = wanted.below
+    subject = "c" if not keys.annotators else "a"
+    within, driving_table = _write_within(session, keys, subject, values)
+    if keys.below is not None:
+        values["below"] = keys.below
         return _QUICK.format(**counts, within=within), values
-    if wanted.grades is not None:
-        values.update(zip(("low", "high"), wanted.grades, strict=True))
-    kind = min(len(wanted.annotators), 2)
-    least = 2 if wanted.given is None else 1
+    if keys.grades is not None:
+        values.update(zip(("low", "high"), keys.grades, strict=True))
+    kind = min(len(keys.annotators), 2)
+    least = 2 if keys.given is None else 1
     statement = (_ALL, _OF_ONE, _OF_TWO)[kind].format(
         **counts, within=within, driving_table=driving_table, least=least
     )
-    conditions = [_GRADES_MET[kind]] if wanted.grades is not None and not _is_twice(wanted) else []
-    conditions += [_GRADE_TWICE[kind]] if _is_twice(wanted) else []
-    conditions += [_DIFFER[kind]] if wanted.differing else []
-    if wanted.given is not None:
-        values["given"] = wanted.given
+    conditions = [_GRADES_MET[kind]] if keys.grades is not None and not _is_twice(keys) else []
+    conditions += [_GRADE_TWICE[kind]] if _is_twice(keys) else []
+    conditions += [_DIFFER[kind]] if keys.differing else []
+    if keys.given is not None:
+        values["given"] = keys.given
         conditions.append(_GIVEN[kind])
     if kind < 2:  # each pair's judgments are at hand: no need to look for them again
-        conditions += [_IN_SPAN.format(c="c", at=at) for at in range(len(wanted.group.spans))]
+        conditions += [_IN_SPAN.format(c="c", at=at) for at in range(len(keys.group.spans))]
     return statement + "".join(f" AND ({condition})" for condition in conditions), values
 
 
@@ -220,22 +189,22 @@ _GRADE_TWICE = (
 )
 
 
-def _is_twice(wanted: SelectionKeys) -> bool:
-    return wanted.grades is not None and wanted.grades[0] == wanted.grades[1]
+def _is_twice(keys: SelectionKeys) -> bool:
+    return keys.grades is not None and keys.grades[0] == keys.grades[1]
 
 
 def _write_within(
-    session: Session, wanted: SelectionKeys, subject: str, values: dict[str, Any]
+    session: Session, keys: SelectionKeys, subject: str, values: dict[str, Any]
 ) -> tuple[str, str]:
     """Return the condition for the group's pairs, and the table with which a search through all pairs starts."""
     within = driving_table = ""
-    for name, column, chosen in (
-        ("queries", "query_pk", wanted.group.queries),
-        ("documents", "document_pk", wanted.group.documents),
+    for name, column, pks in (
+        ("queries", "query_pk", keys.group.queries),
+        ("documents", "document_pk", keys.group.documents),
     ):
-        if chosen is None:
+        if pks is None:
             continue
-        values[name] = json.dumps(sorted(chosen))
+        values[name] = json.dumps(sorted(pks))
         listed = LISTED[session.get_bind().dialect.name].format(name=name)
         if subject == "c":
             driving_table = "pair g CROSS JOIN "
@@ -243,14 +212,14 @@ def _write_within(
         else:
             within += f" AND EXISTS (SELECT 1 FROM pair g WHERE g.pk = a.pair_pk AND g.{column} IN {listed})"
     counts = _COUNTS.format(c="w")
-    if wanted.group.versions is not None:
-        values.update(zip(("version_low", "version_high"), wanted.group.versions, strict=True))
+    if keys.group.versions is not None:
+        values.update(zip(("version_low", "version_high"), keys.group.versions, strict=True))
         within += f" AND {subject}.pair_pk IN ({_OF_VERSIONS.format(counts=counts)})"
-    if wanted.group.untimed:
+    if keys.group.untimed:
         within += f" AND {subject}.pair_pk IN ({_UNTIMED.format(counts=counts)})"
-    for at, span in enumerate(wanted.group.spans):
+    for at, span in enumerate(keys.group.spans):
         values.update(zip((f"begin_{at}", f"end_{at}"), span, strict=True))
-        if len(wanted.annotators) == 2 or wanted.below is not None:
+        if len(keys.annotators) == 2 or keys.below is not None:
             within += f" AND {subject}.pair_pk IN ({_OF_SPAN.format(counts=counts, at=at)})"
     return within, driving_table
 
@@ -347,11 +316,9 @@ def _list_grades(
 
     `keys`: pair keys by pair_pk.
     """
-    judged = [_PairGradeRow._make(row) for row in _execute_on_pairs(session, _GRADES, keys)]
-    checked: list[_CheckerRow] = []
-    if reader.person_pk is not None:
-        checked = [_CheckerRow._make(row) for row in _execute_on_pairs(session, _CHECKED, keys)]
-    people = {row.annotator_pk for row in judged} | {row.annotator_pk for row in checked}
+    judged = list(_execute_on_pairs(session, _GRADES, keys))
+    checked = [] if reader.person_pk is None else list(_execute_on_pairs(session, _CHECKED, keys))
+    people = {row.annotator_pk for row in (*judged, *checked)}
     named = select(col(PersonRow.pk), col(PersonRow.username)).where(col(PersonRow.pk).in_(people))
     names = {key_of(pk): username for pk, username in session.execute(named)}
     letters = {} if reader.person_pk is None else _give_letters(reader, keys, judged, checked, names)
@@ -369,8 +336,8 @@ def _list_grades(
 def _give_letters(
     reader: PairReader,
     keys: Mapping[int, str],
-    judged: Sequence[_PairGradeRow],
-    checked: Sequence[_CheckerRow],
+    judged: Sequence[Row[Any]],
+    checked: Sequence[Row[Any]],
     names: Mapping[int, str],
 ) -> dict[int, dict[str, str]]:
     """Return the letter of each person by pair_pk, the same as on the page of the disagreement.
@@ -409,8 +376,6 @@ def _execute_on_pairs(session: Session, statement: str, pair_pks: Collection[int
 
 CHECKS = ("repeat", "gold")
 KINDS = ("shared", "differing", "given", *CHECKS, "quick")
-LimitQuick = Callable[[Sequence[float]], float | None]
-"""Below how many seconds a judgment of whoever took these seconds is suspiciously quick; None: that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,10 +395,9 @@ def select_pairs(
     *,
     limit: int | None,
     offset: int = 0,
-    limit_quick: LimitQuick,
     blind: Collection[int] = frozenset(),
 ) -> SelectionResult:
-    """Return the selection's pairs from `offset` on; `limit` None: all of them. The pairs in `blind` are absent."""
+    """Return the selection's pairs from `offset` on, without those in `blind`. `limit` None: all of them."""
     check_selection(selection)
     names = selection.annotators
     if selection.by == "annotator" and selection.value is not None:
@@ -458,14 +422,14 @@ def select_pairs(
     if selection.span is not None:
         group = replace(group, spans=(*group.spans, selection.span))
     differing = selection.kind == "differing"
-    wanted = SelectionKeys(
+    keys = SelectionKeys(
         dataset_pk, annotators, selection.grades, differing, below, selection.grade, group, without, blind
     )
-    return SelectionResult(*find_pair_distances(session, wanted, limit=limit, offset=offset), {}, names)
+    return SelectionResult(*find_pair_distances(session, keys, limit=limit, offset=offset), {}, names)
 
 
 def _find_people(session: Session, dataset_pk: int, usernames: Sequence[str]) -> tuple[int, ...]:
-    """Return the people of these usernames. A lead must not learn who works only on other datasets."""
+    """Return the person_pk of each username. NotFound for people who work only on other datasets: leads must not see them."""
     if not usernames:
         return ()
     pks = {person.username: person.pk for person in list_dataset_people(session, dataset_pk)}
@@ -511,21 +475,14 @@ def _list_checks(
             if answer.kind == "gold":
                 answers[answer.pair_pk] = (answer.right, answer.given)
     return {
-        PairDistance(pair_pk, _measure_distance(before, given)): _describe_answers(kind, before, given)
-        for pair_pk, (before, given) in answers.items()
-        if before != given
+        PairDistance(pair_pk, 0 if first is None or given is None else abs(first - given)): say(
+            "correct: {before}, given: {given}" if kind == "gold" else "first {before}, then {given}",
+            before=_name(first),
+            given=_name(given),
+        )
+        for pair_pk, (first, given) in answers.items()
+        if first != given
     }
-
-
-def _measure_distance(before: int | None, given: int | None) -> int:
-    return 0 if before is None or given is None else abs(before - given)
-
-
-def _describe_answers(kind: str, before: int | None, given: int | None) -> Message:
-    named = {"before": _name(before), "given": _name(given)}
-    if kind == "gold":
-        return say("correct: {before}, given: {given}", **named)
-    return say("first {before}, then {given}", **named)
 
 
 def _name(grade: int | None) -> str:

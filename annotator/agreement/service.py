@@ -18,11 +18,9 @@ from sqlmodel import col
 from annotator.agreement.consensus import ConsensusPair, compare_estimates
 from annotator.agreement.consensus_records import Consensus
 from annotator.agreement.diagnosis.assess import describe_simulated
-from annotator.agreement.diagnosis.speed import limit_quick
 from annotator.agreement.diagnosis.verdict import judge
 from annotator.agreement.grades_sql import (
     DOCUMENT,
-    GradeRows,
     list_compared_grades,
     read_agreement_stamp,
     read_document_labels,
@@ -34,6 +32,7 @@ from annotator.agreement.grades_sql import (
 from annotator.agreement.grades_sql import list_groupings as find_groupings
 from annotator.agreement.html_report import render_report
 from annotator.agreement.judgment_table import (
+    GradeRows,
     GroupLabels,
     NamedJudgments,
     label_by,
@@ -241,7 +240,6 @@ def list_selected_pairs(
             selection,
             limit=limit,
             offset=offset,
-            limit_quick=limit_quick,
             blind=blind,
         )
         reader = PairReader(actor.person_id, chosen.named, row.order_seed)
@@ -258,9 +256,7 @@ def iterate_selected_pairs(
         row = _find_led(session, actor, dataset)
         dataset_pk = key_of(row.pk)
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
-        chosen = select_pairs(
-            session, dataset_pk, selection, limit=None, limit_quick=limit_quick, blind=blind
-        )
+        chosen = select_pairs(session, dataset_pk, selection, limit=None, blind=blind)
         reader = PairReader(actor.person_id, chosen.named, row.order_seed)
     _note_shown(database, dataset_pk, chosen, reader, now=now)
 

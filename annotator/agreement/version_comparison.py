@@ -1,7 +1,7 @@
 """Compare agreement before and since a version of the guideline, in the dataset and in the categories it concerns.
 
-Only pairs judged wholly before the version or wholly since count. The interval of the difference of kappas resamples
-queries (`agreement/diagnosis/drift.py`). Nothing is claimed for too few pairs, or if the interval contains 0.
+Only pairs that were judged wholly before the version or wholly since count. The interval of the difference of kappas is
+by query (`intervals.cluster_interval`). Nothing is claimed for too few pairs, or if the interval contains 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,10 +64,9 @@ class ComparedJudgments:
 
 
 def choose_version(versions: Sequence[int], led: Led, requested: int | None) -> int | None:
-    """Return the version to compare; None if there is only one.
+    """Return the version to compare: the requested one, else the latest that decisions led to, else the latest.
 
-    The requested one, else the latest that decisions led to, else the latest. Raises NotFound for an unknown version,
-    or one without an earlier one.
+    None if there is only one version. Raises NotFound if the requested version is unknown or the first one.
     """
     if requested is not None and requested not in versions[1:]:
         raise NotFound(
@@ -93,9 +92,9 @@ def compare_versions(
     compared = ComparedJudgments(judgments, before, since, resamples, seed)
     parts = [_compare(compared, None, np.ones(len(before), dtype=np.bool_), version)]
     about = led.get(version, {})
-    chosen = sorted((name for name in about if name is not None), key=lambda name: (-about[name], name))
-    groups = {value: rows for value, rows in categories if value in chosen[:MOST_CATEGORIES]}
-    parts += [_compare(compared, name, groups[name], version) for name in chosen if name in groups]
+    named = sorted((name for name in about if name is not None), key=lambda name: (-about[name], name))
+    groups = {value: rows for value, rows in categories if value in named[:MOST_CATEGORIES]}
+    parts += [_compare(compared, name, groups[name], version) for name in named if name in groups]
     return VersionComparison(
         dataset,
         version,
@@ -108,10 +107,9 @@ def compare_versions(
 
 
 def split_rows(judged: GradedJudgments, versions: Ints, version: int) -> tuple[Flags, Flags, int, int]:
-    """Return the rows of pairs judged wholly before a version, those judged wholly since, and two counts of other
-    pairs.
+    """Return the rows of pairs judged wholly before a version, the rows of pairs judged wholly since, and two counts.
 
-    The counts are shared pairs judged partly before, and shared pairs with a judgment of unknown version (0).
+    The counts are of other shared pairs: judged partly before, and with a judgment of an unknown version (0).
     """
     pairs, pair_number = number(judged.pair)
     later = versions >= version
@@ -173,12 +171,11 @@ def _describe(
     state: State,
     version: int,
 ) -> Message:
-    """Return the result as a sentence."""
     scope = say("in {category}", category=category) if category is not None else say("in the dataset")
     if not since.pairs or not before.pairs:
-        missing = say("since version {version}", version=version)
-        if since.pairs:
-            missing = say("before version {version}", version=version)
+        missing = say(
+            "before version {version}" if since.pairs else "since version {version}", version=version
+        )
         return say(
             "The comparison {place} is not possible yet: no pair was judged by two annotators {missing}.",
             place=scope,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from annotator.agreement.coefficient_records import KAPPA_KINDS
 from annotator.agreement.records import describe_who_counts
 from annotator.cli.terminal import print_table
 from annotator.domain.figures import show_interval, show_number, show_percent
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from annotator.agreement.consensus_records import Consensus
     from annotator.agreement.records import AgreementReport, CoefficientValue, Leaning, PairAgreement
 
-KINDS = ("unweighted", "linear", "quadratic")
 MOST_PAIRS = 50
 
 
@@ -78,15 +78,10 @@ def _print_coefficients(report: "AgreementReport") -> None:
     measured = report.measured
     rows: list[tuple[str, str]] = [
         ("observed agreement", _share(measured.observed_agreement)),
-        *((f"Cohen's kappa, {kind}", format_value(measured.cohen_kappa[kind])) for kind in KINDS),
-        ("Fleiss' kappa", format_value(measured.fleiss_kappa)),
         *(
-            (f"Krippendorff's alpha, {metric}", format_value(value))
-            for metric, value in measured.krippendorff_alpha.items()
+            (coefficient.plain_name, format_value(value))
+            for coefficient, value in measured.list_coefficients()
         ),
-        ("Gwet's AC1", format_value(measured.gwet_ac1)),
-        ("Gwet's AC2, quadratic", format_value(measured.gwet_ac2)),
-        *((f"kappa of relevant from {start}", format_value(value)) for start, value in measured.cut_points),
     ]
     if measured.paradox is not None:
         rows += [
@@ -118,7 +113,7 @@ def _print_groups(report: "AgreementReport") -> None:
         for group in report.groups
     ]
     by = report.groups[0].by if report.groups else ""
-    _print((by, "pairs", "observed", *KINDS, "alpha ordinal", "warning"), rows)
+    _print((by, "pairs", "observed", *KAPPA_KINDS, "alpha ordinal", "warning"), rows)
 
 
 def _print_pairs(report: "AgreementReport") -> None:
@@ -138,7 +133,7 @@ def _print_pairs(report: "AgreementReport") -> None:
         for pair in shown
     ]
     remark = ("warning",) if warned else ()
-    _print(("annotators", "pairs", "observed", *KINDS, "prevalence", "bias", *remark), rows)
+    _print(("annotators", "pairs", "observed", *KAPPA_KINDS, "prevalence", "bias", *remark), rows)
     drawn = choose_differing_pairs(pairs)
     if len(drawn) < len(pairs):
         typer.echo(
@@ -240,7 +235,7 @@ def _print_left_out(report: "AgreementReport") -> None:
 
 
 def _kappas(observed: float | None, kappas: "Mapping[str, CoefficientValue]") -> tuple[str, ...]:
-    return (_share(observed), *(format_value(kappas[kind]) for kind in KINDS))
+    return (_share(observed), *(format_value(kappas[kind]) for kind in KAPPA_KINDS))
 
 
 def _share(share: float | None, undefined: str = "undefined") -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from annotator.agreement.coefficient_records import COEFFICIENT_KEYS
 from annotator.agreement.records import AgreementVerdict
 from annotator.dataset.records import Coverage, QueryFacts
 from annotator.domain.grades import RELEVANT_FROM, Rubric
@@ -128,12 +129,7 @@ AGREEMENT_KEYS = (
     "annotators",
     "pairs",
     "observed_agreement",
-    "cohen_kappa",
-    "fleiss_kappa",
-    "krippendorff_alpha",
-    "gwet_ac1",
-    "gwet_ac2",
-    "cut_points",
+    *COEFFICIENT_KEYS,
     "annotator_pairs",
     "groups",
     "resamples",

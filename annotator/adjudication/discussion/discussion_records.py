@@ -29,7 +29,6 @@ class PairDiscussion:
 
     state: DiscussionState
     asked_at: datetime
-    asked_by_setting: bool  # the dataset asked for it, no lead
     turns: Mapping[str, DiscussionTurn]  # by username
     waiting: Mapping[str, WaitReason]  # those who have not spoken, by username
 

@@ -221,7 +221,6 @@ def read_discussions(
         discussions[pair_pk] = PairDiscussion(
             state=_find_state(is_open=begin.is_open, waiting=waiting.values()),
             asked_at=begin.asked_at,
-            asked_by_setting=pair_pk not in rows,
             turns=turns.get(pair_pk, {}),
             waiting=waiting,
         )

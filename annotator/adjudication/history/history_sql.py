@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select, true
+from sqlalchemy import Select, and_, false, func, or_, select, true
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -217,26 +217,20 @@ def _list_releases(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
     statement = (
         select(ReleaseRow, col(ReleaseQrelRow.grade), _NAME)
         .join(ReleaseQrelRow, col(ReleaseQrelRow.release_pk) == col(ReleaseRow.pk))
-        .join(
-            QueryRow,
-            _is(col(QueryRow.query_id), col(ReleaseQrelRow.query_id), col(QueryRow.pk), pair.query_pk),
-        )
-        .join(
-            DocumentRow,
-            _is(col(DocumentRow.doc_id), col(ReleaseQrelRow.doc_id), col(DocumentRow.pk), pair.document_pk),
-        )
+        .join(QueryRow, col(QueryRow.query_id) == col(ReleaseQrelRow.query_id))
+        .join(DocumentRow, col(DocumentRow.doc_id) == col(ReleaseQrelRow.doc_id))
         .outerjoin(PersonRow, col(PersonRow.pk) == col(ReleaseRow.published_by))
-        .where(col(ReleaseRow.dataset_pk) == pair.dataset_pk)
+        .where(
+            col(ReleaseRow.dataset_pk) == pair.dataset_pk,
+            col(QueryRow.pk) == pair.query_pk,
+            col(DocumentRow.pk) == pair.document_pk,
+        )
         .order_by(col(ReleaseRow.pk))
     )
     for row, grade, name in session.execute(statement):
         yield HistoryEvent(
             row.created_at, "released", None, name or OPERATOR, {"version": row.version, "grade": grade}
         )
-
-
-def _is(name: Any, published: Any, pk: Any, wanted: int) -> ColumnElement[bool]:
-    return and_(name == published, pk == wanted)
 
 
 AT_ONCE = 5_000
@@ -258,19 +252,19 @@ def list_events(
 ) -> tuple[AuditLogEntry, ...]:
     """Return a page of the audit log, the latest entry first.
 
-    Content that the reader (`reader_pk`) may still judge is hidden.
+    Entries about pairs that the reader may still judge are without values.
     """
     order = (col(AuditEventRow.at).desc(), col(AuditEventRow.pk).desc())
-    chosen = _filter_events(_select(), dataset_pk, wanted).order_by(*order)
-    return _read(session, reader_pk, session.execute(chosen.offset(offset).limit(limit)).all())
+    statement = _filter_events(_select(), dataset_pk, wanted).order_by(*order)
+    return _read(session, reader_pk, session.execute(statement.offset(offset).limit(limit)).all())
 
 
 def list_events_after(
     session: Session, dataset_pk: int, reader_pk: int | None, wanted: AuditLogFilter, *, after: int
 ) -> tuple[AuditLogEntry, ...]:
     """Return up to AT_ONCE entries with a higher number than `after`, in the order in which they were appended."""
-    chosen = _filter_events(_select(), dataset_pk, wanted).where(col(AuditEventRow.pk) > after)
-    rows = session.execute(chosen.order_by(col(AuditEventRow.pk)).limit(AT_ONCE)).all()
+    statement = _filter_events(_select(), dataset_pk, wanted).where(col(AuditEventRow.pk) > after)
+    rows = session.execute(statement.order_by(col(AuditEventRow.pk)).limit(AT_ONCE)).all()
     return _read(session, reader_pk, rows)
 
 

@@ -1,11 +1,11 @@
 """Compute how much the choice of a pair's grade moves nDCG, recall, reciprocal rank and the order of systems.
 
-Pure arrays in, pure arrays out. The metrics are those of the evaluators that load our releases: nDCG with gain 2^grade
-- 1 and discount log2(rank + 1) (Järvelin & Kekäläinen 2002; Burges et al. 2005), recall at the cut-off, reciprocal
-rank. A document without a grade adds nothing to ranking or ideal and keeps its rank, as it does there. A tried grade
-changes a score only by its own part, so nothing is computed twice; tests compare it with the formulas as written
-(tests/unit/adjudication/plain_formula.py). An open pair counts with a provisional grade until it is decided; settled
-grades come from `domain/settling.py`.
+Functions of arrays, without a database. The metrics are those of the evaluators that load our releases: nDCG with gain
+2^grade - 1 and discount log2(rank + 1) (Järvelin & Kekäläinen 2002; Burges et al. 2005), recall at the cut-off,
+reciprocal rank. A document without a grade keeps its rank and adds nothing to ranking or ideal. A tried grade changes
+only its own part of a score, so the rest is computed once; tests compare the result with the formulas as published
+(tests/unit/adjudication/plain_formula.py). An open pair has a provisional grade until it is decided. Settled grades come
+from `domain/settling.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ Bools = NDArray[np.bool_]
 CUTOFF = 10
 METRICS = ("ndcg", "recall", "mrr")
 NONE = -1
-"""Instead of a grade: the pair has none."""
+"""In place of a grade: nobody judged the pair, or it cannot be rated."""
 SAME = 1e-9
 _GAINS = np.array([0.0, 1.0, 3.0, 7.0, 0.0])  # by grade, NONE at the end
 
@@ -41,7 +41,7 @@ class RankedQuery:
 
 @dataclass(frozen=True, slots=True)
 class GradeEffects:
-    """The scores of a query for each grade that its pairs may get. The options of one pair stand together."""
+    """The scores of a query for each grade that its pairs may get (options), pair after pair."""
 
     starts: Ints  # the first option of each pair
     scores: Floats  # options x METRICS x systems, 0-1; NaN if the query then has no relevant document
@@ -100,9 +100,9 @@ def weigh(
 def weigh_without_runs(grades: Ints, candidates: Mapping[int, Sequence[int]]) -> Floats:
     """Return the impact of the grade of each of these documents, for a query without runs.
 
-    It is the gain between the lowest and the highest grade, divided by the ideal DCG of the query if the document gets its
-    highest grade. So it is how far the choice could move nDCG
-    of a system that ranked the document first; the more relevant documents a query has, the lower it is.
+    The impact is the gain between the lowest and the highest grade, divided by the query's ideal DCG with the highest
+    grade: the most that the choice could move nDCG of a system that ranks the document first. The more relevant
+    documents a query has, the lower it is.
     """
     _, _, lowest, highest, documents = _list_options(candidates)
     apart = _GAINS[highest] - _GAINS[lowest]
@@ -112,7 +112,7 @@ def weigh_without_runs(grades: Ints, candidates: Mapping[int, Sequence[int]]) ->
 
 
 class _QueryRanks:
-    """Everything that does not depend on the grades tried: ranks, discounts, and what the other documents add."""
+    """The parts of a query's scores that do not depend on the tried grades: ranks, discounts, other documents."""
 
     def __init__(self, ranked: RankedQuery, cutoff: int, relevant: int) -> None:
         ranks, self.grades = ranked.ranks, ranked.grades
@@ -160,10 +160,7 @@ class _QueryRanks:
 
 
 def _list_options(candidates: Mapping[int, Sequence[int]]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Return the different grades of all pairs in one array.
-
-    Also returns each pair's start in it, lowest grade, highest grade and document.
-    """
+    """Return the different grades of all pairs in one array, then of each pair: start, lowest and highest grade, document."""
     options: list[int] = []
     starts: list[int] = []
     lowest: list[int] = []
@@ -203,10 +200,7 @@ def _find_ideal(counts: Ints, cutoff: int) -> Floats:
 
 
 def _find_two_best(values: Floats) -> tuple[Floats, Floats, Ints]:
-    """Return each row's highest value, second highest value and the column of the highest.
-
-    0, 0 and -1 without columns.
-    """
+    """Return the highest and second highest value of each row, and the column of the highest; 0, 0, -1 without columns."""
     if not values.shape[1]:
         nothing = np.zeros(len(values))
         return nothing, nothing, np.full(len(values), -1, dtype=np.int64)
@@ -226,9 +220,6 @@ def _count_flips(sums: Floats) -> int:
     flips: Bools = np.any(apart > SAME, axis=0) & np.any(apart < -SAME, axis=0)
     both = int(flips[:, moved].sum())
     return int(flips.sum()) - both // 2
-
-
-"""No grade: nobody judged it, or it cannot be rated."""
 
 
 class ProvisionalGrade(NamedTuple):

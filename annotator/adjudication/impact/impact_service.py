@@ -1,8 +1,8 @@
 """Keep the impact of each disagreement up to date with judgments, decisions and runs.
 
-Whatever changes a grade marks the query as due. A decision recomputes its own query in its transaction; queries changed
-by judgments are recomputed when a lead opens the queue. The systems' sums come first, since which systems change places
-depends on all of them. Refuses nothing: the caller has checked the role.
+A change of a grade marks the query as due. A decision recomputes its query in its transaction. Queries changed by
+judgments are recomputed when a lead opens the queue. The systems' totals are computed first: they decide which systems
+can change places. The caller has checked the role.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,20 +34,21 @@ if TYPE_CHECKING:
     from annotator.adjudication.impact.impact import ComputedImpact
 
 FEW = 200
-"""The most queries that are computed while somebody waits for the page."""
+"""The most queries that a page computes without a progress bar."""
 WITH_A_DECISION = 25
+"""The most queries that a decision recomputes."""
 AT_ONCE = 50
-"""Queries that are computed in one transaction, for which those who judge wait."""
+"""The queries of one transaction; annotators wait for it."""
 READ_AT_ONCE = 500
 KEPT_MOST = 10_000_000
 ProgressCallback = Callable[[int, int], None]
 
 
 def recompute(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> None:
-    """Compute the impact of these queries in the caller's transaction.
+    """Compute the impact of these queries in the caller's transaction, which holds the dataset's lock.
 
-    The transaction holds the dataset's lock and has derived the disagreements. Call it once per transaction, with all queries.
-    If there are more than WITH_A_DECISION, or the totals of the systems are unknown, they stay due for `bring_up_to_date`.
+    Call it once per transaction, with all queries, after the disagreements were derived. If there are more than
+    WITH_A_DECISION queries, or the totals of the systems are unknown, the queries stay due for `bring_up_to_date`.
     """
     from annotator.adjudication.impact.impact import compute
 
@@ -60,26 +61,21 @@ def recompute(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> No
 
 
 def bring_up_to_date(
-    database: Database,
-    dataset: str,
-    *,
-    most: int | None = None,
-    report_progress: ProgressCallback | None = None,
+    database: Database, dataset: str, *, report_progress: ProgressCallback | None = None
 ) -> int:
-    """Compute what is due, in at most `most` steps, and return how many steps are left.
+    """Compute what is due, and return the number of steps that came up meanwhile.
 
-    A step is one query; if no totals are stored, each query takes two steps. Uses many small transactions, so that those who
-    judge hardly wait; two processes may do it at once. `report_progress`: called with (steps done, all steps).
+    A step is one query; if no totals are stored, each query takes two steps. Uses many small transactions, so that
+    annotators hardly wait. Two processes may do it at once. `report_progress`: called with (steps done, all steps).
     """
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         left = _count_steps(session, dataset_pk)
     done, more, kept = 0, left > 0, _KeptEffects()
-    while more and (most is None or done < most):
+    while more:
         with database.read() as session:
             scoring = _lacks_totals(session, dataset_pk)
-            at_once = READ_AT_ONCE if most is None else min(READ_AT_ONCE, most - done)
-            queries = list_due(session, dataset_pk, most=at_once, unscored=scoring)
+            queries = list_due(session, dataset_pk, most=READ_AT_ONCE, unscored=scoring)
             part = _read_part(session, dataset_pk, queries, scoring, kept)
         for chunk in split_into_chunks(queries, AT_ONCE):
             if not _compute(database, dataset_pk, part, chunk, kept):
@@ -108,8 +104,8 @@ class _QueryPart(NamedTuple):
 class _KeptEffects:
     """Effects that were computed together with the scores, kept until the totals are known.
 
-    They are kept by the queries of a transaction, with the state that they were computed from. What does not fit into memory is
-    computed again.
+    They are kept by the queries of a transaction, with the state they were computed from. Effects that do not fit into
+    memory are computed again.
     """
 
     def __init__(self) -> None:

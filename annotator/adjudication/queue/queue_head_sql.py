@@ -1,9 +1,9 @@
 """Choose the pairs at the head of the queue that one lead decides next.
 
-Only open disagreements that the lead did not judge, that no other lead holds or was assigned, and that do not wait for
-a second lead after this one's proposal. Last come those that the lead put off, those still under discussion, those that
-another tab of theirs holds, and those on which two leads differ. Reads from the order's index where there is one, so
-that fifty thousand disagreements cost as little as the first few.
+Chooses open disagreements that the lead did not judge, that no other lead holds or was assigned, and that do not wait
+for a second lead after this one's proposal. Pairs come last that the lead put off, that are still under discussion, that
+another tab of the lead holds, or for which the lead has made a proposal. Uses the order's index where there is one, so
+fifty thousand disagreements cost no more than the first few.
 """
 
 from collections.abc import Collection, Sequence
@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Integer, and_, bindparam, case, exists, func, or_, select, union
+from sqlalchemy import ColumnElement, Integer, and_, bindparam, case, exists, or_, select, union
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -20,7 +20,6 @@ from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_sql import QueueReader, filter_disagreements, order_disagreements
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import LASTING
-from annotator.storage.logs.disclosures import is_listed
 from annotator.storage.tables.adjudication import (
     DecisionProposalRow,
     DisagreementAssignmentRow,
@@ -68,10 +67,10 @@ def list_head(
     limit: int,
     ahead: bool,
 ) -> list[QueueHead]:
-    """Return the first pairs of the queue for this lead and tab, without those of `have`, at most `limit`.
+    """Return the first pairs of the queue for this lead and tab, at most `limit`, without those in `have`.
 
-    `ahead`: the pairs are kept ready and not shown at once. Then pairs are left out that the lead may still be handed for
-    labeling, because their grades would be disclosed.
+    `ahead`: the pairs are fetched before they are shown. Pairs that the lead may still be given to judge are then left
+    out, because their grades would be disclosed.
     """
     if limit < 1:
         return []
@@ -97,27 +96,8 @@ def list_head(
     return head
 
 
-def count_left(session: Session, reader: QueueReader, wanted: QueueFilter) -> int:
-    """Count the open disagreements that the filter lets through."""
-    wanted = replace(wanted, shown="open")
-    statement = select(func.count()).select_from(DisagreementRow)
-    if wanted.query_id is not None or wanted.category is not None:
-        statement = statement.join(QueryRow, col(QueryRow.pk) == col(DisagreementRow.query_pk))
-    if wanted.assigned is not None:
-        statement = statement.outerjoin(
-            DisagreementAssignmentRow, col(DisagreementAssignmentRow.pair_pk) == col(DisagreementRow.pair_pk)
-        )
-    statement = statement.where(*filter_disagreements(reader, wanted))
-    if reader.blind:
-        statement = statement.where(~is_listed(session, col(DisagreementRow.pair_pk), reader.blind))
-    return session.scalar(statement) or 0
-
-
 def _split(sort: str, wanted: QueueFilter) -> Sequence[int | None]:
-    """Return the distances whose parts follow each other in the queue, so that each is read by its index.
-
-    (None,) for a queue in one part.
-    """
+    """Return the distances into which the queue is split, so that each part is read by its index; (None,) for one part."""
     return DISTANCES if sort == "distance" and wanted.distance is None else (None,)
 
 
@@ -133,10 +113,10 @@ class _BoundReader(QueueReader):
 def _build(
     wanted: QueueFilter, sort: str, part: tuple[bool, int | None], ahead: bool, apart: int | None, left: bool
 ) -> Any:
-    """Return the statement for one part of the queue. Cached for each filter, since building takes longer than the query.
+    """Return the statement for one part of the queue. Cached for each filter: building it takes longer than running it.
 
-    `part`: whether it holds the pairs that come last, and the distance (None: any). `left`: an annotator who judged here has
-    left.
+    `part`: whether these are the pairs that come last, and their distance (None: any). `left`: whether an annotator who
+    judged in the dataset can no longer discuss.
     """
     reader = _BoundReader(_DATASET, _LEAD, _NOW)
     chosen, (is_last, distance) = _choose(reader, wanted), part
@@ -227,7 +207,7 @@ def _is_assigned_to_other(reader: QueueReader) -> ColumnElement[bool]:
 def _is_discussed(reader: QueueReader, apart: int | None) -> ColumnElement[bool]:
     """Return the condition that the pair is under discussion and an annotator can still take a turn.
 
-    A lead asks for the discussion, or the dataset does from the distance `apart` on.
+    A lead asks for a discussion; the dataset asks for one if the grades are at least `apart`.
     """
     begun = exists().where(col(DiscussionRow.pair_pk) == col(DisagreementRow.pair_pk))
     requested: ColumnElement[bool] = begun.where(col(DiscussionRow.closed_at).is_(None))
@@ -249,9 +229,10 @@ def _is_discussed(reader: QueueReader, apart: int | None) -> ColumnElement[bool]
 
 
 def _may_be_over(apart: int, *, left: bool) -> ColumnElement[bool]:
-    """Return a condition that holds for every pair whose discussion is over, without reading who judged the pair.
+    """Return a cheap condition that holds for every pair with a finished discussion, and for some others.
 
-    If the dataset asks for discussions by itself, nearly every pair is still to be discussed: this excludes them cheaply.
+    If the dataset asks for discussions, nearly every pair is still discussed. This excludes most of them without
+    reading who judged the pair.
     """
     begun = union(select(col(DiscussionRow.pair_pk)), select(col(DiscussionTurnRow.pair_pk)))
     near = col(DisagreementRow.distance) < apart

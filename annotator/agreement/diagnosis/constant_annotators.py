@@ -1,7 +1,7 @@
 """Find annotators who give one grade almost throughout, and measure agreement without them.
 
-An annotator is named only if the others surely give this grade less often on the same pairs. The claim is corrected for
-the number of annotators.
+Names an annotator only if the others surely give this grade less often on the same pairs. The claim is corrected for the
+number of annotators.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,10 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotator.agreement.coefficients.krippendorff import coincidences, krippendorff_alpha
-from annotator.agreement.comparisons import (
-    Comparisons,
-    estimate_mean,
-)
+from annotator.agreement.comparisons import Comparisons
 from annotator.agreement.intervals import cluster_interval, confidence
 from annotator.agreement.judgment_table import (
     CATEGORIES,
@@ -58,7 +55,7 @@ class ConstantAnnotators:
 def find_constants(
     judged: GradedJudgments, comparisons: Comparisons, names: Sequence[str]
 ) -> ConstantAnnotators:
-    """Find who gives one grade almost throughout. `comparisons`: of `judged`; `names[n]` is annotator n."""
+    """Find annotators who give one grade almost throughout. `comparisons`: of `judged`. `names[n]` is annotator n."""
     shared = judged.shared()
     counts = count_by_annotator(shared, len(names))
     judgments, grade = counts.sum(axis=1), counts.argmax(axis=1)
@@ -86,20 +83,16 @@ def find_constants(
 
 
 def _compare(comparisons: Comparisons, who: int, grade: int, level: float) -> float | None:
-    """Return the share of this grade among the others' judgments of the annotator's pairs.
+    """Return the share of this grade among the others' judgments of the same pairs.
 
     None unless it is surely lower than the annotator's own share.
     """
-    own = comparisons.take((comparisons.first == who) | (comparisons.second == who))
+    own = comparisons.of(who)
     first, second = own.cell // CATEGORIES == grade, own.cell % CATEGORIES == grade
     is_first = own.first == who
     other_grade = np.where(is_first, second, first).astype(np.float64)
     own_grade = np.where(is_first, first, second).astype(np.float64)
-    counts = np.bincount(own.query, minlength=own.queries).astype(np.float64)
-    sums = np.asarray(
-        np.bincount(own.query, weights=own_grade - other_grade, minlength=own.queries), dtype=np.float64
-    )
-    difference = estimate_mean(sums, counts)
+    difference = own.estimate_mean(own_grade - other_grade)
     interval = cluster_interval(difference, level=level)
     if interval is None or interval[0] <= 0 or difference.value < DIFFERS_BY:
         return None
@@ -107,7 +100,7 @@ def _compare(comparisons: Comparisons, who: int, grade: int, level: float) -> fl
 
 
 def measure_without(shared: GradedJudgments, left_out: Flags) -> tuple[float, int]:
-    """Return ordinal alpha of the remaining judgments, and over how many pairs."""
+    """Return ordinal alpha of the remaining judgments (NaN if undefined), and the number of pairs they share."""
     rest = shared.where(~left_out).shared()
     counts = count_grades(rest).counts
     if not len(counts):

@@ -1,8 +1,8 @@
 """Measure agreement over time: periods of the work, and whether its end differs from its beginning.
 
-A pair belongs to the time of its second judgment (of those whose time is known). Periods are ISO weeks (UTC) if the
-work spans three or more, else days if it spans three or more, else equal parts in order of time. Small neighbours are
-joined until each has FEW_PAIRS pairs. There are no periods where only one could be made.
+The time of a pair is that of its second judgment with a known time. Periods are ISO weeks (UTC) if the work spans three
+or more, else days if it spans three or more, else equal parts in order of time. Neighbouring periods are joined until
+each has FEW_PAIRS pairs. If only one period would remain, there are none.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,6 @@ from annotator.agreement.comparisons import (
     estimate_kappa,
     estimate_leaning,
     estimate_leanings,
-    estimate_mean,
     subtract,
 )
 from annotator.agreement.intervals import cluster_interval, confidence, misses
@@ -73,9 +72,9 @@ class GradingDrift:
 
 
 def complete(comparisons: Comparisons, made_at: Ints) -> tuple[Comparisons, Ints]:
-    """Return the comparisons of pairs with a known time of the second judgment, numbered anew, and these times.
+    """Return the comparisons of pairs with a known time of the second judgment, and that time of each pair.
 
-    `made_at`: seconds since 1970, of every judgment; 0: unknown.
+    The pairs get new numbers from 0. `made_at`: of every judgment, in seconds since 1970; 0: unknown.
     """
     pairs = int(comparisons.pair_number.max()) + 1 if len(comparisons.pair_number) else 0
     first_time, other = made_at[comparisons.left], made_at[comparisons.right]
@@ -173,10 +172,10 @@ def _join_small(number: Ints) -> Ints:
 
 
 def find_changes(comparisons: Comparisons, completed: Ints, names: Sequence[str]) -> tuple[GradingDrift, ...]:
-    """Find what changed between the first and the last third of the pairs beyond chance: kappa and each leaning.
+    """Find differences between the first and the last third of the pairs, in kappa and in each leaning.
 
-    The interval of the difference (by query) must exclude 0, corrected for the number of claims, and the difference
-    must be large enough to matter. Returns nothing if a third has too few pairs or queries.
+    Returns only differences that are large enough to matter and have an interval (by query, corrected for the number of
+    claims) without 0. Returns nothing if a third has too few pairs or queries.
     """
     if len(completed) < 3 * FEW_PAIRS:
         return ()
@@ -193,12 +192,12 @@ def find_changes(comparisons: Comparisons, completed: Ints, names: Sequence[str]
     level = confidence(1 + sum(_is_enough(*both) for both in leanings))
     spans = (int(completed.min()), int(until)), (int(since), int(completed.max()))
     agreement = _compare(None, kappas[0], kappas[1], level, spans)
-    changes = [agreement if agreement and _matches_alike(parts, agreement.by) else None]
+    changes = [agreement if agreement and _matching_changed_alike(parts, agreement.by) else None]
     suspects = [(who, _compare(names[who], *both, level, spans)) for who, both in enumerate(leanings)]
     changed = [
         (who, change)
         for who, change in suspects
-        if change and _is_so_beside_the_same(parts, who, change, level)
+        if change and _changed_beside_the_same(parts, who, change, level)
     ]
     changes += _confirm(parts, changed, level)
     return tuple(change for change in changes if change)
@@ -221,28 +220,24 @@ def _compare(
     return GradingDrift(who, first.value, last.value, shown, *spans)
 
 
-def _matches_alike(parts: tuple[Comparisons, Comparisons], by: float) -> bool:
+def _matching_changed_alike(parts: tuple[Comparisons, Comparisons], by: float) -> bool:
     """Return whether the share of matching judgments surely changed in the same direction as kappa.
 
     Kappa also falls if one grade comes to prevail while the annotators agree as before.
     """
-    means = []
-    for part in parts:
-        sums = np.bincount(part.query, weights=part.apart == 0, minlength=part.queries)
-        counts = np.bincount(part.query, minlength=part.queries)
-        means.append(estimate_mean(np.asarray(sums, dtype=np.float64), counts.astype(np.float64)))
-    difference = subtract(means[1], means[0])
+    first, last = (part.estimate_mean(part.apart == 0) for part in parts)
+    difference = subtract(last, first)
     return difference.value * by > 0 and misses(cluster_interval(difference), 0.0)
 
 
-def _is_so_beside_the_same(
+def _changed_beside_the_same(
     parts: tuple[Comparisons, Comparisons], who: int, change: GradingDrift, level: float
 ) -> bool:
-    """Return whether the leaning also changed beside the annotators of both parts, each with the same weight in both.
+    """Return whether the leaning also changed compared with the annotators of both parts, equally weighted in both.
 
-    Beside other annotators somebody looks more lenient, or more severe, without grading differently.
+    Compared with other people, an annotator looks more lenient or more severe without grading differently.
     """
-    own = [part.take((part.first == who) | (part.second == who)) for part in parts]
+    own = [part.of(who) for part in parts]
     others = [np.where(part.first == who, part.second, part.first) for part in own]
     size = 1 + max(int(other.max(initial=0)) for other in others)
     counts = [np.bincount(other, minlength=size).astype(np.float64) for other in others]
@@ -252,10 +247,7 @@ def _is_so_beside_the_same(
     means = []
     for part, other, count in zip(own, others, counts, strict=True):
         weight = (shared / np.maximum(count, 1))[other]
-        apart = np.where(part.first == who, part.apart, -part.apart)
-        sums = np.bincount(part.query, weights=weight * apart, minlength=part.queries)
-        weights = np.bincount(part.query, weights=weight, minlength=part.queries)
-        means.append(estimate_mean(np.asarray(sums, dtype=np.float64), np.asarray(weights, dtype=np.float64)))
+        means.append(part.estimate_mean(np.where(part.first == who, part.apart, -part.apart), weight))
     difference = subtract(means[1], means[0])
     return (
         difference.value * change.by > 0
@@ -269,8 +261,8 @@ def _confirm(
 ) -> list[GradingDrift]:
     """Return the annotators who changed, the largest change first.
 
-    If one annotator becomes lenient, all others look severe beside them. So a further annotator is named only if they
-    also changed beside those who are not named.
+    If one annotator becomes lenient, all others look severe in comparison. So a further annotator is named only if they
+    also changed compared with those who are not named.
     """
     suspects = sorted(
         suspects, key=lambda suspect: (-round(abs(suspect[1].by), 9), suspect[1].by < 0, suspect[0])

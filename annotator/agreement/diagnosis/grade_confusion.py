@@ -1,9 +1,9 @@
 """Find the two grades confused most: how often, who gives the higher one, and in which category it happens most.
 
-A confusion is two judgments of one pair with these two grades. An annotator is named when the interval of their share
-of the higher grade misses an even split; a further one only if that also holds among the annotators not named yet,
-since where one gives the higher grade, all others give the lower. A category is named when its rate is at least
-CONCENTRATED times the rate of the others and the difference misses 0.
+A confusion is two judgments of one pair with these two grades. An annotator is named if the interval of their share of
+the higher grade excludes one half. Where one annotator gives the higher grade, all others give the lower; so a further
+annotator is named only if this also holds among those who are not named yet. A category is named if its rate is at least
+CONCENTRATED times the rate of the others and the interval of the difference excludes 0.
 """
 
 from collections.abc import Collection, Sequence
@@ -62,10 +62,9 @@ def find_confused(
     names: Sequence[str],
     left_out: Collection[str] = (),
 ) -> GradeConfusion | None:
-    """Return the two grades confused most, with what is sure about it; None if nobody differs.
+    """Return the two grades confused most, with what is sure about the confusion; None if nobody differs.
 
-    `groups`: by category, or none. `left_out`: annotators named for something worse; `comparisons` are those of all
-    others.
+    `groups`: by category, may be empty. `comparisons`: without those of `left_out`, who are named for something worse.
     """
     table = np.bincount(comparisons.cell, minlength=CELLS).reshape(CATEGORIES, CATEGORIES)
     differing = np.triu(table + table.T, 1)
@@ -109,7 +108,7 @@ def _find_directions(
     suspects.sort(key=lambda who: (-abs(shares[who].value - 0.5), shares[who].value < 0.5, who))
     named: list[ConfusionDirection] = []
     for who in suspects:
-        with_annotator = own.take((own.first == who) | (own.second == who))
+        with_annotator = own.of(who)
         rest = _share_higher_of(with_annotator, who, high)
         if named and not (
             rest.comparisons >= FEW_CONFUSIONS
@@ -137,18 +136,12 @@ def _share_higher(own: Comparisons, annotators: int, high: int) -> list[FigureEs
 
 
 def _share_higher_of(comparisons: Comparisons, who: int, high: int) -> FigureEstimate:
-    """Return one annotator's share of confusions in which they give the higher grade; all are this annotator's."""
-    gave_higher = (comparisons.cell // CATEGORIES == high) == (comparisons.first == who)
-    counts = np.bincount(comparisons.query, minlength=comparisons.queries).astype(np.float64)
-    sums = np.bincount(comparisons.query, weights=gave_higher, minlength=comparisons.queries)
-    return estimate_mean(np.asarray(sums, dtype=np.float64), counts)
+    """Return the share of confusions in which this annotator gives the higher grade. `comparisons`: all of the annotator."""
+    return comparisons.estimate_mean((comparisons.cell // CATEGORIES == high) == (comparisons.first == who))
 
 
 def _count_pairs(own: Comparisons, annotators: int) -> Ints:
-    """Return on how many pairs each annotator's comparisons are.
-
-    One judgment that differs from four others is one pair, not four.
-    """
+    """Return the number of pairs in each annotator's comparisons: one pair has several comparisons."""
     who, pair_number = np.concatenate([own.first, own.second]), np.tile(own.pair_number, 2)
     pairs = int(pair_number.max(initial=0)) + 1
     return np.bincount(np.unique(who * pairs + pair_number) // pairs, minlength=annotators)
@@ -163,11 +156,11 @@ def _find_concentrations(
 ) -> tuple[ConfusionConcentration, ...]:
     """Return the categories in which the confusion is concentrated, the most frequent first.
 
-    Comparisons of one query depend on each other, so binomial errors are too small. They are stretched by the ratio
-    of the whole dataset's interval by query to that by comparison.
+    Comparisons of one query depend on each other, so binomial errors are too small. They are multiplied by the ratio of
+    the two intervals of the whole dataset: by query and by comparison.
     """
     down, up = _are_confused(comparisons, low, high)
-    stretch = _measure_stretch(comparisons, down | up)
+    stretch = _stretch(comparisons.estimate_mean(down | up))
     rates = [
         (group.value, *_rate(keep_pairs(group.measured, left_out), low, high))
         for group in groups
@@ -205,21 +198,13 @@ def _rate(pairs: Sequence[PairAgreement], low: int, high: int) -> tuple[int, int
 
 
 def _widen_exact(share: FigureEstimate, pairs: int, level: float) -> Interval:
-    """Return the exact binomial interval of a share for its effective number of independent comparisons.
+    """Return the exact binomial interval of a share, for its effective number of independent comparisons.
 
-    That number follows from the spread by query and is at most the number of pairs. Near 0 and 1 the spread alone
-    gives an interval that is too narrow.
+    That number follows from the spread by query, and is at most the number of pairs. Near 0 and 1, an interval from the
+    spread alone would be too narrow.
     """
     effective = min(share.comparisons / _stretch(share) ** 2, pairs)
     return exact_interval(share.value * effective, effective, level=level)
-
-
-def _measure_stretch(comparisons: Comparisons, flags: Flags) -> float:
-    counts = np.bincount(comparisons.query, minlength=comparisons.queries).astype(np.float64)
-    sums = np.asarray(
-        np.bincount(comparisons.query, weights=flags, minlength=comparisons.queries), dtype=np.float64
-    )
-    return _stretch(estimate_mean(sums, counts))
 
 
 def _stretch(share: FigureEstimate) -> float:

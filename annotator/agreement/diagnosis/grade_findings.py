@@ -36,11 +36,10 @@ MOST_CATEGORIES = 5
 def describe_paradox(
     measured: MeasuredAgreement, target: float, names: Sequence[str], constants: Collection[str] = ()
 ) -> list[DiagnosisFinding]:
-    """Return the finding that kappa is low because one grade prevails, if that is so.
+    """Return the finding that kappa is low because one grade prevails, or nothing.
 
-    `constants`: who gives one grade almost throughout; if kappa is low because of them or of any one annotator,
-    nothing is returned. AC1 is recommended only if kappa is surely above 0. Otherwise the judgments look like those
-    of annotators who cannot tell documents apart, and their AC1 is just as high.
+    Returns nothing if kappa is low because of one annotator, or of the `constants`, who almost always give one grade.
+    Recommends AC1 only if kappa is surely above 0: annotators who cannot tell documents apart also reach a high AC1.
     """
     observed, kappa = measured.observed_agreement, measured.cohen_kappa["unweighted"].value
     tables = np.array([pair.confusion for pair in measured.annotator_pairs], dtype=np.float64)
@@ -96,10 +95,9 @@ def _is_above_0(kappa: CoefficientValue) -> bool:
 
 
 def _owes_to_annotators(measured: MeasuredAgreement, target: float, constants: Collection[str]) -> bool:
-    """Return whether the mean kappa reaches the target once one annotator, or all `constants`, are left out.
+    """Return whether the mean kappa reaches the target without one annotator, or without all `constants`.
 
-    The same grade prevails without them, so it is not what lowers kappa. False if fewer than FEW_PAIRS pairs are
-    left.
+    Then they lower kappa, and not the grade, which prevails without them too. False if fewer than FEW_PAIRS pairs remain.
     """
     weighted_pairs = [
         (pair.annotators, pair.pairs, pair.pairs * value)
@@ -109,8 +107,8 @@ def _owes_to_annotators(measured: MeasuredAgreement, target: float, constants: C
     own: dict[str, tuple[int, float]] = {}
     for annotators, pairs, weighted in weighted_pairs:
         for name in annotators:
-            before = own.get(name, (0, 0.0))
-            own[name] = before[0] + pairs, before[1] + weighted
+            own_pairs, own_weighted = own.get(name, (0, 0.0))
+            own[name] = own_pairs + pairs, own_weighted + weighted
     everybody = (
         sum(pairs for _, pairs, _ in weighted_pairs),
         sum(weighted for _, _, weighted in weighted_pairs),
@@ -124,7 +122,7 @@ def _owes_to_annotators(measured: MeasuredAgreement, target: float, constants: C
 def describe_confused(
     confusion: GradeConfusion | None, names: Sequence[str], left_out: tuple[str, ...] = ()
 ) -> list[DiagnosisFinding]:
-    """Return findings about the grades confused most: which, who gives the higher one, and in which categories.
+    """Return findings about the two grades confused most: who gives the higher one, and in which categories.
 
     `left_out`: annotators whose judgments are not counted here.
     """
@@ -167,21 +165,19 @@ def describe_confused(
 
 
 def _describe_direction(direction: ConfusionDirection, grades: tuple[int, int]) -> DiagnosisFinding:
-    figures = {"annotator": direction.annotator, "of": direction.of, "low": grades[0], "high": grades[1]}
-    if direction.higher * 2 > direction.of:
-        sentence = say(
-            "{annotator} tends to give the higher grade between {low} and {high}: {times} of the {of} "
-            "times that {annotator} and another annotator confused the two.",
-            times=direction.higher,
-            **figures,
-        )
-    else:
-        sentence = say(
-            "{annotator} tends to give the lower grade between {low} and {high}: {times} of the {of} "
-            "times that {annotator} and another annotator confused the two.",
-            times=direction.of - direction.higher,
-            **figures,
-        )
+    mostly_higher = direction.higher * 2 > direction.of
+    sentence = say(
+        "{annotator} tends to give the higher grade between {low} and {high}: {times} of the {of} "
+        "times that {annotator} and another annotator confused the two."
+        if mostly_higher
+        else "{annotator} tends to give the lower grade between {low} and {high}: {times} of the {of} "
+        "times that {annotator} and another annotator confused the two.",
+        annotator=direction.annotator,
+        times=direction.higher if mostly_higher else direction.of - direction.higher,
+        of=direction.of,
+        low=grades[0],
+        high=grades[1],
+    )
     return DiagnosisFinding(
         "direction", sentence, PairSelection("differing", annotators=(direction.annotator,), grades=grades)
     )
@@ -208,7 +204,7 @@ def _describe_concentration(
 def describe_order(
     measured: MeasuredAgreement, tau: float | None, left_out: tuple[str, ...] = ()
 ) -> list[DiagnosisFinding]:
-    """Return findings that near misses keep kappa low, and that documents are ordered alike if they are.
+    """Return the finding that most differences are small, with the order of documents if annotators agree on it.
 
     `tau`: from `kendall.measure_order`. `left_out`: annotators whose judgments are not counted here.
     """
@@ -248,9 +244,9 @@ def _are_mostly_near(measured: MeasuredAgreement) -> bool:
 
 
 def describe_categories(groups: Sequence[GroupAgreement], target: float) -> list[DiagnosisFinding]:
-    """Return findings about the groups whose kappa is surely below the target. Empty if there is only one group.
+    """Return findings about groups with a kappa surely below the target. Empty if there is only one group.
 
-    The group that lowers the dataset's kappa most comes first: the distance below the target times its pairs.
+    The group that lowers the dataset's kappa most comes first: its distance below the target times its pairs.
     """
     measurable = [
         group
@@ -289,19 +285,13 @@ def describe_categories(groups: Sequence[GroupAgreement], target: float) -> list
 
 
 def _describe_category(group: GroupAgreement, target: float, rank: int) -> Message:
-    figures = {
-        "category": group.value,
-        "target": target,
-        "kappa": show_value(group.measured.cohen_kappa["unweighted"]),
-        "pairs": show_pairs(group.measured.pairs),
-    }
-    if rank == 0:
-        return say(
-            "In {category}, agreement is below the target of {target:g}: Cohen's kappa is {kappa} "
-            "({pairs}). Review its disagreements first.",
-            **figures,
-        )
     return say(
-        "In {category}, agreement is below the target of {target:g}: Cohen's kappa is {kappa} ({pairs}).",
-        **figures,
+        "In {category}, agreement is below the target of {target:g}: Cohen's kappa is {kappa} "
+        "({pairs}). Review its disagreements first."
+        if rank == 0
+        else "In {category}, agreement is below the target of {target:g}: Cohen's kappa is {kappa} ({pairs}).",
+        category=group.value,
+        target=target,
+        kappa=show_value(group.measured.cohen_kappa["unweighted"]),
+        pairs=show_pairs(group.measured.pairs),
     )

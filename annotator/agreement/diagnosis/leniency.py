@@ -1,8 +1,9 @@
-"""Find who grades higher or lower than the others, and compute alpha without each annotator in turn.
+"""Find annotators who grade higher or lower than the others, and compute alpha without each annotator in turn.
 
-Where one annotator is lenient, all others look severe. So the one who leans most is named first, and another only if
-they still lean among those not named. Alpha depends only on how many annotators gave each grade to a pair, and few such
-patterns occur; alpha without an annotator is computed from pattern counts, without another pass over the judgments.
+If one annotator is lenient, all others look severe. So the one who leans most is named first, and another one only if
+they still lean among those who are not named. Alpha depends only on how many annotators gave each grade to a pair. Few
+such patterns occur, and alpha without an annotator is computed from their counts, without another pass over the
+judgments.
 """
 
 from collections.abc import Collection, Sequence
@@ -31,24 +32,24 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class ClaimedLeaning:
-    """A leaning that is claimed: beside all others, or beside `than` alone if nothing is sure beside the rest."""
+    """A leaning that is surely not chance."""
 
     leaning: Leaning
-    than: str | None = None
+    than: str | None = None  # the one annotator whom it is compared with; None: all others
 
 
 def find_leaning(
     leanings: Sequence[Leaning], comparisons: Comparisons, names: Sequence[str], named: Collection[str] = ()
 ) -> tuple[ClaimedLeaning, ...]:
-    """Return the measured leanings that are sure and large enough, the greatest first.
+    """Return the leanings that are sure and large enough, the greatest first.
 
-    Of two annotators, the one who grades higher is named. A leaning that rests on one other annotator is claimed of
-    these two only. `named`: annotators named for something worse; they are not named again, and nobody is named
-    because of them.
+    If there are only two annotators, the one who grades higher is named. A leaning that rests on one other annotator is
+    claimed of these two only. `named`: annotators who are named for something worse: they are not named again, and
+    nobody is compared with them.
     """
     comparisons = comparisons.leave_out(*(names.index(name) for name in named))
     tested = [leaning for leaning in leanings if leaning.comparisons >= FEW_PAIRS and leaning.ci95]
-    claims = 1 if len(leanings) == 2 else len(tested)  # of two, one's gain is the other's loss
+    claims = 1 if len(leanings) == 2 else len(tested)  # two annotators have opposite leanings: one claim
     suspects = [candidate for candidate in tested if _is_sure(candidate.mean, candidate.ci95, claims)]
     suspects.sort(
         key=lambda candidate: (-round(abs(candidate.mean), 9), candidate.mean < 0, candidate.annotator)
@@ -62,7 +63,7 @@ def find_leaning(
             suspect, estimate_leaning(comparisons, who), claims
         ):
             continue
-        claim = _find_beside_whom(suspect, who, comparisons, names, claims)
+        claim = _find_claim(suspect, who, comparisons, names, claims)
         if claim is None:
             continue
         found_annotators.append(claim)
@@ -75,17 +76,17 @@ def find_leaning(
     return tuple(found_annotators)
 
 
-def _find_beside_whom(
+def _find_claim(
     leaning: Leaning, who: int, comparisons: Comparisons, names: Sequence[str], claims: int
 ) -> ClaimedLeaning | None:
-    """Return beside whom the annotator leans.
+    """Return the claim about an annotator's leaning, or None.
 
-    All others, if the leaning holds without any one of them; else the one other on whom it rests, if it is sure
-    beside that one; else None.
+    The claim is about all others if the leaning holds without any one of them; else about the one other annotator on
+    whom it rests, if it is sure in comparison with that one.
     """
-    own = comparisons.take((comparisons.first == who) | (comparisons.second == who))
+    own = comparisons.of(who)
     if not len(own.left):
-        return ClaimedLeaning(leaning)  # the measured figure is all there is
+        return ClaimedLeaning(leaning)  # nothing else to compare with
     is_first = own.first == who
     other, apart = np.where(is_first, own.second, own.first), np.where(is_first, own.apart, -own.apart)
     sums = np.bincount(other, weights=apart * np.sign(leaning.mean), minlength=len(names))
@@ -113,7 +114,7 @@ def _is_sure(mean: float, ci95: Interval | None, claims: int, least: float = LEA
 
 
 def _still_leans(leaning: Leaning, rest: FigureEstimate, claims: int, *, least: float = LEANS_BY) -> bool:
-    """Return whether the annotators also lean beside those who are not named."""
+    """Return whether the annotator also leans in `rest`: the comparisons with those who are not named."""
     return (
         rest.comparisons >= FEW_PAIRS
         and rest.value * leaning.mean > 0
@@ -122,10 +123,9 @@ def _still_leans(leaning: Leaning, rest: FigureEstimate, claims: int, *, least: 
 
 
 def leave_one_out(judged: GradedJudgments, annotators: int) -> list[tuple[float, int]]:
-    """Return Krippendorff's ordinal alpha without each of `annotators`, and over how many pairs.
+    """Return Krippendorff's ordinal alpha without each annotator in turn, and the number of pairs that the others share.
 
-    The annotators are numbered from 0. The pairs are those that two or more of the others judged. Alpha is NaN if
-    undefined: the others share no pair, or all gave one grade.
+    Alpha is NaN if undefined: the others share no pair, or all gave one grade.
     """
     if not len(judged.pair):
         return [(float("nan"), 0)] * annotators
@@ -148,7 +148,7 @@ def leave_one_out(judged: GradedJudgments, annotators: int) -> list[tuple[float,
 
 
 def _count(judged: GradedJudgments) -> tuple[Ints, Ints]:
-    """Return how many annotators gave each grade, per pair, and each row's pair (rows are sorted by pair)."""
+    """Return how many annotators gave each grade to each pair (n x 4), and the pair of each row."""
     pair_number = np.zeros(len(judged.pair), dtype=np.int64)
     np.cumsum(judged.pair[1:] != judged.pair[:-1], out=pair_number[1:])
     counts = np.bincount(

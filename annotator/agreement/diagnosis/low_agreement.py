@@ -53,7 +53,7 @@ class LowAgreementAnnotator:
 def estimate_against_others(
     comparisons: Comparisons, annotators: int
 ) -> tuple[tuple[int, FigureEstimate], ...]:
-    """Yield the number of each annotator with comparisons, and the estimated kappa with all others together."""
+    """Return the number of each annotator with comparisons, and their kappa with all others together."""
     who: Ints = np.concatenate([comparisons.first, comparisons.second])
     cell = np.concatenate([comparisons.cell, _TURNED[comparisons.cell]])
     query = np.tile(comparisons.query, 2)
@@ -63,7 +63,7 @@ def estimate_against_others(
 def measure_against_others(
     estimates: Iterable[tuple[int, FigureEstimate]], names: Sequence[str]
 ) -> dict[str, CoefficientValue]:
-    """Return each annotator's kappa with all others together and its 95 % interval; nobody who shares no pair."""
+    """Return each annotator's kappa with all others together, with its 95 % interval. Only annotators who share a pair."""
     values = {}
     for who, own in estimates:
         ci95 = cluster_interval(own)
@@ -77,10 +77,10 @@ def measure_against_others(
 def find_less(
     comparisons: Comparisons, estimates: Iterable[tuple[int, FigureEstimate]], names: Sequence[str]
 ) -> tuple[LowAgreementAnnotator, ...]:
-    """Find who agrees surely less with the others than everybody does, those with the greatest effect first.
+    """Find annotators who surely agree less with the others than all annotators together, the greatest effect first.
 
-    `comparisons` and `estimates` are without annotators who are named for something worse: beside them, all others
-    look bad.
+    `comparisons` and `estimates`: without annotators who are named for something worse, because they make all others look
+    bad.
     """
     estimates = [
         (who, own)

@@ -1,7 +1,6 @@
-"""Write the sentences about annotators.
+"""Write the findings about annotators: constant grades, leniency, low agreement, changes over time, haste, failed checks.
 
-They are about constant grades, leniency and severity, low agreement, changes over time, haste and failed checks. They
-say what was seen and what to look at, never what a person is like.
+A sentence says what was seen and what to look at, never what a person is like.
 """
 
 from collections.abc import Collection, Sequence
@@ -31,6 +30,7 @@ from annotator.agreement.records import (
     MeasuredAgreement,
     PairAgreement,
     PairSelection,
+    Span,
 )
 from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, join, say
@@ -43,8 +43,7 @@ MOST_CONSTANT = 3
 def describe_constants(
     constants: ConstantAnnotators, measured: MeasuredAgreement, grade_names: Sequence[str]
 ) -> list[DiagnosisFinding]:
-    """Return findings about who gives one grade almost throughout: each of the first, all together, and alpha without
-    them."""
+    """Return findings about annotators who almost always give one grade: all together with alpha, then the first few."""
     people = constants.people
     if not people:
         return []
@@ -95,56 +94,40 @@ def describe_constants(
 def describe_leanings(
     leanings: Sequence[ClaimedLeaning], measured: MeasuredAgreement
 ) -> list[DiagnosisFinding]:
-    """Return findings about who grades higher or lower than the others, or than one of them (see
-    `leniency.find_leaning`)."""
-    return [
-        DiagnosisFinding(
-            "lenient" if leaning.leaning.mean > 0 else "severe",
-            _describe_leaning(leaning.leaning, measured)
-            if leaning.than is None
-            else _describe_between(leaning.leaning, leaning.than),
-            PairSelection(
-                "differing",
-                annotators=(leaning.leaning.annotator,)
-                if leaning.than is None
-                else tuple(sorted((leaning.leaning.annotator, leaning.than))),
-            ),
-        )
-        for leaning in leanings
-    ]
+    """Return findings about annotators who grade higher or lower than the others, or than one of them."""
+    findings = []
+    for claim in leanings:
+        leaning, than = claim.leaning, claim.than
+        sentence = _describe_leaning(leaning, measured) if than is None else _describe_between(leaning, than)
+        annotators = (leaning.annotator,) if than is None else tuple(sorted((leaning.annotator, than)))
+        selection = PairSelection("differing", annotators)
+        findings.append(DiagnosisFinding("lenient" if leaning.mean > 0 else "severe", sentence, selection))
+    return findings
 
 
 def _describe_between(leaning: Leaning, than: str) -> Message:
-    figures = {
-        "annotator": leaning.annotator,
-        "than": than,
-        "by": show_with_interval(abs(leaning.mean), _of_size(leaning)),
-    }
-    if leaning.mean > 0:
-        return say(
-            "{annotator} grades the same pairs {by} grades higher than {than} on average. Compare how "
-            "the two read the rubric.",
-            **figures,
-        )
     return say(
-        "{annotator} grades the same pairs {by} grades lower than {than} on average. Compare how the "
+        "{annotator} grades the same pairs {by} grades higher than {than} on average. Compare how "
+        "the two read the rubric."
+        if leaning.mean > 0
+        else "{annotator} grades the same pairs {by} grades lower than {than} on average. Compare how the "
         "two read the rubric.",
-        **figures,
+        annotator=leaning.annotator,
+        than=than,
+        by=show_with_interval(abs(leaning.mean), _find_size(leaning)),
     )
 
 
 def _describe_leaning(leaning: Leaning, measured: MeasuredAgreement) -> Message:
     alpha = measured.krippendorff_alpha["ordinal"].value
-    figures = {"annotator": leaning.annotator, "by": show_with_interval(abs(leaning.mean), _of_size(leaning))}
+    by = show_with_interval(abs(leaning.mean), _find_size(leaning))
+    figures = {"annotator": leaning.annotator, "by": by}
     if alpha is None or not _gains(leaning, alpha):
-        if leaning.mean > 0:
-            return say(
-                "{annotator} grades the same pairs {by} grades higher than the others on average. Compare "
-                "how they read the rubric.",
-                **figures,
-            )
         return say(
-            "{annotator} grades the same pairs {by} grades lower than the others on average. Compare how "
+            "{annotator} grades the same pairs {by} grades higher than the others on average. Compare "
+            "how they read the rubric."
+            if leaning.mean > 0
+            else "{annotator} grades the same pairs {by} grades lower than the others on average. Compare how "
             "they read the rubric.",
             **figures,
         )
@@ -154,15 +137,12 @@ def _describe_leaning(leaning: Leaning, measured: MeasuredAgreement) -> Message:
         "pairs": show_pairs(leaning.pairs_without or 0),
         "all": show_pairs(measured.pairs),
     }
-    if leaning.mean > 0:
-        return say(
-            "{annotator} grades the same pairs {by} grades higher than the others on average. Ordinal "
-            "alpha is {without} among the others ({pairs}) and {alpha} with {annotator} ({all}). Compare "
-            "how they read the rubric.",
-            **figures,
-        )
     return say(
-        "{annotator} grades the same pairs {by} grades lower than the others on average. Ordinal "
+        "{annotator} grades the same pairs {by} grades higher than the others on average. Ordinal "
+        "alpha is {without} among the others ({pairs}) and {alpha} with {annotator} ({all}). Compare "
+        "how they read the rubric."
+        if leaning.mean > 0
+        else "{annotator} grades the same pairs {by} grades lower than the others on average. Ordinal "
         "alpha is {without} among the others ({pairs}) and {alpha} with {annotator} ({all}). Compare "
         "how they read the rubric.",
         **figures,
@@ -170,7 +150,7 @@ def _describe_leaning(leaning: Leaning, measured: MeasuredAgreement) -> Message:
 
 
 def _gains(leaning: Leaning, alpha: float) -> bool:
-    """Return whether alpha of the others alone is higher, over enough pairs to say so."""
+    """Return whether alpha is clearly higher without the annotator, over enough pairs."""
     if leaning.alpha_without is None or (leaning.pairs_without or 0) < FEW_PAIRS:
         return False
     return leaning.alpha_without - alpha >= ALPHA_GAINS
@@ -179,15 +159,15 @@ def _gains(leaning: Leaning, alpha: float) -> bool:
 def describe_agrees_less(
     annotators: Sequence[LowAgreementAnnotator], left_out: tuple[str, ...] = ()
 ) -> list[DiagnosisFinding]:
-    """Return findings about who surely agrees less with the others, those with the greatest effect first.
+    """Return findings about annotators who agree less with the others; all after the first few in one sentence.
 
-    Of many, the rest are only named. `left_out`: annotators whose judgments are not counted, because they give one
-    grade almost throughout.
+    `annotators`: those with the greatest effect first. `left_out`: annotators whose judgments are not counted, because
+    they give one grade almost throughout.
     """
     findings = [
         DiagnosisFinding(
             "less",
-            _describe_less(annotator, beside_some=bool(left_out)),
+            _describe_less(annotator, some_left_out=bool(left_out)),
             PairSelection("differing", annotators=(annotator.annotator,), without=left_out),
         )
         for annotator in annotators[:MOST_NAMED]
@@ -201,132 +181,94 @@ def describe_agrees_less(
     return findings
 
 
-def _describe_less(annotator: LowAgreementAnnotator, *, beside_some: bool) -> Message:
-    figures = {
-        "annotator": annotator.annotator,
-        "kappa": show_value(annotator.kappa),
-        "comparisons": format_comparison_count(annotator.comparisons),
-        "everybody": show_number(annotator.everybody, 2),
-    }
-    if beside_some:
-        return say(
-            "{annotator} agrees less than the others: Cohen's kappa with the others is {kappa} "
-            "({comparisons}), {everybody} among all, both without annotators who almost always give the "
-            "same grade. Check whether {annotator} has harder queries or reads the rubric differently.",
-            **figures,
-        )
+def _describe_less(annotator: LowAgreementAnnotator, *, some_left_out: bool) -> Message:
     return say(
         "{annotator} agrees less than the others: Cohen's kappa with the others is {kappa} "
+        "({comparisons}), {everybody} among all, both without annotators who almost always give the "
+        "same grade. Check whether {annotator} has harder queries or reads the rubric differently."
+        if some_left_out
+        else "{annotator} agrees less than the others: Cohen's kappa with the others is {kappa} "
         "({comparisons}), {everybody} among all. Check whether {annotator} has harder queries or "
         "reads the rubric differently.",
-        **figures,
+        annotator=annotator.annotator,
+        kappa=show_value(annotator.kappa),
+        comparisons=format_comparison_count(annotator.comparisons),
+        everybody=show_number(annotator.everybody, 2),
     )
 
 
-def _of_size(leaning: Leaning) -> Interval | None:
-    """Return the interval of the absolute figure."""
+def _find_size(leaning: Leaning) -> Interval | None:
+    """Return the interval of the leaning's absolute value."""
     return leaning.ci95 if leaning.ci95 is None or leaning.mean > 0 else (-leaning.ci95[1], -leaning.ci95[0])
 
 
 def describe_changes(changes: Sequence[GradingDrift]) -> list[DiagnosisFinding]:
     """Return findings about differences between the end and the beginning of the work.
 
-    Each links to the pairs of the third to look at: the last one, or the first one if agreement has risen.
+    Each links to the pairs of the last third; if agreement has risen, to those of the first third.
     """
     return [
-        DiagnosisFinding(
-            "drift",
-            _describe_agreement_changed(change),
-            PairSelection(span=change.end if change.last < change.first else change.beginning),
-        )
+        DiagnosisFinding("drift", _describe_change(change), PairSelection(span=_choose_span(change)))
         if change.annotator is None
         else DiagnosisFinding(
             "drift",
-            _describe_leaning_changed(change),
+            _describe_change(change),
             PairSelection(annotators=(change.annotator,), span=change.end),
         )
         for change in changes
     ]
 
 
-def _describe_agreement_changed(change: GradingDrift) -> Message:
+def _choose_span(change: GradingDrift) -> Span:
+    return change.end if change.last < change.first else change.beginning
+
+
+def _describe_change(change: GradingDrift) -> Message:
+    of_leaning = change.annotator is not None
     figures = {
-        "first": show_number(change.first, 2),
-        "last": show_number(change.last, 2),
+        "first": show_number(change.first, 2, signed=of_leaning),
+        "last": show_number(change.last, 2, signed=of_leaning),
         "change": show_with_interval(change.last - change.first, change.ci95, signed=True),
         "until": change.until,
         "since": change.since,
     }
-    if change.last < change.first:
+    if of_leaning:
         return say(
-            "Agreement has fallen: Cohen's kappa is {first} for the first third of the pairs (until "
-            "{until}) and {last} for the last third (since {since}), a change of {change}. Check what "
-            "has changed and go through the guideline again with the team.",
+            "{annotator} has become stricter compared with the others: {first} grades for the first "
+            "third of the pairs (until {until}), {last} for the last third (since {since}), a change of "
+            "{change}."
+            if change.last < change.first
+            else "{annotator} has become more lenient compared with the others: {first} grades for the first "
+            "third of the pairs (until {until}), {last} for the last third (since {since}), a change of "
+            "{change}.",
+            annotator=change.annotator,
             **figures,
         )
     return say(
-        "Agreement has risen: Cohen's kappa is {first} for the first third of the pairs (until "
+        "Agreement has fallen: Cohen's kappa is {first} for the first third of the pairs (until "
+        "{until}) and {last} for the last third (since {since}), a change of {change}. Check what "
+        "has changed and go through the guideline again with the team."
+        if change.last < change.first
+        else "Agreement has risen: Cohen's kappa is {first} for the first third of the pairs (until "
         "{until}) and {last} for the last third (since {since}), a change of {change}. Consider "
         "judging the first pairs again.",
         **figures,
     )
 
 
-def _describe_leaning_changed(change: GradingDrift) -> Message:
-    figures = {
-        "annotator": change.annotator,
-        "first": show_number(change.first, 2, signed=True),
-        "last": show_number(change.last, 2, signed=True),
-        "change": show_with_interval(change.last - change.first, change.ci95, signed=True),
-        "until": change.until,
-        "since": change.since,
-    }
-    if change.last < change.first:
-        return say(
-            "{annotator} has become stricter compared with the others: {first} grades for the first "
-            "third of the pairs (until {until}), {last} for the last third (since {since}), a change of "
-            "{change}.",
-            **figures,
-        )
-    return say(
-        "{annotator} has become more lenient compared with the others: {first} grades for the first "
-        "third of the pairs (until {until}), {last} for the last third (since {since}), a change of "
-        "{change}.",
-        **figures,
-    )
-
-
 def describe_failing(failing: Sequence[FailingAnnotator]) -> list[DiagnosisFinding]:
-    """Return findings about who answers repeats differently, and who answers gold pairs wrong."""
+    """Return findings about annotators who repeat their judgments differently, or judge gold pairs wrong."""
     return [
         DiagnosisFinding(
             annotator.kind,
-            _describe_repeat(annotator) if annotator.kind == "repeat" else _describe_gold(annotator),
-            _checked_by(annotator),
+            _describe_failing(annotator),
+            PairSelection(annotator.kind, annotators=(annotator.annotator,)),
         )
         for annotator in failing
     ]
 
 
-def _checked_by(annotator: FailingAnnotator) -> PairSelection:
-    return PairSelection(annotator.kind, annotators=(annotator.annotator,))
-
-
-def _describe_repeat(annotator: FailingAnnotator) -> Message:
-    return say(
-        "{annotator} repeated the same judgment on only {right} of {of} repeats ({share:.0%}, 95 % "
-        "confidence interval {low:.0%} to {high:.0%}). Go through these pairs together: the "
-        "guideline may be unclear.",
-        annotator=annotator.annotator,
-        right=annotator.right,
-        of=annotator.of,
-        share=annotator.right / annotator.of,
-        low=annotator.share[0],
-        high=annotator.share[1],
-    )
-
-
-def _describe_gold(annotator: FailingAnnotator) -> Message:
+def _describe_failing(annotator: FailingAnnotator) -> Message:
     figures = {
         "annotator": annotator.annotator,
         "right": annotator.right,
@@ -335,6 +277,13 @@ def _describe_gold(annotator: FailingAnnotator) -> Message:
         "low": annotator.share[0],
         "high": annotator.share[1],
     }
+    if annotator.kind == "repeat":
+        return say(
+            "{annotator} repeated the same judgment on only {right} of {of} repeats ({share:.0%}, 95 % "
+            "confidence interval {low:.0%} to {high:.0%}). Go through these pairs together: the "
+            "guideline may be unclear.",
+            **figures,
+        )
     if annotator.difference is None:
         return say(
             "{annotator} judged {right} of {of} gold pairs correctly ({share:.0%}, 95 % confidence "
@@ -351,7 +300,7 @@ def _describe_gold(annotator: FailingAnnotator) -> Message:
 
 
 def describe_quick(quick: Sequence[QuickAnnotator]) -> list[DiagnosisFinding]:
-    """Return findings about who judged some pairs in haste and agrees less on them."""
+    """Return findings about annotators who judged some pairs in haste and agree less on them."""
     return [
         DiagnosisFinding(
             "quick",
@@ -377,9 +326,9 @@ def describe_annotator_pairs(
     extremes: tuple[PairAgreement, PairAgreement] | None,
     left_out: Collection[str] = (),
 ) -> list[DiagnosisFinding]:
-    """Return findings about annotator pairs without a kappa, and about those with the lowest and the highest kappa.
+    """Return findings about annotator pairs without a kappa, and about `extremes`: the lowest and the highest kappa.
 
-    `left_out`: annotators who are in neither the lowest nor the highest pair.
+    `left_out`: annotators whose pairs were not compared for `extremes`.
     """
     pairs = measured.annotator_pairs
     findings = []

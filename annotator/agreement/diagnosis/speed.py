@@ -1,9 +1,9 @@
-"""Find annotators who judged some pairs much faster than they usually do and agree less on those pairs.
+"""Find annotators who judged some pairs much faster than they usually do, and agree less on those pairs.
 
-Neither alone is a sign: easy pairs are quick, and hard ones lead to disagreement. A judgment is quick if its active
-time is below a quarter of the annotator's median and below ten seconds. Wise & Ma (2012), Setting response time
-thresholds, NCME, use a tenth of an item's usual time and at most ten seconds; the share is larger here because most of
-the time is reading. Unknown times are never quick.
+Neither alone is a sign: easy pairs are quick, and hard pairs lead to disagreement. A judgment is quick if its active time
+is below a quarter of the annotator's median and below ten seconds. Wise & Ma (2012), Setting response time thresholds,
+NCME, use a tenth of an item's usual time and at most ten seconds. The share is larger here because most of the time is
+reading. A judgment of unknown time is never quick.
 """
 
 from collections.abc import Sequence
@@ -50,10 +50,7 @@ def find_limit(median: float) -> float:
 
 
 def limit_quick(seconds: Sequence[float]) -> float | None:
-    """Return the number of seconds below which a judgment of this annotator is quick; None if there is no median.
-
-    `seconds`: of the annotator's judgments.
-    """
+    """Return the number of seconds below which a judgment is quick, from an annotator's times; None without a median."""
     times = np.array(seconds, dtype=np.float64)
     (median,) = find_medians(np.zeros(len(times), dtype=np.int64), times, 1)
     limit = find_limit(median)
@@ -63,8 +60,7 @@ def limit_quick(seconds: Sequence[float]) -> float | None:
 def find_quick(
     judged: GradedJudgments, seconds: Floats, comparisons: Comparisons, names: Sequence[str]
 ) -> tuple[QuickAnnotator, ...]:
-    """Return the annotators whose quick judgments agree less, by name. `seconds`: of every judgment; 0 or NaN:
-    unknown."""
+    """Find annotators whose quick judgments agree less. `seconds`: of every judgment; 0 or NaN: unknown."""
     if not len(comparisons.left):
         return ()
     medians = find_medians(judged.annotator, seconds, len(names))
@@ -82,7 +78,7 @@ def find_quick(
     found_annotators = []
     for who in tested:
         ci95 = _differ(hasty[who], usual[who], level=confidence(len(tested)))
-        if ci95 and _is_so_within_queries(*((sums[who], counts[who]) for sums, counts in counted)):
+        if ci95 and _match_less_within_queries(*((sums[who], counts[who]) for sums, counts in counted)):
             figures = (float(limits[who]), medians[who], hasty[who].value, usual[who].value)
             found_annotators.append(
                 QuickAnnotator(names[who], int(quick[judged.annotator == who].sum()), *figures, ci95)
@@ -91,8 +87,7 @@ def find_quick(
 
 
 def _tally_match(comparisons: Comparisons, annotators: int, counted: Flags) -> tuple[Floats, Floats]:
-    """Return, by annotator (rows) and query (columns), how many comparisons of `counted` judgments match, and how
-    many there are."""
+    """Return the matching comparisons and all comparisons of the `counted` judgments, each annotators x queries."""
     first, second = (counted[rows].astype(np.float64) for rows in (comparisons.left, comparisons.right))
     matching = comparisons.apart == 0
     sums = tally(comparisons, annotators, first * matching, second * matching)
@@ -100,11 +95,11 @@ def _tally_match(comparisons: Comparisons, annotators: int, counted: Flags) -> t
     return sums, counts
 
 
-def _is_so_within_queries(hasty: tuple[Floats, Floats], usual: tuple[Floats, Floats]) -> bool:
-    """Return whether quick judgments also match less than the others of the same query.
+def _match_less_within_queries(hasty: tuple[Floats, Floats], usual: tuple[Floats, Floats]) -> bool:
+    """Return whether quick judgments also match less than the other judgments of the same query.
 
-    Somebody may be quick where a query is hard and everybody differs. True if too few judgments are in queries that
-    have both kinds.
+    An annotator may be quick on a hard query, on which everybody differs. True if too few judgments are on queries with
+    both kinds.
     """
     both = (hasty[1] > 0) & (usual[1] > 0)
     if hasty[1][both].sum() < FEW_QUICK:
@@ -119,7 +114,7 @@ def _is_so_within_queries(hasty: tuple[Floats, Floats], usual: tuple[Floats, Flo
 
 
 def _differ(hasty: FigureEstimate, usual: FigureEstimate, *, level: float) -> Interval | None:
-    """Return the interval of how much less the quick judgments match; None unless they surely match less."""
+    """Return the interval of the difference in matching shares; None unless quick judgments surely match less."""
     difference = subtract(hasty, usual)
     strict = cluster_interval(difference, level=level)
     if usual.comparisons < FEW_PAIRS or strict is None or strict[1] >= 0 or difference.value > -DIFFERS_BY:

@@ -1,9 +1,10 @@
-"""Decide whether the dataset's kappa meets its target: yes, no, or unknown, and what would make it known.
+"""Decide whether the dataset's kappa meets its target: yes, no, or unknown, and how many more pairs would tell.
 
-The 95 % interval of the unweighted Cohen kappa decides: met if wholly at or above the target, not met if wholly below.
-Unknown if the interval spans the target or is missing, or rests on fewer than FEW_PAIRS pairs or FEW_QUERIES queries
-(it would be too narrow: eight pairs that all agree have [1, 1]). Also unknown if kappa comes mostly from annotators who
-share few pairs: the mean over annotator pairs is then too low (docs/statistics.md).
+The 95 % interval of the unweighted Cohen's kappa decides. The target is met if the whole interval is at or above it, and
+not met if the whole interval is below it. The result is unknown if the interval spans the target, is missing, or rests
+on fewer than FEW_PAIRS pairs or FEW_QUERIES queries (it would be too narrow: eight pairs that all agree give [1, 1]).
+It is also unknown if kappa comes mostly from annotators who share few pairs: the mean over annotator pairs is then too
+low (docs/statistics.md).
 """
 
 from annotator.agreement.diagnosis.wording import round_up, show_pairs, show_queries, show_value
@@ -16,14 +17,15 @@ from annotator.agreement.records import (
 )
 from annotator.domain.messages import Message, say, say_n
 
-DIGITS = 6  # limits are compared so far, so that 0.7 is 0.7 on every machine
+DIGITS = 6  # limits are rounded before they are compared, so that 0.7 is 0.7 on every machine
 MOST_TIMES = 4
-"""The number of pairs needed follows from kappa's distance from the target. At 4 times the present pairs, this distance is
-about a standard error, a quarter of the interval's width. A smaller one may be chance, so no number is given."""
+"""If more than this many times the present pairs would be needed, no number is given.
+
+Kappa is then less than about a standard error, a quarter of the interval's width, from the target: it may be chance."""
 
 
 def judge(measured: MeasuredAgreement, *, target: float, unrateable: int = 0) -> AgreementVerdict:
-    """Return the verdict with its sentence. `unrateable`: how many judgments say that a pair cannot be rated."""
+    """Return the verdict with its sentence. `unrateable`: the number of judgments “cannot rate”."""
     kappa = measured.cohen_kappa["unweighted"]
     if not measured.pairs:
         return AgreementVerdict(
@@ -53,11 +55,10 @@ def judge(measured: MeasuredAgreement, *, target: float, unrateable: int = 0) ->
 
 
 def count_further(kappa: CoefficientValue, target: float, pairs: int) -> int | None:
-    """Return about how many more double-judged pairs would move the target out of the interval.
+    """Return about how many more pairs, each judged twice, would move the target out of the interval.
 
-    Assumes that kappa stays the same and that new queries have as many pairs as the old ones. Queries are resampled,
-    so half the interval's width shrinks with the square root of their number; pairs grow in proportion. None if kappa
-    equals the target or is too near it.
+    Assumes that kappa stays the same and that new queries have as many pairs as the old ones: the interval's width then
+    shrinks with the square root of the number of queries. None if kappa equals the target or is too near it.
     """
     if kappa.value is None or kappa.ci95 is None or kappa.value == target:
         return None
@@ -67,7 +68,7 @@ def count_further(kappa: CoefficientValue, target: float, pairs: int) -> int | N
 
 
 def _count_missing(measured: MeasuredAgreement) -> int:
-    """Return how many more pairs a meaningful interval needs at least, if each is of another query."""
+    """Return how many more pairs a meaningful interval needs, if each is of another query."""
     return max(0, FEW_PAIRS - measured.pairs, FEW_QUERIES - measured.queries)
 
 
@@ -95,16 +96,12 @@ def _describe_nothing_shared(measured: MeasuredAgreement, unrateable: int) -> Me
 
 def _describe_little(kappa: CoefficientValue, missing: int, figures: dict[str, object]) -> Message:
     least = {"least_pairs": FEW_PAIRS, "least_queries": FEW_QUERIES, "missing": show_pairs(missing)}
-    if kappa.value is None:
-        return say(
-            "The target of {target:g} cannot be checked yet: two annotators have judged only {pairs} of "
-            "{queries}. At least {least_pairs} pairs of {least_queries} queries are needed. Have two "
-            "annotators judge at least {missing} more, spread over queries.",
-            **figures,
-            **least,
-        )
     return say(
-        "The target of {target:g} cannot be checked yet: Cohen's kappa is {kappa}, but two "
+        "The target of {target:g} cannot be checked yet: two annotators have judged only {pairs} of "
+        "{queries}. At least {least_pairs} pairs of {least_queries} queries are needed. Have two "
+        "annotators judge at least {missing} more, spread over queries."
+        if kappa.value is None
+        else "The target of {target:g} cannot be checked yet: Cohen's kappa is {kappa}, but two "
         "annotators have judged only {pairs} of {queries}, too few to rely on. At least "
         "{least_pairs} pairs of {least_queries} queries are needed. Have two annotators judge at "
         "least {missing} more, spread over queries.",
@@ -114,15 +111,11 @@ def _describe_little(kappa: CoefficientValue, missing: int, figures: dict[str, o
 
 
 def _describe_undefined(kappa: CoefficientValue, figures: dict[str, object]) -> Message:
-    if kappa.value is None:
-        return say(
-            "The target of {target:g} cannot be checked: Cohen's kappa is undefined for {pairs} of "
-            "{queries} ({why}).",
-            why=kappa.why,
-            **figures,
-        )
     return say(
-        "The target of {target:g} cannot be checked: Cohen's kappa is {kappa} ({pairs} of "
+        "The target of {target:g} cannot be checked: Cohen's kappa is undefined for {pairs} of "
+        "{queries} ({why})."
+        if kappa.value is None
+        else "The target of {target:g} cannot be checked: Cohen's kappa is {kappa} ({pairs} of "
         "{queries}), without a confidence interval ({why}).",
         why=kappa.why,
         **figures,

@@ -11,6 +11,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotator.adjudication.records import CAUSE_NAMES, CAUSES
+from annotator.agreement.coefficient_records import COEFFICIENTS, list_stated
 from annotator.domain.import_records import DECLARED
 from annotator.domain.figures import show_beside, show_figure, show_number, show_percent
 from annotator.domain.messages import LANGUAGE_NAMES
@@ -21,19 +22,6 @@ from annotator.releases.build.datasheet import Datasheet, count_nouns
 if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
-
-COEFFICIENT_NAMES = {
-    "unweighted": "Cohen's κ",
-    "linear": "Cohen's κ, linear weights",
-    "quadratic": "Cohen's κ, quadratic weights",
-    "nominal": "Krippendorff's α, nominal",
-    "ordinal": "Krippendorff's α, ordinal",
-    "interval": "Krippendorff's α, interval",
-    "fleiss_kappa": "Fleiss' κ",
-    "gwet_ac1": "Gwet's AC1",
-    "gwet_ac2": "Gwet's AC2",
-}
-
 
 class GateLine(NamedTuple):
     """A row of the datasheet's table of gates."""
@@ -89,14 +77,10 @@ def write_datasheet(sheet: Datasheet) -> str:
 
 
 def list_coefficients(agreement: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Return the coefficients of a manifest's `agreement` with their names, in the order of the datasheet's table."""
-    for key in ("cohen_kappa", "krippendorff_alpha"):
-        for kind, coefficient in agreement[key].items():
-            yield COEFFICIENT_NAMES[kind], coefficient
-    for key in ("fleiss_kappa", "gwet_ac1", "gwet_ac2"):
-        yield COEFFICIENT_NAMES[key], agreement[key]
-    for cut in agreement["cut_points"]:
-        yield f"Cohen's κ, relevant from grade {cut['relevant_from']} on", cut["cohen_kappa"]
+    """Yield the name and the value of each coefficient of a manifest's `agreement`, in the datasheet's order."""
+    names = {(coefficient.key, coefficient.kind): coefficient.published_name for coefficient in COEFFICIENTS}
+    for key, kind, value in list_stated(agreement):
+        yield names[key, kind], value
 
 
 @cache

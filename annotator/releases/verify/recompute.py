@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from annotator.agreement.coefficient_records import COEFFICIENT_KEYS, CUT_POINTS, list_stated
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import Qrel
 from annotator.domain.judgments import COUNTED_PURPOSE
@@ -330,14 +331,11 @@ def _list_intervals(figures: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _list_values(figures: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the coefficients of the whole dataset."""
-    for key in ("cohen_kappa", "krippendorff_alpha"):
-        for kind, value in (figures.get(key) or {}).items():
-            yield f"{key} {kind}", value
-    for key in ("fleiss_kappa", "gwet_ac1", "gwet_ac2"):
-        if isinstance(figures.get(key), dict):
-            yield key, figures[key]
-    for item in figures.get("cut_points") or ():
-        yield f"cohen_kappa, relevant from {item.get('relevant_from')}", item.get("cohen_kappa") or {}
+    for key, kind, value in list_stated({**dict.fromkeys(COEFFICIENT_KEYS), **figures}):
+        if key == CUT_POINTS:
+            yield f"cohen_kappa, relevant from {kind}", value
+        else:
+            yield key if kind is None else f"{key} {kind}", value
 
 
 def _is_near(value: Any, other: Any) -> bool:

@@ -25,7 +25,7 @@ from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
 from annotator.domain.grades import RELEVANT_FROM, list_local_names
 from annotator.domain.judgments import describe_blind_pairs
-from annotator.web.adjudication.downloads import list_queue_address
+from annotator.web.adjudication.downloads import make_queue_url
 from annotator.web.adjudication.queue_url import QueueAddress
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.controls import note_press
@@ -270,7 +270,7 @@ def draw_files(context: PageContext, dataset: str, here: QueueAddress) -> None:
             "judge these pairs after downloading it."
         )
     )
-    draw_file_link(tr("Queue as CSV"), list_queue_address(dataset, here))
+    draw_file_link(tr("Queue as CSV"), make_queue_url(dataset, here))
     st.header(tr("Upload decisions"))
     with st.container():
         message = st.session_state.pop(FILE_DONE, None)

@@ -1,11 +1,12 @@
 """Write disagreements, decisions and histories as the JSON that the decision panel reads.
 
-The panel and its addresses call a disagreement a "case", and an undisputed pair "not_disputed"; these words stay, and are
-mapped only here and in `web/adjudication/api.py`. The JSON holds only what the lead may see; its sentences are in the
-reader's language.
+The panel and its addresses call a disagreement a "case", and an undisputed pair "not_disputed". Only this file and
+`web/adjudication/api.py` use these words. The JSON has only what the lead may see, which is all that a
+`DisagreementView` has. Its sentences are in the reader's language.
 """
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,23 +43,8 @@ def write_disagreement(view: DisagreementView, username: str) -> dict[str, Any]:
         "status": view.progress.stage,
         "contested_grade": view.progress.contested_grade,
         "barred": None if view.barred is None else tr(view.barred),
-        "query": {
-            "query_id": view.query.query_id,
-            "text": view.query.text,
-            "narrative": view.query.narrative,
-            "language": view.query.language,
-            "category": view.query.category,
-        },
-        "document": {
-            "doc_id": view.document.doc_id,
-            "title": view.document.title,
-            "url": view.document.url,
-            "media_type": view.document.media_type,
-            "text": view.document.text,
-            "length": view.document.length,
-            "sha256": view.document.sha256,
-            "metadata": dict(view.document.metadata),
-        },
+        "query": asdict(view.query),
+        "document": asdict(view.document),
         "text_changed": view.text_changed,
         "guideline_version": view.guideline_version,
         "judgments": [_write_judgment(judgment) for judgment in view.judgments],
@@ -124,24 +110,10 @@ def _write_status(status: DisagreementStatus) -> dict[str, Any]:
 
 
 def _write_judgment(judgment: AnonymousJudgment) -> dict[str, Any]:
-    turn = judgment.turn
-    return {
-        "letter": judgment.letter,
-        "outcome": judgment.outcome,
-        "grade": judgment.grade,
-        "note": judgment.note,
-        "guideline_version": judgment.guideline_version,
-        "simulated": judgment.simulated,
-        "quality": judgment.quality,
-        "turn": None
-        if turn is None
-        else {
-            "outcome": turn.outcome,
-            "grade": turn.grade,
-            "note": turn.note,
-            "revised": turn.revised,
-        },
-    }
+    written = asdict(judgment)
+    if judgment.turn is not None:
+        del written["turn"]["said_at"]
+    return written
 
 
 def _write_decision_with_lead(decision: Decision, username: str) -> dict[str, Any]:
@@ -175,22 +147,11 @@ def _write_remarks(view: DisagreementView) -> dict[str, Any]:
     """Return objections, questions and the other documents of the query."""
     return {
         "objections": [
-            {
-                "letter": objection.letter,
-                "text": objection.text,
-                "objected_at": _write_time(objection.objected_at),
-            }
+            {**asdict(objection), "objected_at": _write_time(objection.objected_at)}
             for objection in view.objections
         ],
         "questions": [
-            {
-                "number": question.number,
-                "letter": question.letter,
-                "text": question.text,
-                "asked_at": _write_time(question.asked_at),
-                "answer": question.answer,
-            }
-            for question in view.questions
+            {**asdict(question), "asked_at": _write_time(question.asked_at)} for question in view.questions
         ],
         "neighbours": [
             {

@@ -58,7 +58,7 @@ def routes(database: Database) -> list[Route]:
     return [Route(QUEUE_ADDRESS, get_queue, methods=["GET"])]
 
 
-def list_queue_address(dataset: str, address: QueueAddress) -> str:
+def make_queue_url(dataset: str, address: QueueAddress) -> str:
     """Return the address of the file of this part of the queue."""
     return f"{QUEUE_ADDRESS}?{urlencode({'dataset': dataset, **write_address(address)})}"
 
@@ -125,7 +125,7 @@ def _read_time(query: dict[str, str], name: str, *, last: bool = False) -> datet
         raise ValidationError(say("{field}: {fault}", field=name, fault=error.args[0])) from None
 
 
-def list_audit_log_address(dataset: str, name: str, wanted: AuditLogFilter) -> str:
+def make_audit_log_url(dataset: str, name: str, wanted: AuditLogFilter) -> str:
     """Return the address of the file of these entries. `name`: of the format."""
     parameters = {
         "pair": wanted.pair,

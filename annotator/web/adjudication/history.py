@@ -11,7 +11,7 @@ from annotator.adjudication.history.history import ACTION_NAMES, describe_entry
 from annotator.adjudication.history.history_records import AuditLogEntry, AuditLogFilter
 from annotator.adjudication.history.history_service import PAGE, list_audit_log_people, read_audit_log
 from annotator.storage.logs.audit_log import ACTIONS
-from annotator.web.adjudication.downloads import list_audit_log_address
+from annotator.web.adjudication.downloads import make_audit_log_url
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
@@ -54,8 +54,8 @@ def _draw_entries(context: PageContext, dataset: str) -> None:
         note_press(LOG, into_view=True)
 
     draw_pager(start, len(page.events), page.total, size=PAGE, go=go, key=key)
-    draw_file_link(tr("Full log as CSV"), list_audit_log_address(dataset, "csv", wanted))
-    draw_file_link(tr("Full log as JSON Lines"), list_audit_log_address(dataset, "jsonl", wanted))
+    draw_file_link(tr("Full log as CSV"), make_audit_log_url(dataset, "csv", wanted))
+    draw_file_link(tr("Full log as JSON Lines"), make_audit_log_url(dataset, "jsonl", wanted))
 
 
 def _draw_filters(context: PageContext, dataset: str) -> AuditLogFilter:

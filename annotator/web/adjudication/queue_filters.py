@@ -6,7 +6,7 @@ browser's Back.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import streamlit as st
 
@@ -15,14 +15,13 @@ from annotator.adjudication.queue.queue_records import (
     SORTS,
     QueueFilter,
     QueueSummary,
-    Shown,
     list_words,
     read_reasons,
 )
 from annotator.domain.figures import show_number
 from annotator.domain.messages import join, say
 from annotator.domain.settling import REASONS, QueueReason
-from annotator.web.adjudication.queue_url import QueueAddress, go
+from annotator.web.adjudication.queue_url import QueueAddress, go, read_address, write_address
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.words import name_word
 
@@ -250,19 +249,17 @@ def _choose(
 
 def _show(here: QueueAddress) -> None:
     """Set the controls to the values of the address."""
-    wanted = here.wanted
+    words = write_address(here)
     values: dict[str, Any] = {
-        "reasons": list_words(wanted.reasons),
-        "show": wanted.shown,
+        name: words.get(name, ANY) for name in ("category", "grades", "distance", "taste", "assigned")
+    }
+    values |= {
+        "reasons": list_words(here.wanted.reasons),
+        "show": here.wanted.shown,
         "sort": here.sort,
-        "query": wanted.query_id or "",
-        "category": ANY if wanted.category is None else wanted.category,
-        "annotators": list(wanted.annotators[:MOST_ANNOTATORS]),
-        "grades": f"{wanted.grades[0]}-{wanted.grades[1]}" if wanted.grades else ANY,
-        "distance": ANY if wanted.distance is None else str(wanted.distance),
-        "taste": next(name for name, taste in TASTES.items() if taste is wanted.taste),
-        "flips": wanted.flips,
-        "assigned": ANY if wanted.assigned is None else wanted.assigned,
+        "query": here.wanted.query_id or "",
+        "annotators": list(here.wanted.annotators[:MOST_ANNOTATORS]),
+        "flips": here.wanted.flips,
     }
     for name, value in values.items():
         st.session_state[_key(name)] = value
@@ -271,20 +268,11 @@ def _show(here: QueueAddress) -> None:
 def _apply() -> None:
     """Write the values of the controls into the address, from the first disagreement on."""
     values = {name: st.session_state.get(_key(name)) for name in KEYS}
-    grades = values["grades"]
-    wanted = QueueFilter(
-        shown=cast("Shown", values["show"] or "open"),
-        reasons=read_reasons(list(values["reasons"] or ())),
-        query_id=(values["query"] or "").strip() or None,
-        category=None if values["category"] in (ANY, None) else values["category"],
-        annotators=tuple(values["annotators"] or ()),
-        grades=None if grades in (ANY, None) else (int(grades[0]), int(grades[2])),
-        distance=None if values["distance"] in (ANY, None) else int(values["distance"]),
-        taste=TASTES[values["taste"] or ANY],
-        flips=bool(values["flips"]),
-        assigned=None if values["assigned"] in (ANY, None) else values["assigned"],
-    )
-    go(QueueAddress(wanted, values["sort"] or "distance"))
+    words = {name: value for name, value in values.items() if isinstance(value, str) and value != ANY}
+    words["reason"] = ",".join(values["reasons"] or ())
+    words["annotators"] = ",".join(values["annotators"] or ())
+    words["flips"] = "yes" if values["flips"] else ""
+    go(read_address(words))
 
 
 def _has_more(wanted: QueueFilter) -> bool:

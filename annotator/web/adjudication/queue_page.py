@@ -11,7 +11,7 @@ from html import escape
 
 import streamlit as st
 
-from annotator.adjudication.impact.impact_service import bring_up_to_date
+from annotator.adjudication.impact.impact_service import FEW, bring_up_to_date
 from annotator.adjudication.queue.queue_records import QueuePace, QueuePage
 from annotator.adjudication.queue.queue_service import compute_queue_pace, list_queue, summarize_queue
 from annotator.domain.figures import show_number
@@ -102,10 +102,7 @@ def _draw_filter(page: QueuePage, here: QueueAddress) -> None:
 
 
 def draw_nothing_open(context: PageContext, dataset: str, *, decided: int) -> None:
-    """Draw that nothing is open, how well annotators agree, and the way to a release.
-
-    `decided`: number of disagreements.
-    """
+    """Draw that nothing is open, how well annotators agree, and the link to a release. `decided`: disagreements."""
     st.html(show_as("verdict", tr("No open disagreements"), tag="h2"))
     if decided:
         st.text(tr_n("The only disagreement is decided.", "All {n:,} disagreements are decided.", decided))
@@ -144,15 +141,8 @@ def draw_nothing_open(context: PageContext, dataset: str, *, decided: int) -> No
     draw_link(context, "releases")
 
 
-FEW = 200
-"""Up to this many queries are computed when the queue is listed."""
-
-
 def finish_impacts(context: PageContext, dataset: str, due: int) -> None:
-    """Compute the impacts that are due, with a progress bar, if there are many.
-
-    The page waits, so as not to show outdated figures.
-    """
+    """Compute the impacts that are due with a progress bar, if there are many; `list_queue` computes a few by itself."""
     if due <= FEW:
         return
     words = tr("Updating the impact of the disagreements, because grades or runs have changed …")

@@ -33,8 +33,6 @@ from annotator.web.kit.tables import Link, draw_link_table
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from annotator.adjudication.queue.queue_records import Disagreement, QueuePage
 
 
@@ -43,18 +41,8 @@ LIST_KEY = "queue-list"
 LONGEST = 60  # characters of a query or a title that say which one it is
 
 
-def draw_table(
-    page: "QueuePage",
-    here: QueueAddress,
-    *,
-    due: "Collection[str]" = (),
-    decided: bool,
-    now: datetime,
-) -> None:
-    """Draw the rows.
-
-    `due`: queries whose impact is still to be computed. `decided`: whether rows can be decided disagreements.
-    """
+def draw_table(page: "QueuePage", here: QueueAddress, *, decided: bool, now: datetime) -> None:
+    """Draw the disagreements of the page. `decided`: whether some can be decided."""
     columns = [
         tr("query"),
         tr("document"),
@@ -70,7 +58,18 @@ def draw_table(
     if page.blind_pairs:
         draw_note(tr(describe_blind_pairs(page.blind_pairs)))
     with st.container(key=LIST_KEY):
-        _draw_rows(page.items, columns, here, due=due, decided=decided, now=now)
+        draw_rows(
+            "queue rows",
+            tr("Disagreements. Choose one to decide it."),
+            columns,
+            [(item.pair, _describe(item, decided=decided, now=now)) for item in page.items],
+            chosen=None,
+            on_choose=lambda pair: go(here, pair=pair),
+            links=[
+                "/disagreements?" + urlencode(list_parameters(here, pair=item.pair)) for item in page.items
+            ],
+            tall=True,
+        )
     draw_pager(
         page.offset,
         len(page.items),
@@ -81,34 +80,13 @@ def draw_table(
     )
 
 
-def _draw_rows(
-    shown: "Sequence[Disagreement]",
-    columns: Sequence[str],
-    here: QueueAddress,
-    *,
-    due: "Collection[str]",
-    decided: bool,
-    now: datetime,
-) -> None:
-    draw_rows(
-        "queue rows",
-        tr("Disagreements. Choose one to decide it."),
-        columns,
-        [(item.pair, _describe(item, due=item.query_id in due, decided=decided, now=now)) for item in shown],
-        chosen=None,
-        on_choose=lambda pair: go(here, pair=pair),
-        links=["/disagreements?" + urlencode(list_parameters(here, pair=item.pair)) for item in shown],
-        tall=True,
-    )
-
-
-def _describe(item: "Disagreement", *, due: bool, decided: bool, now: datetime) -> list[str]:
+def _describe(item: "Disagreement", *, decided: bool, now: datetime) -> list[str]:
     cells = [
         _name(item.query_id, item.query),
         _name(item.doc_id, item.title),
         show_grades(item),
         str(item.distance),
-        "…" if due else show_number(item.impact, 2),
+        show_number(item.impact, 2),
         "; ".join([name_reasons(item.waiting or item.reasons), *_list_notes(item)]),
         item.category or "",
         show_day(item.since, now=now),

@@ -1,8 +1,8 @@
 """Chart agreement: a forest plot of groups, a heat map of every two annotators, and grades per annotator.
 
-The forest plot draws groups with little evidence hollow. The heat map shows kappa above the diagonal and the number
-of shared pairs below. Large sets are cut to the largest groups, or to the annotators who share the most; the table
-beside has all. Colours read on light and dark pages and for colour-blind readers; no information is in colour alone.
+Groups with too few pairs are hollow in the forest plot. The heat map shows kappa above the diagonal and the number of
+shared pairs below. Only the largest groups, or the annotators who share the most pairs, are drawn; the table has all. The
+colours suit light and dark pages and colour-blind readers, and no information is in colour alone.
 """
 
 import json
@@ -35,7 +35,10 @@ IN_ORDER = ("week", "guideline_version")
 
 
 def list_drawn(report: AgreementReport) -> list[GroupAgreement]:
-    """Return the groups to draw, first those that lower the dataset's agreement most; of more than MOST_GROUPS those with the most pairs."""
+    """Return the groups to draw, first those that lower the dataset's agreement most.
+
+    Of more than MOST_GROUPS, those with the most pairs are drawn.
+    """
     largest = sorted(report.groups, key=lambda group: -group.measured.pairs)[:MOST_GROUPS]
     kept = {id(group) for group in largest}
     drawn = [group for group in report.groups if id(group) in kept]
@@ -45,9 +48,9 @@ def list_drawn(report: AgreementReport) -> list[GroupAgreement]:
 
 
 def list_points(report: AgreementReport) -> list[dict[str, Any]]:
-    """Return a row for the dataset and one for each drawn group, where kappa is defined.
+    """Return a row for the dataset and one for each drawn group, if kappa is defined.
 
-    `group`: the index of the group among those drawn, -1 for the dataset.
+    `group`: the index of the group among the drawn ones; -1 for the dataset.
     """
     measured = report.measured
     rows = [
@@ -87,45 +90,64 @@ def chart_forest(report: AgreementReport) -> "alt.LayerChart":
     import altair as alt
 
     rows, target = list_points(report), report.kappa_target
-    low = min([0.0, target, *(row["low"] for row in rows)])
-    scale = alt.Scale(domain=[max(low, -1.0), 1.0], nice=False, clamp=True)
+    scale = scale_kappa([row["low"] for row in rows], target)
     y = alt.Y(
         "label:N",
         sort=[row["label"] for row in rows],
         title=None,
         axis=alt.Axis(labelLimit=190, ticks=False, domain=False, labelOverlap=False, labelFlush=False),
     )
-    x = alt.X(
-        "value:Q",
-        scale=scale,
-        title=tr("κ (dashed: the target)"),
-        axis=alt.Axis(tickCount=5, format=".1f", labelFlush=False),
-    )
-    tooltip = [
-        alt.Tooltip("name:N", title=" "),
+    base = alt.Chart(alt.InlineData(rows)).encode(y=y)
+    picked = alt.selection_point(name="cell", fields=["group"], on="click", clear=False)
+    return alt.layer(
+        draw_target(target).encode(x=alt.X("target:Q", scale=scale)),
+        base.mark_rule(strokeWidth=2.5, color=TEAL).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
+        base.mark_point(size=130, stroke=TEAL, strokeWidth=2.5, opacity=1, fillOpacity=1, cursor="pointer")
+        .encode(
+            x=place_kappa(scale),
+            fill=alt.condition("datum.little", alt.value("transparent"), alt.value(TEAL)),
+            shape=alt.condition("datum.whole", alt.value("diamond"), alt.value("circle")),
+            tooltip=list_kappa_tooltips(),
+        )
+        .add_params(picked),
+    ).properties(height=len(rows) * ROW + AXIS)
+
+
+def scale_kappa(lows: Sequence[float], target: float) -> "alt.Scale":
+    """Return the scale of an axis of kappas: from 0, or from the lowest value if that is below 0, to 1."""
+    import altair as alt
+
+    return alt.Scale(domain=[max(min([0.0, target, *lows]), -1.0), 1.0], nice=False, clamp=True)
+
+
+def place_kappa(scale: "alt.Scale") -> "alt.X":
+    """Return the horizontal position of a kappa (field `value`), with its axis."""
+    import altair as alt
+
+    axis = alt.Axis(tickCount=5, format=".1f", labelFlush=False)
+    return alt.X("value:Q", scale=scale, title=tr("κ (dashed: the target)"), axis=axis)
+
+
+def draw_target(target: float) -> "alt.Chart":
+    """Return the dashed line of the target (field `target`), without its position."""
+    import altair as alt
+
+    rule = {"strokeDash": [5, 4], "strokeWidth": 2, "color": AMBER}
+    return alt.Chart(alt.InlineData([{"target": target}])).mark_rule(**rule)
+
+
+def list_kappa_tooltips(*names: str) -> "list[alt.Tooltip]":
+    """Return the tooltips of a kappa with its interval. `names`: further fields without a title."""
+    import altair as alt
+
+    return [
+        *(alt.Tooltip(name, title=" ") for name in ("name:N", *names)),
         alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
         alt.Tooltip("value:Q", title="κ", format=".3f"),
         alt.Tooltip("low:Q", title=tr("from"), format=".3f"),
         alt.Tooltip("high:Q", title=tr("to"), format=".3f"),
         alt.Tooltip("warning:N", title=tr("warning")),
     ]
-    base = alt.Chart(alt.InlineData(rows)).encode(y=y)
-    goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
-        strokeDash=[5, 4], strokeWidth=2, color=AMBER
-    )
-    picked = alt.selection_point(name="cell", fields=["group"], on="click", clear=False)
-    return alt.layer(
-        goal.encode(x=alt.X("target:Q", scale=scale)),
-        base.mark_rule(strokeWidth=2.5, color=TEAL).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
-        base.mark_point(size=130, stroke=TEAL, strokeWidth=2.5, opacity=1, fillOpacity=1, cursor="pointer")
-        .encode(
-            x=x,
-            fill=alt.condition("datum.little", alt.value("transparent"), alt.value(TEAL)),
-            shape=alt.condition("datum.whole", alt.value("diamond"), alt.value("circle")),
-            tooltip=tooltip,
-        )
-        .add_params(picked),
-    ).properties(height=len(rows) * ROW + AXIS)
 
 
 def describe_forest(report: AgreementReport) -> str:
@@ -148,14 +170,14 @@ COUNTED, NOTHING = tint_neutral(0.22), tint_neutral(0.08)
 
 
 def list_people(pairs: Sequence[PairAgreement]) -> list[str]:
-    """Return everybody who shares a pair with somebody, sorted by name."""
+    """Return all annotators who share a pair with another one, sorted by name."""
     return sorted({name for pair in pairs for name in pair.annotators})
 
 
 def choose_pairs(pairs: Sequence[PairAgreement], person: str | None) -> list[PairAgreement]:
-    """Return the annotator pairs to draw: all, or those among one person and the annotators who share most with them.
+    """Return the annotator pairs to draw: all, or those among a person and the annotators who share most with them.
 
-    At most MOST_PEOPLE annotators remain.
+    With a person, at most MOST_PEOPLE annotators remain.
     """
     if person is None:
         return list(pairs)
@@ -176,9 +198,9 @@ def list_shown(pairs: Sequence[PairAgreement]) -> list[str]:
 
 
 def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[str, Any]]:
-    """Return two cells for each two annotators: kappa above the diagonal, the number of shared pairs below.
+    """Return two cells for each annotator pair: kappa above the diagonal, the number of shared pairs below.
 
-    Each has its row and column, its text (`shown`), and the colours of its ground (`fill`) and its text (`ink`).
+    Each cell has a row, a column, a text (`shown`), and the colours of its background (`fill`) and text (`ink`).
     """
     names = list_shown(pairs)
     cells = []
@@ -194,22 +216,11 @@ def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[st
             "why": tr(value.why) if value.value is None and value.why else "",
         }
         cells += [
-            {
-                "row": first,
-                "column": second,
-                "shown": figures["kappa"],
-                "fill": fill,
-                "ink": ink,
-                **figures,
-            },
-            {
-                "row": second,
-                "column": first,
-                "shown": _short(pair.pairs),
-                "fill": COUNTED,
-                "ink": PALE,
-                **figures,
-            },
+            {"row": row, "column": column, "shown": shown, "fill": ground, "ink": text, **figures}
+            for row, column, shown, ground, text in (
+                (first, second, figures["kappa"], fill, ink),
+                (second, first, _short(pair.pairs), COUNTED, PALE),
+            )
         ]
     return cells
 
@@ -294,7 +305,7 @@ def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
 
 
 def list_shades() -> dict[str, str]:
-    """Return the legend of the cells' colours, by colour: some values of kappa, and what is no kappa."""
+    """Return the legend of the cells, by colour: some values of kappa, and the cells without a kappa."""
     shades = {
         _colour(-0.5)[0]: tr("below 0"),
         **{_colour(kappa)[0]: show_number(kappa, 1) for kappa in SHADES},
@@ -303,7 +314,7 @@ def list_shades() -> dict[str, str]:
 
 
 def _colour_with_legend(alt: Any, pairs: Sequence[PairAgreement], kind: str) -> Any:
-    """Return the cells' own colours with a legend of some of them, for a heat map without figures in its cells."""
+    """Return the colours of the cells with a legend. For a heat map without figures in its cells."""
     shades = list_shades()
     grounds = [*dict.fromkeys([*shades, *(cell["fill"] for cell in list_matrix_cells(pairs, kind))])]
     expression = " : ".join(
@@ -323,10 +334,7 @@ def _colour_with_legend(alt: Any, pairs: Sequence[PairAgreement], kind: str) -> 
 
 
 def _colour(kappa: float | None) -> tuple[str, str]:
-    """Return the ground of a kappa, and the colour of its figure.
-
-    The higher, the deeper; below chance in another hue.
-    """
+    """Return background and text colour of a kappa: the deeper, the further from 0; another hue below 0."""
     if kappa is None:
         return NOTHING, PALE
     return tint_cell(abs(kappa), same=kappa >= 0)
@@ -347,8 +355,8 @@ BAR_ROW, BAR_EDGE = 28, 140
 def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> list[dict[str, Any]]:
     """Return a row for each grade of each annotator: all annotators together first, then each by name.
 
-    Of more than MOST_BARS annotators, those who judged the most. `place`: the grade; `whose`: the annotator's username, ""
-    for all of them.
+    Of more than MOST_BARS annotators, those with the most judgments. `place`: the grade. `whose`: the annotator's
+    username; "" for all annotators.
     """
     names = name_grades(grade_names)
     chosen = sorted(sorted(counts, key=lambda name: (-sum(counts[name]), name))[:MOST_BARS])

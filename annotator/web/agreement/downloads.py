@@ -106,18 +106,18 @@ async def get_since(database: Database, request: Request) -> Response:
     return Response(text, media_type="text/csv", headers=_name_as(f"{dataset}-since-{version}.csv"))
 
 
-def list_figures_address(dataset: str, request: TableRequest) -> str:
+def make_figures_url(dataset: str, request: TableRequest) -> str:
     """Return the address of a table's file."""
     return f"{FIGURES}?" + urlencode([("dataset", dataset), *request.list_parameters()])
 
 
-def list_pairs_file_address(dataset: str, selection: PairSelection) -> str:
+def make_pairs_file_url(dataset: str, selection: PairSelection) -> str:
     """Return the address of the file of these pairs."""
     parameters: Parameters = [("dataset", dataset), *list_parameters(selection)]
     return f"{PAIRS}?" + urlencode(parameters)
 
 
-def list_left_out_address(dataset: str, kind: str) -> str:
+def make_left_out_url(dataset: str, kind: str) -> str:
     """Return the address of the file of the judgments that are left out for this reason."""
     return f"{LEFT_OUT}?" + urlencode([("dataset", dataset), ("kind", kind)])
 

@@ -15,10 +15,9 @@ from annotator.agreement.ranking import (
     rank_pairs,
 )
 from annotator.agreement.records import AgreementReport, PairSelection
-from annotator.domain.figures import show_number
-from annotator.web.agreement.downloads import list_figures_address
-from annotator.web.agreement.links import describe_selection, draw_file_link, list_page_address
-from annotator.web.agreement.tables import Row, TableRequest, list_rows, name_leaning
+from annotator.web.agreement.downloads import make_figures_url
+from annotator.web.agreement.links import describe_selection, draw_file_link, make_page_url
+from annotator.web.agreement.tables import Row, TableRequest, list_rows, name_leaning, show_cell
 from annotator.web.kit.heat_map import name_grades
 from annotator.web.kit.messages import join_sentences, tr
 from annotator.web.kit.page_parts import draw_note
@@ -31,7 +30,7 @@ CellSelections = Mapping[str, PairSelection]
 def list_cell_selections(
     report: AgreementReport, request: TableRequest, grade_names: Sequence[str] = ()
 ) -> list[CellSelections]:
-    """Return, for each row of the table, which cells lead to pairs; an empty list for a table without links."""
+    """Return the links of each row of the table; an empty list for a table without links."""
     write = _SELECTIONS_BY_TABLE.get(request.table)
     return write(report, grade_names) if write else []
 
@@ -55,21 +54,10 @@ def _counts(cell: object) -> bool:
 
 def _link(dataset: str, column: str, text: str, selection: PairSelection) -> Link:
     says = f"{column} {text}: {describe_selection(selection)}"
-    return Link(text, list_page_address(dataset, selection), says)
+    return Link(text, make_page_url(dataset, selection), says)
 
 
-def _list_annotators(report: AgreementReport, _names: Sequence[str]) -> list[CellSelections]:
-    return [
-        {tr("pairs"): PairSelection(annotators=pair.annotators)} for pair in report.measured.annotator_pairs
-    ]
-
-
-def _list_groups(report: AgreementReport, _names: Sequence[str]) -> list[CellSelections]:
-    groups = [PairSelection(by=group.by, value=group.value) for group in report.groups]
-    return [{tr("pairs"): group} for group in (PairSelection(), *groups)] if groups else []
-
-
-def _list_periods(report: AgreementReport, _names: Sequence[str]) -> list[CellSelections]:
+def _list_periods(report: AgreementReport) -> list[CellSelections]:
     return [
         {}
         if period.span is None
@@ -86,26 +74,25 @@ def _list_periods(report: AgreementReport, _names: Sequence[str]) -> list[CellSe
     ]
 
 
-def _list_leanings(report: AgreementReport, _names: Sequence[str]) -> list[CellSelections]:
-    return [
-        {tr("comparisons"): PairSelection(annotators=(leaning.annotator,))}
-        for leaning in report.measured.leanings
-    ]
-
-
-def _list_grades(report: AgreementReport, names: Sequence[str]) -> list[CellSelections]:
-    return [
-        {column: PairSelection("given", who, grade=grade) for grade, column in enumerate(name_grades(names))}
-        for who in ((), *((annotator,) for annotator in report.measured.grades_by_annotator))
-    ]
+def _list_groups(report: AgreementReport) -> list[CellSelections]:
+    groups = [PairSelection(by=group.by, value=group.value) for group in report.groups]
+    return [{tr("pairs"): group} for group in (PairSelection(), *groups)] if groups else []
 
 
 _SELECTIONS_BY_TABLE: Mapping[str, Callable[[AgreementReport, Sequence[str]], list[CellSelections]]] = {
-    "annotators": _list_annotators,
-    "groups": _list_groups,
-    "periods": _list_periods,
-    "leanings": _list_leanings,
-    "grades": _list_grades,
+    "annotators": lambda report, _names: [
+        {tr("pairs"): PairSelection(annotators=pair.annotators)} for pair in report.measured.annotator_pairs
+    ],
+    "groups": lambda report, _names: _list_groups(report),
+    "periods": lambda report, _names: _list_periods(report),
+    "leanings": lambda report, _names: [
+        {tr("comparisons"): PairSelection(annotators=(leaning.annotator,))}
+        for leaning in report.measured.leanings
+    ],
+    "grades": lambda report, names: [
+        {column: PairSelection("given", who, grade=grade) for grade, column in enumerate(name_grades(names))}
+        for who in ((), *((annotator,) for annotator in report.measured.grades_by_annotator))
+    ],
 }
 
 
@@ -120,21 +107,21 @@ def draw_figures(
     *,
     at_once: bool = False,
 ) -> None:
-    """Draw a table with a link to its file. It is sent when it is opened; with `at_once`, it is open from the start.
+    """Draw a table in an expander, or open from the start with `at_once`, and a link to its file.
 
-    Of more than MOST_LISTED rows, those that weigh most are shown (`choose_rows`); the file has all.
+    Of more than MOST_LISTED rows, the most important ones are shown (`choose_rows`); the file has all.
     """
-    if not at_once:
-        shown = st.expander(label, key=f"table-{request.table}", on_change="rerun")
-        if shown.open:
-            with shown:
-                rows = list_rows(report, request, grade_names)
-                _draw_rows(report, request, label, grade_names, rows)
-                if len(rows) > MOST_LISTED or choose_hidden_columns(report, request)[1]:
-                    draw_file_link(tr("Numbers as CSV"), list_figures_address(report.dataset, request))
+    if at_once:
+        _draw_rows(report, request, label, grade_names, list_rows(report, request, grade_names))
+        draw_file_link(tr("Numbers as CSV"), make_figures_url(report.dataset, request))
         return
-    _draw_rows(report, request, label, grade_names, list_rows(report, request, grade_names))
-    draw_file_link(tr("Numbers as CSV"), list_figures_address(report.dataset, request))
+    shown = st.expander(label, key=f"table-{request.table}", on_change="rerun")
+    if shown.open:
+        with shown:
+            rows = list_rows(report, request, grade_names)
+            _draw_rows(report, request, label, grade_names, rows)
+            if len(rows) > MOST_LISTED or choose_hidden_columns(report, request)[1]:
+                draw_file_link(tr("Numbers as CSV"), make_figures_url(report.dataset, request))
 
 
 def _draw_rows(
@@ -164,14 +151,14 @@ def _draw_rows(
         if not rows:
             return
     cells = [
-        link_cells(report.dataset, row, selections, columns, [_show(row[name]) for name in columns])
+        link_cells(report.dataset, row, selections, columns, [show_cell(row[name]) for name in columns])
         for row, selections in zip(rows, selections_by_row, strict=True)
     ]
     draw_link_table(label, columns, cells, roomy=True)
 
 
 def choose_hidden_columns(report: AgreementReport, request: TableRequest) -> tuple[set[str], str]:
-    """Return which columns are left out on the page because there are too many, and a sentence that says so."""
+    """Return the columns that the page leaves out because there are too many, and a sentence that says so."""
     if request.table != "periods":
         return set(), ""
     listed, people = choose_people_by_period(report)
@@ -190,29 +177,26 @@ def choose_hidden_columns(report: AgreementReport, request: TableRequest) -> tup
 
 
 def choose_rows(report: AgreementReport, request: TableRequest, rows: int) -> tuple[list[int], str]:
-    """Return which rows of a long table are shown on the page, in their order, and a sentence that says so."""
+    """Return the rows of a long table that the page shows, in their order, and a sentence that says so."""
+    measured, sentences = report.measured, list[str]()
     if request.table == "annotators":
-        pairs = report.measured.annotator_pairs
-        ranked = rank_pairs(pairs, report.measured.cohen_kappa["unweighted"])
-        at = {pair.annotators: index for index, pair in enumerate(pairs)}
+        ranked = rank_pairs(measured.annotator_pairs, measured.cohen_kappa["unweighted"])
+        at = {pair.annotators: index for index, pair in enumerate(measured.annotator_pairs)}
         positions = [at[pair.annotators] for pair in ranked.pairs[:MOST_LISTED]]
-        sentences = [
-            tr(
-                "Showing {n:,} of {all:,}, sorted by how much they lower κ (difference times shared pairs).",
-                n=len(positions),
-                all=rows,
-            )
-        ]
-        sentences = sentences if positions else []
+        if positions:
+            sentences = [
+                tr(
+                    "Showing {n:,} of {all:,}, sorted by how much they lower κ (difference times shared pairs).",
+                    n=len(positions),
+                    all=rows,
+                )
+            ]
         left_out = describe_unranked_pairs(ranked)
-        return positions, join_sentences(
-            [*sentences, *([tr(left_out)] if left_out else []), tr("The file has all of them.")]
-        )
-    if request.table == "leanings":
-        at_name = {leaning.annotator: index for index, leaning in enumerate(report.measured.leanings)}
-        positions = [
-            at_name[leaning.annotator] for leaning in rank_leanings(report.measured.leanings)[:MOST_LISTED]
-        ]
+        sentences += [tr(left_out)] if left_out else []
+    elif request.table == "leanings":
+        at_name = {leaning.annotator: index for index, leaning in enumerate(measured.leanings)}
+        ranked_leanings = rank_leanings(measured.leanings)[:MOST_LISTED]
+        positions = [at_name[leaning.annotator] for leaning in ranked_leanings]
         sentences = [
             tr(
                 "Showing {n:,} of {all:,}, sorted by leniency (difference times comparisons).",
@@ -220,11 +204,10 @@ def choose_rows(report: AgreementReport, request: TableRequest, rows: int) -> tu
                 all=rows,
             )
         ]
-        return positions, join_sentences([*sentences, tr("The file has all of them.")])
-    if request.table == "groups":
+    elif request.table == "groups":
         groups = report.groups
         at_group = {group.value: index for index, group in enumerate(groups, 1)}
-        ranked_groups = rank_groups(groups, report.measured.cohen_kappa["unweighted"])
+        ranked_groups = rank_groups(groups, measured.cohen_kappa["unweighted"])
         positions = [0, *(at_group[group.value] for group in ranked_groups[: MOST_LISTED - 1])]
         sentences = [
             tr(
@@ -235,19 +218,11 @@ def choose_rows(report: AgreementReport, request: TableRequest, rows: int) -> tu
                 left=len(groups) - len(positions) + 1,
             )
         ]
-        return positions, join_sentences([*sentences, tr("The file has all of them.")])
-    positions = list(range(MOST_LISTED))
-    if request.table == "grades":
-        given = [sum(counts) for counts in report.measured.grades_by_annotator.values()]
-        most = sorted(range(len(given)), key=lambda index: -given[index])[: MOST_LISTED - 1]
-        positions = [0, *(index + 1 for index in most)]
-    return positions, join_sentences(
-        [tr("Showing {n:,} of {all:,}.", n=len(positions), all=rows), tr("The file has all of them.")]
-    )
-
-
-def _show(cell: object) -> str:
-    """Return a figure as its column shows it; an empty text for None."""
-    if isinstance(cell, float):
-        return show_number(cell, 3)
-    return "" if cell is None else show_number(cell) if isinstance(cell, int) else str(cell)
+    else:
+        positions = list(range(MOST_LISTED))
+        if request.table == "grades":
+            given = [sum(counts) for counts in measured.grades_by_annotator.values()]
+            most = sorted(range(len(given)), key=lambda index: -given[index])[: MOST_LISTED - 1]
+            positions = [0, *(index + 1 for index in most)]
+        sentences = [tr("Showing {n:,} of {all:,}.", n=len(positions), all=rows)]
+    return positions, join_sentences([*sentences, tr("The file has all of them.")])

@@ -73,7 +73,7 @@ def find_start() -> int:
     return int(start) if start.isdecimal() and len(start) < 12 else 0
 
 
-def list_page_address(dataset: str, selection: PairSelection) -> str:
+def make_page_url(dataset: str, selection: PairSelection) -> str:
     """Return the address of the list of these pairs."""
     return "/agreement?" + urlencode([("dataset", dataset), *list_parameters(selection)])
 
@@ -237,7 +237,7 @@ def draw_sentence(dataset: str, sentence: str, pairs: PairSelection | None) -> N
     link = ""
     if pairs is not None:
         label = tr("Show pairs")
-        link = " " + write_link(label, list_page_address(dataset, pairs), says=f"{label}: {sentence}")
+        link = " " + write_link(label, make_page_url(dataset, pairs), says=f"{label}: {sentence}")
     st.html(f'<p class="annotator-step">{escape(sentence)}{link}</p>')
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from annotator.agreement.records import PairSelection, SelectedPair
 from annotator.agreement.service import list_selected_pairs
 from annotator.domain.judgments import describe_blind_pairs
-from annotator.web.agreement.downloads import list_pairs_file_address
+from annotator.web.agreement.downloads import make_pairs_file_url
 from annotator.web.agreement.links import (
     describe_selection,
     draw_file_link,
@@ -67,7 +67,7 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
         tr("List of pairs"), columns, [_describe(dataset, pair, named) for pair in selected.pairs], tall=True
     )
     _draw_paging(dataset, selection, start, selected.total)
-    draw_file_link(tr("All pairs as CSV"), list_pairs_file_address(dataset, selection))
+    draw_file_link(tr("All pairs as CSV"), make_pairs_file_url(dataset, selection))
     keep_focus(from_top=True)
 
 

@@ -1,11 +1,12 @@
-"""Make the tables of the agreement page, by name, as rows for the page, the charts and the files.
+"""Make the tables of the agreement page, by name, as rows for the page and its files.
 
-Takes every figure from the report and computes nothing. An undefined value comes with its reason.
+Every figure comes from the report. An undefined value comes with its reason.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from annotator.agreement.coefficient_records import KAPPA_KINDS
 from annotator.agreement.records import (
     AgreementReport,
     CoefficientValue,
@@ -14,6 +15,7 @@ from annotator.agreement.records import (
     PairAgreement,
     describe_who_counts,
 )
+from annotator.domain.figures import show_number
 from annotator.web.agreement.links import name_field
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.heat_map import name_grades
@@ -21,37 +23,25 @@ from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.person_names import find_username
 from annotator.web.kit.words import name_word
 
-KINDS = ("unweighted", "linear", "quadratic")
 Row = dict[str, object]
 
 
 def list_kappas(kappas: Mapping[str, CoefficientValue]) -> list[tuple[str, CoefficientValue]]:
     """Return Cohen's kappa of each kind, with the name of the kind."""
-    return [(name_word(kind), kappas[kind]) for kind in KINDS]
+    return [(name_word(kind), kappas[kind]) for kind in KAPPA_KINDS]
 
 
 def list_coefficients(measured: MeasuredAgreement) -> list[Row]:
     """Return a row for each coefficient of a set of judgments, the observed agreement first."""
     named = [
         (tr("observed agreement"), CoefficientValue(measured.observed_agreement)),
-        *((tr("Cohen's κ, {kind}", kind=kind), value) for kind, value in list_kappas(measured.cohen_kappa)),
-        (tr("Fleiss' κ"), measured.fleiss_kappa),
-        *(
-            (tr("Krippendorff's α, {kind}", kind=name_word(metric)), value)
-            for metric, value in measured.krippendorff_alpha.items()
-        ),
-        (tr("Gwet's AC1"), measured.gwet_ac1),
-        (tr("Gwet's AC2, quadratic"), measured.gwet_ac2),
-        *(
-            (tr("Cohen's κ, relevant from grade {grade}", grade=start), value)
-            for start, value in measured.cut_points
-        ),
+        *((tr(coefficient.name), value) for coefficient, value in measured.list_coefficients()),
     ]
     return [_row(tr("coefficient"), name, value) for name, value in named]
 
 
 def describe_basis(report: AgreementReport) -> str:
-    """Describe what the figures rest on: pairs, queries, resamples, and whose judgments count."""
+    """Describe the basis of the figures: pairs, queries, resamples and annotators."""
     measured = report.measured
     basis = tr(
         "{pairs} of {queries}; observed agreement {observed}. Bounds: 95\N{NO-BREAK SPACE}% confidence intervals from "
@@ -66,7 +56,7 @@ def describe_basis(report: AgreementReport) -> str:
 
 
 def name_group(group: GroupAgreement) -> str:
-    """Return the group's value; for queries that have none, "(no FIELD)"."""
+    """Return the group's value; "(no FIELD)" for the group without a value."""
     return group.value if group.value is not None else tr("(no {field})", field=name_field(group.by))
 
 
@@ -97,8 +87,8 @@ def list_pair_rows(report: AgreementReport) -> list[Row]:
     return [
         {
             **_summary(tr("annotators"), name_pair(pair), pair.pairs, pair),
-            tr("prevalence"): _round(pair.paradox.prevalence if pair.paradox else None),
-            tr("bias"): _round(pair.paradox.bias if pair.paradox else None),
+            tr("prevalence"): round_figure(pair.paradox.prevalence if pair.paradox else None),
+            tr("bias"): round_figure(pair.paradox.bias if pair.paradox else None),
             tr("warning"): tr(pair.warning) if pair.warning else "",
         }
         for pair in report.measured.annotator_pairs
@@ -120,13 +110,13 @@ def list_period_rows(report: AgreementReport) -> list[Row]:
             tr("first day"): period.first,
             tr("last day"): period.last,
             tr("pairs"): period.pairs,
-            tr("observed agreement"): _round(period.observed_agreement),
-            "κ": _round(period.kappa.value),
-            tr("κ, lower bound"): _round(period.kappa.ci95[0] if period.kappa.ci95 else None),
-            tr("κ, upper bound"): _round(period.kappa.ci95[1] if period.kappa.ci95 else None),
+            tr("observed agreement"): round_figure(period.observed_agreement),
+            "κ": round_figure(period.kappa.value),
+            **list_kappa_bounds(period.kappa),
             **{
                 name_leaning(name): next(
-                    (_round(leaning.mean) for leaning in period.leanings if leaning.annotator == name), None
+                    (round_figure(leaning.mean) for leaning in period.leanings if leaning.annotator == name),
+                    None,
                 )
                 for name in people
             },
@@ -137,32 +127,27 @@ def list_period_rows(report: AgreementReport) -> list[Row]:
 
 
 def list_leaning_rows(report: AgreementReport) -> list[Row]:
-    """Return a row for each annotator: kappa with all the others, how much higher they grade, and alpha without them."""
+    """Return a row for each annotator: kappa with all the others, leniency, and alpha without the annotator."""
     alpha = report.measured.krippendorff_alpha.get("ordinal")
     return [
         {
             tr("annotator"): leaning.annotator,
             tr("comparisons"): leaning.comparisons,
-            tr("κ with others"): _round(leaning.kappa.value if leaning.kappa else None),
-            tr("κ, lower bound"): _round(
-                leaning.kappa.ci95[0] if leaning.kappa and leaning.kappa.ci95 else None
-            ),
-            tr("κ, upper bound"): _round(
-                leaning.kappa.ci95[1] if leaning.kappa and leaning.kappa.ci95 else None
-            ),
-            tr("difference from the others"): _round(leaning.mean),
-            tr("from"): _round(leaning.ci95[0] if leaning.ci95 else None),
-            tr("to"): _round(leaning.ci95[1] if leaning.ci95 else None),
-            tr("ordinal α without this annotator"): _round(leaning.alpha_without),
+            tr("κ with others"): round_figure(leaning.kappa.value if leaning.kappa else None),
+            **list_kappa_bounds(leaning.kappa),
+            tr("difference from the others"): round_figure(leaning.mean),
+            tr("from"): round_figure(leaning.ci95[0] if leaning.ci95 else None),
+            tr("to"): round_figure(leaning.ci95[1] if leaning.ci95 else None),
+            tr("ordinal α without this annotator"): round_figure(leaning.alpha_without),
             tr("pairs without this annotator"): leaning.pairs_without,
-            tr("ordinal α, all annotators"): _round(alpha.value if alpha else None),
+            tr("ordinal α, all annotators"): round_figure(alpha.value if alpha else None),
         }
         for leaning in report.measured.leanings
     ]
 
 
 def list_grade_rows(report: AgreementReport, grade_names: Sequence[str]) -> list[Row]:
-    """Return how often all annotators gave each grade, and then how often each of them did."""
+    """Return how often each grade was given: by all annotators together, then by each of them."""
     given = report.measured.grades_by_annotator
     everybody = tuple(sum(column) for column in zip(*given.values(), strict=True))
     return [
@@ -177,7 +162,7 @@ def list_grade_rows(report: AgreementReport, grade_names: Sequence[str]) -> list
 
 
 def list_left_out_rows(report: AgreementReport) -> list[Row]:
-    """Return how many judgments do not count, for each reason."""
+    """Return the number of judgments that do not count, for each reason."""
     return [
         {tr("reason"): tr(excluded.why), tr("judgments"): excluded.judgments} for excluded in report.left_out
     ]
@@ -196,34 +181,43 @@ def _row(column: str, name: str, value: CoefficientValue) -> Row:
     low, high = value.ci95 or (None, None)
     return {
         column: name,
-        tr("value"): _round(value.value),
-        tr("from"): _round(low),
-        tr("to"): _round(high),
+        tr("value"): round_figure(value.value),
+        tr("from"): round_figure(low),
+        tr("to"): round_figure(high),
         tr("undefined because"): tr(value.why) if value.why else "",
     }
 
 
 def _summary(column: str, name: str, pairs: int, agreement: MeasuredAgreement | PairAgreement) -> Row:
     kappas = list_kappas(agreement.cohen_kappa)
-    interval = agreement.cohen_kappa["unweighted"].ci95 if "unweighted" in agreement.cohen_kappa else None
     return {
         column: name,
         tr("pairs"): pairs,
-        tr("observed agreement"): _round(agreement.observed_agreement),
-        **{f"κ {kind}": _round(value.value) for kind, value in kappas},
-        tr("κ, lower bound"): _round(interval[0] if interval else None),
-        tr("κ, upper bound"): _round(interval[1] if interval else None),
-        tr("undefined because"): _describe_why(kappas),
+        tr("observed agreement"): round_figure(agreement.observed_agreement),
+        **{f"κ {kind}": round_figure(value.value) for kind, value in kappas},
+        **list_kappa_bounds(agreement.cohen_kappa["unweighted"]),
+        tr("undefined because"): next(
+            (tr(value.why) for _, value in kappas if value.value is None and value.why), ""
+        ),
     }
 
 
-def _describe_why(kappas: Sequence[tuple[str, CoefficientValue]]) -> str:
-    """Return the reason of the first undefined kappa; empty if all are defined."""
-    return next((tr(value.why) for _, value in kappas if value.value is None and value.why), "")
+def list_kappa_bounds(kappa: CoefficientValue | None) -> Row:
+    """Return the columns with the interval of a kappa."""
+    low, high = (kappa.ci95 if kappa else None) or (None, None)
+    return {tr("κ, lower bound"): round_figure(low), tr("κ, upper bound"): round_figure(high)}
 
 
-def _round(figure: float | None) -> float | None:
+def round_figure(figure: float | None) -> float | None:
+    """Return the figure with three digits."""
     return None if figure is None else round(figure, 3)
+
+
+def show_cell(cell: object) -> str:
+    """Return a cell of a table as the page shows it; "" for None."""
+    if isinstance(cell, float):
+        return show_number(cell, 3)
+    return "" if cell is None else show_number(cell) if isinstance(cell, int) else str(cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,16 +243,7 @@ def find_pair(report: AgreementReport, first: str, second: str) -> PairAgreement
             return pair
         if pair.annotators == (second, first):
             turned = tuple(zip(*pair.confusion, strict=True))
-            return PairAgreement(
-                (first, second),
-                pair.pairs,
-                pair.observed_agreement,
-                pair.cohen_kappa,
-                turned,
-                pair.paradox,
-                pair.queries,
-                pair.warning,
-            )
+            return replace(pair, annotators=(first, second), confusion=turned)
     return None
 
 

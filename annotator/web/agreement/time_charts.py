@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
-from annotator.agreement.records import AgreementPeriod, VersionComparison, VersionComparisonPart, VersionSide
+from annotator.agreement.records import AgreementPeriod, VersionComparison, VersionComparisonPart
+from annotator.web.agreement.charts import draw_target, list_kappa_tooltips, place_kappa, scale_kappa
+from annotator.web.agreement.tables import list_kappa_bounds, round_figure
 from annotator.web.kit.charts import AMBER, GREY, RED, TEAL, VIOLET, shorten, show_value
 from annotator.web.kit.figures import show_difference
 from annotator.web.kit.messages import tr
@@ -54,14 +56,11 @@ def chart_drift(periods: Sequence[AgreementPeriod], target: float) -> "alt.Layer
         alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
     ]
     base = alt.Chart(alt.InlineData(defined)).encode(x=x)
-    goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
-        strokeDash=[5, 4], strokeWidth=2, color=AMBER
-    )
     y = alt.Y(
         "value:Q", scale=scale, title=tr("κ (dashed: the target)"), axis=alt.Axis(tickCount=5, format=".1f")
     )
     return alt.layer(
-        goal.encode(y=alt.Y("target:Q", scale=scale)),
+        draw_target(target).encode(y=alt.Y("target:Q", scale=scale)),
         base.mark_line(color=TEAL, strokeWidth=1.5).encode(y=y),
         base.mark_rule(color=TEAL, strokeWidth=2.5).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
         base.mark_point(filled=True, size=100, color=TEAL, opacity=1, cursor="pointer")
@@ -77,19 +76,18 @@ def describe_drift(periods: Sequence[AgreementPeriod], target: float) -> str:
 
 
 def list_leaning_people(periods: Sequence[AgreementPeriod]) -> list[str]:
-    """Return whose lines to draw, sorted by name; of more than MOST_LINES those who leaned the furthest in any period."""
+    """Return the annotators with a line, by name; of more than MOST_LINES, those who leaned the furthest in any period."""
     furthest: dict[str, float] = {}
     for period in periods:
         for leaning in period.leanings:
             furthest[leaning.annotator] = max(furthest.get(leaning.annotator, 0.0), abs(leaning.mean))
-    chosen = sorted(furthest, key=lambda name: (-furthest[name], name))[:MOST_LINES]
-    return sorted(chosen)
+    return sorted(sorted(furthest, key=lambda name: (-furthest[name], name))[:MOST_LINES])
 
 
 def chart_leanings(periods: Sequence[AgreementPeriod]) -> "alt.LayerChart":
     """Chart how much higher each annotator graded than the others in each period.
 
-    Colours and shapes tell annotators apart. A click on a point picks its period and annotator (parameter `cell`: at, name).
+    Each annotator has a colour and a shape. A click on a point picks its period and annotator (parameter `cell`: at, name).
     """
     import altair as alt
 
@@ -215,8 +213,7 @@ def chart_since(comparison: VersionComparison, target: float) -> "alt.LayerChart
     import altair as alt
 
     rows, sides = list_points(comparison), [tr("before"), tr("since then")]
-    low = min([0.0, target, *(row["low"] for row in rows)])
-    scale = alt.Scale(domain=[max(low, -1.0), 1.0], nice=False, clamp=True)
+    scale = scale_kappa([row["low"] for row in rows], target)
     labels = list(dict.fromkeys(row["label"] for row in rows))
     base = alt.Chart(alt.InlineData(rows)).encode(
         y=alt.Y(
@@ -234,29 +231,11 @@ def chart_since(comparison: VersionComparison, target: float) -> "alt.LayerChart
             legend=alt.Legend(orient="top", title=None),
         ),
     )
-    tooltip = [
-        alt.Tooltip("name:N", title=" "),
-        alt.Tooltip("side:N", title=" "),
-        alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
-        alt.Tooltip("value:Q", title="κ", format=".3f"),
-        alt.Tooltip("low:Q", title=tr("from"), format=".3f"),
-        alt.Tooltip("high:Q", title=tr("to"), format=".3f"),
-        alt.Tooltip("warning:N", title=tr("warning")),
-    ]
-    goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
-        strokeDash=[5, 4], strokeWidth=2, color=AMBER
-    )
-    x = alt.X(
-        "value:Q",
-        scale=scale,
-        title=tr("κ (dashed: the target)"),
-        axis=alt.Axis(tickCount=5, format=".1f", labelFlush=False),
-    )
     return alt.layer(
-        goal.encode(x=alt.X("target:Q", scale=scale)),
+        draw_target(target).encode(x=alt.X("target:Q", scale=scale)),
         base.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
         base.mark_point(size=110, strokeWidth=2.5, opacity=1, fillOpacity=1).encode(
-            x=x,
+            x=place_kappa(scale),
             shape=alt.Shape(
                 "side:N", scale=alt.Scale(domain=sides, range=["circle", "diamond"]), legend=None
             ),
@@ -265,7 +244,7 @@ def chart_since(comparison: VersionComparison, target: float) -> "alt.LayerChart
                 alt.value("transparent"),
                 alt.Color("side:N", scale=alt.Scale(domain=sides, range=[GREY, TEAL]), legend=None),
             ),
-            tooltip=tooltip,
+            tooltip=list_kappa_tooltips("side:N"),
         ),
     ).properties(height=len(labels) * ROW + AXIS + LEGEND)
 
@@ -276,8 +255,8 @@ def describe_since(comparison: VersionComparison) -> str:
         tr(
             "{name}: before {before}, since {since}",
             name=name_part(part),
-            before=_describe_side(part.before),
-            since=_describe_side(part.since),
+            before=show_value(part.before.kappa),
+            since=show_value(part.since.kappa),
         )
         for part in comparison.parts
     ]
@@ -294,20 +273,22 @@ def list_since_rows(comparison: VersionComparison) -> list[dict[str, object]]:
     for part in comparison.parts:
         for name, side in ((tr("before"), part.before), (tr("since then"), part.since)):
             shown = part.difference if side is part.since else None
-            low, high = (shown.ci95 if shown and shown.ci95 else None) or (None, None)
+            low, high = (shown.ci95 if shown else None) or (None, None)
+            alpha_low, alpha_high = side.alpha.ci95 or (None, None)
             rows.append(
                 {
                     tr("part"): name_part(part),
                     tr("version {version}", version=comparison.version): name,
                     tr("pairs"): side.pairs,
                     tr("queries"): side.queries,
-                    "κ": _round(side.kappa.value),
-                    **_ends("κ", side),
-                    tr("ordinal α"): _round(side.alpha.value),
-                    **_ends("α", side),
-                    tr("difference in κ"): _round(shown.value if shown else None),
-                    tr("difference, lower bound"): _round(low),
-                    tr("difference, upper bound"): _round(high),
+                    "κ": round_figure(side.kappa.value),
+                    **list_kappa_bounds(side.kappa),
+                    tr("ordinal α"): round_figure(side.alpha.value),
+                    tr("α, lower bound"): round_figure(alpha_low),
+                    tr("α, upper bound"): round_figure(alpha_high),
+                    tr("difference in κ"): round_figure(shown.value if shown else None),
+                    tr("difference, lower bound"): round_figure(low),
+                    tr("difference, upper bound"): round_figure(high),
                     tr("undefined because"): tr(side.kappa.why)
                     if side.kappa.value is None and side.kappa.why
                     else "",
@@ -315,18 +296,3 @@ def list_since_rows(comparison: VersionComparison) -> list[dict[str, object]]:
                 }
             )
     return rows
-
-
-def _ends(letter: str, side: VersionSide) -> dict[str, object]:
-    low, high = (side.kappa if letter == "κ" else side.alpha).ci95 or (None, None)
-    if letter == "κ":
-        return {tr("κ, lower bound"): _round(low), tr("κ, upper bound"): _round(high)}
-    return {tr("α, lower bound"): _round(low), tr("α, upper bound"): _round(high)}
-
-
-def _describe_side(side: VersionSide) -> str:
-    return show_value(side.kappa)
-
-
-def _round(figure: float | None) -> float | None:
-    return None if figure is None else round(figure, 3)

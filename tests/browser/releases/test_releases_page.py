@@ -69,7 +69,7 @@ def published(world: JudgedWorld, exports: Path) -> JudgedWorld:
     pair = pair_key("d", "Q1", "中間")
     seen = show_disagreement(world.database, lead, "d", pair, now=NOW).seen
     adjudicate(
-        world.database, lead, "d", pair, grade=1, rationale=f"根拠 {HOSTILE}", reason="query ambiguous", seen=seen, now=LATER
+        world.database, lead, "d", pair, grade=1, rationale=f"根拠 {HOSTILE}", seen=seen, now=LATER
     )  # fmt: skip
     publish(world.database, "d", "1.1.0", exports)
     return world

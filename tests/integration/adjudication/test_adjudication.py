@@ -115,7 +115,7 @@ def test_a_put_off_and_a_dependent_judgment_make_no_disagreement(court: Court) -
 
 
 def test_a_decision_settles_and_a_later_agreement_leaves_it_in_the_list(court: Court) -> None:
-    assert court.decide(court.far, 1, reason=" 指針 ") == Decision(
+    assert court.decide(court.far, 1) == Decision(
         pair=court.far,
         revision=1,
         decided_at=LATER,
@@ -124,7 +124,6 @@ def test_a_decision_settles_and_a_later_agreement_leaves_it_in_the_list(court: C
         outcome="graded",
         grade=1,
         rationale="第17条",
-        reason="指針",
     )
     assert court.open_ids() == ["近い"]
     decided = find_disagreements(court.database, court.lead, "d", now=NOW)[-1]

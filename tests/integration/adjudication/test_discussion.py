@@ -283,7 +283,7 @@ def test_a_dataset_asks_by_itself_from_its_distance_on_until_a_lead_closes_or_de
     talk.world.judge(talk.minjun, "Q1", "近い", 3)
     assert [discussion.pair for discussion in talk.own(talk.hanako)] == [talk.pair]
     state = talk.state()
-    assert state is not None and state.asked_by_setting and state.state == "asked"
+    assert state is not None and state.state == "asked"
     change_settings(database, OPERATOR, "d", {"discuss_from": "1"}, now=LATER)
     assert {discussion.pair for discussion in talk.own(talk.hanako)} == {talk.pair, near}
     close_discussion(database, talk.lead, "d", talk.pair, now=LATER)

@@ -161,12 +161,6 @@ def test_nothing_is_due_after_it_and_a_run_makes_everything_due(world: ScoredWor
     assert world.stored()["Q2 a"] == pytest.approx(world.try_grades(STANDING, "Q2", "a", [1, 3]))
 
 
-def test_it_can_be_done_a_few_at_a_time(world: ScoredWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    left = [bring_up_to_date(world.database, "d", most=1) for _ in range(6)]
-    assert left == [5, 4, 3, 2, 1, 0]
-    assert world.stored()["Q1 a"] == pytest.approx(world.try_grades(STANDING, "Q1", "a", [0, 3]))
-
-
 def test_two_may_do_it_at_once(world: ScoredWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(impact_service, "AT_ONCE", 1)
     failed: list[BaseException] = []

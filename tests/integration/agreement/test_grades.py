@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import select, text, update
 from sqlmodel import col
 
-from annotator.agreement.grades_sql import GradeRows, read_grades
+from annotator.agreement.grades_sql import read_grades
+from annotator.agreement.judgment_table import GradeRows
 from annotator.agreement.records import CoefficientValue, PairSelection
 from annotator.agreement.service import compute_agreement, list_groupings, list_selected_pairs, read_stamp
 from annotator.dataset.service import change_settings

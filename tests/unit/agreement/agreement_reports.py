@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from annotator.agreement.coefficients.krippendorff import METRICS
 from annotator.agreement.consensus_records import Consensus, DecisionMatch, EstimatedAnnotator, EstimatedPair
 from annotator.agreement.records import (
     AgreementPeriod,
@@ -86,7 +87,7 @@ REPORT = AgreementReport(
 )  # fmt: skip
 EMPTY = AgreementReport(
     dataset="d", annotators=(), simulated=False, kappa_target=0.7, resamples=0, seed=0,
-    measured=MeasuredAgreement(0, 0, 0, None, dict.fromkeys(KAPPAS, NONE), NONE, {"ordinal": NONE}, NONE, NONE, ((1, NONE),), (), (), (0, 0, 0, 0)),
+    measured=MeasuredAgreement(0, 0, 0, None, dict.fromkeys(KAPPAS, NONE), NONE, dict.fromkeys(METRICS, NONE), NONE, NONE, ((1, NONE), (2, NONE), (3, NONE)), (), (), (0, 0, 0, 0)),
     groups=(), findings=(DiagnosisFinding("nothing", "There are no judgments yet."),),
 )  # fmt: skip
 ESTIMATES = Consensus(

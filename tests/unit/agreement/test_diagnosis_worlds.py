@@ -21,6 +21,7 @@ from annotator.agreement.measure import measure
 from annotator.agreement.records import DiagnosisFinding, GroupAgreement
 from annotator.domain.messages import Message
 from annotator.labeling.records import AnnotatorResult, GoldResult, RepeatConsistency
+from tests.message_survey import list_branches
 from tests.unit.agreement.simulated import BEGIN, DAY, Faults, Work, simulate
 
 SEEDS = range(8)
@@ -405,18 +406,12 @@ def list_kinds() -> set[str]:
                 and isinstance(node.func, ast.Name)
                 and node.func.id == "DiagnosisFinding"
             ):
-                first = node.args[0]
-                if isinstance(first, ast.Constant):
-                    kinds.add(str(first.value))
-                elif isinstance(first, ast.IfExp):
-                    kinds |= {
-                        str(part.value)
-                        for part in (first.body, first.orelse)
-                        if isinstance(part, ast.Constant)
-                    }
-                else:
-                    kinds |= {"gold", "repeat"}  # checks.Failing.kind, which names its finding
-                    assert ast.unparse(first) == "annotator.kind"
+                for kind in list_branches(node.args[0]):
+                    if isinstance(kind, ast.Constant):
+                        kinds.add(str(kind.value))
+                    else:
+                        kinds |= {"gold", "repeat"}  # FailingAnnotator.kind, which names its finding
+                        assert ast.unparse(kind) == "annotator.kind"
     return kinds
 
 
@@ -432,9 +427,9 @@ def list_sentences() -> set[str]:
     for name in ("diagnosis/grade_findings.py", "diagnosis/people_findings.py", "diagnosis/assess.py"):
         for node in ast.walk(ast.parse((folder / name).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
-                template = ast.literal_eval(node.args[0])
-                if template.endswith("."):
-                    templates.add(template)
+                for template in map(ast.literal_eval, list_branches(node.args[0])):
+                    if template.endswith("."):
+                        templates.add(template)
     return templates
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from annotator.agreement.coefficient_records import KAPPA_KINDS
 from annotator.agreement.records import AgreementReport, PairAgreement, PairSelection
 from annotator.web.agreement import tables as rows
 from annotator.web.agreement.charts import (
@@ -16,11 +17,11 @@ from annotator.web.agreement.charts import (
     list_people,
     list_shown,
 )
-from annotator.web.agreement.downloads import list_figures_address
+from annotator.web.agreement.downloads import make_figures_url
 from annotator.web.agreement.figures import draw_figures
-from annotator.web.agreement.links import go_to, list_page_address
+from annotator.web.agreement.links import go_to, make_page_url
 from annotator.web.agreement.people import find_shown
-from annotator.web.agreement.tables import KINDS, TableRequest, find_pair
+from annotator.web.agreement.tables import TableRequest, find_pair
 from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.heat_map import chart_confusion, describe_confusion, name_grades
@@ -43,7 +44,7 @@ def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
             chart_matrix(drawn, kind),
             describe_matrix(drawn, kind),
             caption=tr("All annotator pairs"),
-            csv=list_figures_address(report.dataset, TableRequest("annotators")),
+            csv=make_figures_url(report.dataset, TableRequest("annotators")),
             name=f"{report.dataset}-kappa",
             pick=lambda cell: _pick_two(report, cell),
         )
@@ -60,7 +61,7 @@ def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
         chart_confusion(pair, grade_names),
         describe_confusion(pair),
         caption=rows.name_pair(pair),
-        csv=list_figures_address(report.dataset, request),
+        csv=make_figures_url(report.dataset, request),
         name=f"{report.dataset}-confusion",
         pick=lambda cell: _pick_cell(pair, cell),
     )
@@ -71,18 +72,18 @@ def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
 
 
 def _choose_kind() -> str:
-    apply_url_choice("kappa", KINDS)
+    apply_url_choice("kappa", KAPPA_KINDS)
     chosen = st.segmented_control(
         tr("Kind of κ"),
-        KINDS,
-        default=KINDS[0],
+        KAPPA_KINDS,
+        default=KAPPA_KINDS[0],
         format_func=name_word,
         required=True,
         key="kappa",
         bind="query-params",
         wrap=True,
     )
-    return str(chosen or KINDS[0])
+    return str(chosen or KAPPA_KINDS[0])
 
 
 def _choose_person(pairs: Sequence[PairAgreement]) -> str | None:
@@ -156,7 +157,7 @@ def _link_cell(dataset: str, pair: PairAgreement, row: int, column: int) -> str 
         column=column,
     )
     selection = PairSelection(annotators=pair.annotators, grades=(row, column))
-    return Link(f"{count:,}", list_page_address(dataset, selection), says)
+    return Link(f"{count:,}", make_page_url(dataset, selection), says)
 
 
 def _pick_two(report: AgreementReport, cell: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from annotator.web.agreement.charts import (
     chart_grades,
     describe_grades,
 )
-from annotator.web.agreement.downloads import list_figures_address
+from annotator.web.agreement.downloads import make_figures_url
 from annotator.web.agreement.figures import draw_figures
 from annotator.web.agreement.links import go_to
 from annotator.web.agreement.tables import TableRequest
@@ -38,7 +38,7 @@ def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
             chart_grades(counts, grade_names),
             describe_grades(counts, grade_names),
             caption=tr("Grades by annotator"),
-            csv=list_figures_address(report.dataset, TableRequest("grades")),
+            csv=make_figures_url(report.dataset, TableRequest("grades")),
             name=f"{report.dataset}-grades",
             pick=_pick_grade,
         )

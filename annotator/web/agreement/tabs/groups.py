@@ -13,7 +13,7 @@ from annotator.web.agreement.charts import (
     describe_forest,
     list_drawn,
 )
-from annotator.web.agreement.downloads import list_figures_address
+from annotator.web.agreement.downloads import make_figures_url
 from annotator.web.agreement.figures import draw_figures
 from annotator.web.agreement.links import find_first_grouping, go_to, name_field
 from annotator.web.agreement.tables import TableRequest
@@ -45,7 +45,7 @@ def draw(report: AgreementReport, groupings: Sequence[str]) -> None:
         chart_forest(report),
         describe_forest(report),
         caption=name_field(by),
-        csv=list_figures_address(report.dataset, request),
+        csv=make_figures_url(report.dataset, request),
         name=f"{report.dataset}-groups",
         pick=lambda cell: _pick_group(report, cell),
     )

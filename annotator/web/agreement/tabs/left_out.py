@@ -4,7 +4,7 @@ import streamlit as st
 
 from annotator.agreement.records import AgreementReport
 from annotator.domain.figures import show_number
-from annotator.web.agreement.downloads import list_left_out_address
+from annotator.web.agreement.downloads import make_left_out_url
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Link, draw_link_table
@@ -28,7 +28,7 @@ def draw(report: AgreementReport) -> None:
                 tr(excluded.why),
                 Link(
                     tr("CSV file"),
-                    list_left_out_address(report.dataset, excluded.kind),
+                    make_left_out_url(report.dataset, excluded.kind),
                     f"{tr('CSV file')}: {tr(excluded.why)}",
                 ),
             ]

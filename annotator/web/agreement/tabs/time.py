@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from annotator.agreement.records import AgreementReport, PairSelection
-from annotator.web.agreement.downloads import list_figures_address
+from annotator.web.agreement.downloads import make_figures_url
 from annotator.web.agreement.figures import draw_figures
 from annotator.web.agreement.links import go_to
 from annotator.web.agreement.people import find_shown
@@ -30,7 +30,7 @@ def draw(report: AgreementReport) -> None:
     if len(report.periods) < 2:
         st.text(tr("There are too few judgments, or they cover too short a time, to compare periods."))
         return
-    csv = list_figures_address(report.dataset, TableRequest("periods"))
+    csv = make_figures_url(report.dataset, TableRequest("periods"))
     if any(period.kappa.value is not None for period in report.periods):
         draw_report_chart(
             "drift",

@@ -11,9 +11,9 @@ import streamlit as st
 from annotator.agreement.records import AgreementReport, VersionComparison, VersionComparisonPart
 from annotator.agreement.service import compare_version, read_stamp
 from annotator.domain.errors import NotFound
-from annotator.domain.figures import show_number
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.agreement.routes import SINCE
+from annotator.web.agreement.tables import show_cell
 from annotator.web.agreement.time_charts import (
     chart_since,
     describe_since,
@@ -50,7 +50,7 @@ def draw(context: PageContext, report: AgreementReport) -> None:
             chart_since(comparison, report.kappa_target),
             describe_since(comparison),
             caption=tr("Before and since version {version}", version=comparison.version),
-            csv=list_since_address(comparison.dataset, comparison.version),
+            csv=make_since_url(comparison.dataset, comparison.version),
             name=f"{comparison.dataset}-since-{comparison.version}",
         )
     _draw_table(comparison)
@@ -67,7 +67,7 @@ def _draw_part(part: VersionComparisonPart) -> None:
     st.html(f'<p class="annotator-step">{escape(tr(part.sentence))}</p>{note}')
 
 
-def list_since_address(dataset: str, version: int) -> str:
+def make_since_url(dataset: str, version: int) -> str:
     """Return the address of the table's file."""
     return f"{SINCE}?" + urlencode({"dataset": dataset, "version": version})
 
@@ -102,7 +102,6 @@ def _draw_choice(comparison: VersionComparison) -> None:
 
 
 def _draw_notes(comparison: VersionComparison) -> None:
-    """Draw what the comparison rests on."""
     led = dict(comparison.versions)[comparison.version]
     sentences = [
         tr_n(
@@ -154,13 +153,7 @@ def _draw_table(comparison: VersionComparison) -> None:
             rows = list_since_rows(comparison)
             columns = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
             draw_link_table(
-                label, columns, [[_show(row[name]) for name in columns] for row in rows], roomy=True
+                label, columns, [[show_cell(row[name]) for name in columns] for row in rows], roomy=True
             )
     if not list_points(comparison):  # otherwise it stands below the chart
-        draw_file_link(tr("Numbers as CSV"), list_since_address(comparison.dataset, comparison.version))
-
-
-def _show(cell: object) -> str:
-    if isinstance(cell, float):
-        return show_number(cell, 3)
-    return "" if cell is None else show_number(cell) if isinstance(cell, int) else str(cell)
+        draw_file_link(tr("Numbers as CSV"), make_since_url(comparison.dataset, comparison.version))

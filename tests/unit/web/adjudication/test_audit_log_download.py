@@ -13,7 +13,7 @@ from annotator.people.roles_service import find_actor
 from annotator.people.service import change_person
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.web.adjudication.downloads import list_audit_log_address
+from annotator.web.adjudication.downloads import make_audit_log_url
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.conftest import Visitor
 
@@ -40,12 +40,12 @@ def world(database: Database) -> JudgedWorld:
 
 def test_a_lead_keeps_every_record_in_either_format(world: JudgedWorld, visitor: Visitor) -> None:
     visitor.sign_in("lea")
-    answer = visitor.http.get(list_audit_log_address("d", "csv", AuditLogFilter()))
+    answer = visitor.http.get(make_audit_log_url("d", "csv", AuditLogFilter()))
     assert "d-trail.csv" in answer.headers["content-disposition"]
     rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"), newline="")))
     assert len(rows) == MANY + 1
     assert json.loads(rows[-1]["after"]) == {"pairs": "=1,\n題"}
-    lines = visitor.http.get(list_audit_log_address("d", "jsonl", AuditLogFilter())).text.splitlines()
+    lines = visitor.http.get(make_audit_log_url("d", "jsonl", AuditLogFilter())).text.splitlines()
     assert [json.loads(line)["number"] for line in lines] == [int(row["number"]) for row in rows]
 
 
@@ -53,7 +53,7 @@ def test_the_file_holds_what_its_address_asks_for(world: JudgedWorld, visitor: V
     visitor.sign_in("lea")
 
     def count(wanted: AuditLogFilter) -> int:
-        return len(visitor.http.get(list_audit_log_address("d", "jsonl", wanted)).text.splitlines())
+        return len(visitor.http.get(make_audit_log_url("d", "jsonl", wanted)).text.splitlines())
 
     assert count(AuditLogFilter(action="exported queue")) == 1
     assert count(AuditLogFilter(person="operator")) == 1

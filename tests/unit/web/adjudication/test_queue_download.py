@@ -9,7 +9,7 @@ from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.storage.database import Database
-from annotator.web.adjudication.downloads import list_queue_address
+from annotator.web.adjudication.downloads import make_queue_url
 from annotator.web.adjudication.queue_url import QueueAddress
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.conftest import Visitor
@@ -33,7 +33,7 @@ def test_a_lead_takes_away_the_part_of_the_queue_that_the_address_names(
     world: JudgedWorld, visitor: Visitor
 ) -> None:
     visitor.sign_in("lea")
-    address = list_queue_address("d", QueueAddress(QueueFilter(distance=1), "age"))
+    address = make_queue_url("d", QueueAddress(QueueFilter(distance=1), "age"))
     assert address == "/api/queue?dataset=d&sort=age&distance=1"
     answer = visitor.http.get(address)
     assert answer.status_code == 200, answer.text

@@ -87,13 +87,13 @@ def test_a_row_says_what_there_is_to_know_and_its_link_keeps_what_is_asked_for(
     assert row["link"] == "/disagreements?dataset=d&lang=ja&distance=3&pair=p"
 
 
-def test_a_row_of_a_decided_pair_says_why_it_was_here_and_one_whose_impact_is_due_waits_for_it(
+def test_a_row_of_a_decided_pair_says_why_it_was_here(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     decided = replace(ITEM, status="decided", waiting=QueueReason(0), decided=2)
-    first, second = draw(monkeypatch, decided, replace(ITEM, query_id="Q2"), decided=True, due={"Q2"})
+    first, second = draw(monkeypatch, decided, replace(ITEM, query_id="Q2"), decided=True)
     assert (first["settled grade"], first["why"]) == ("2", "grades differ, quality control; reopened")
-    assert (second["settled grade"], second["impact"]) == ("", "…")
+    assert second["settled grade"] == ""
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def decide(world: JudgedWorld, query_id: str, doc_id: str, grade: int) -> None:
     lead, pair = find(world, "lead"), pair_key("d", query_id, doc_id)
     seen = show_disagreement(world.database, lead, "d", pair, now=NOW).seen
     adjudicate(
-        world.database, lead, "d", pair, grade=grade, rationale="第17条 <u>直接</u> $x$ 🎯", reason=None, seen=seen, now=LATER
+        world.database, lead, "d", pair, grade=grade, rationale="第17条 <u>直接</u> $x$ 🎯", seen=seen, now=LATER
     )  # fmt: skip
 
 
