@@ -1,10 +1,9 @@
-"""Store decisions and proposals with their audit log, and read what they rest on.
+"""Store decisions and proposals with their entries in the audit log, and read the judgments and decisions of pairs.
 
-The only way to store a decision, be it single, from a file or by a policy. The caller has checked the role, the
-rationale, what was seen, and that the lead judged none of the pairs. Whether a decision needs two leads is decided here
-(`adjudication/second_lead.py`). `current_adjudication` is derived from the append-only decisions in the same
-transaction: the highest revision holds, and none does if that one is a withdrawal. Reads in chunks, so that a queue of
-any length costs a few statements.
+`settle_pairs` stores every decision: single, from a file or by a policy. The caller has checked the role, the rationale,
+the digest of what was seen, and that the lead judged none of the pairs. `settle_pairs` finds out whether a decision needs
+two leads (`adjudication/second_lead.py`). `current_adjudication` is derived in the same transaction: the decision with
+the highest revision holds, unless it is a withdrawal.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -77,7 +76,7 @@ def list_judged_by(session: Session, person_pk: int | None, pair_pks: Collection
 
 
 def add_decisions(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Append decisions; each row holds the columns of `adjudication` except its key. The pairs then lack no judgment."""
+    """Append decisions (rows of `adjudication` without their key), and derive the state of their pairs."""
     session.execute(insert(AdjudicationRow), list(rows))
     pair_pks = [row["pair_pk"] for row in rows]
     derive_decided(session, pair_pks)
@@ -152,7 +151,7 @@ def find_pairs_among(
 
 
 def list_hidden_proposals(session: Session, lead_pk: int, pair_pks: Collection[int]) -> set[int]:
-    """Return the undecided pairs with a present or withdrawn proposal that this lead may not see."""
+    """Return the undecided pairs among these that may have a proposal which this lead may not see."""
     proposals, decided = list_proposals(session, pair_pks), find_pairs_among(session, _DECIDED, pair_pks)
     return {
         pair_pk
@@ -163,9 +162,9 @@ def list_hidden_proposals(session: Session, lead_pk: int, pair_pks: Collection[i
 
 
 def list_exported_proposals(session: Session, lead_pk: int | None, pair_pks: Collection[int]) -> set[int]:
-    """Return the pairs for which this lead may not be the second one.
+    """Return the pairs that this lead must not decide as the second lead.
 
-    The whole dataset, which the lead exported, held another lead's proposal that the lead may not see yet.
+    The lead exported the whole dataset while it had another lead's proposal for the pair, which is still hidden.
     """
     if lead_pk is None:
         return set()
@@ -182,10 +181,10 @@ def settle_pairs(
     now: datetime,
     action: Action = "decided",
 ) -> list[Decision | None]:
-    """Store each of these, in their order, as a decision, or as a proposal if it needs two leads and this is the first.
+    """Store each decision in order; it becomes a proposal if the pair needs two leads and this is the first.
 
-    Returns None for each that became a proposal, or withdrew one. No pair may occur twice. `action`: how the audit log
-    names it.
+    Returns the stored decisions; None for a proposal or a withdrawn proposal. Each pair occurs once. `action`: its name in
+    the audit log.
     """
     writer = _DecisionWriter(session, dataset_pk, lead_pk, decisions, now, action)
     stored = [writer.add(decision) for decision in decisions]
@@ -194,7 +193,7 @@ def settle_pairs(
 
 
 class _DecisionWriter:
-    """The rows and audit events of one call of `settle_pairs`, collected before they are written."""
+    """Collects the rows and audit events of one call of `settle_pairs`, and writes them."""
 
     def __init__(
         self,
@@ -223,7 +222,7 @@ class _DecisionWriter:
         self.withdrawn_proposal_pks: list[int] = []
 
     def add(self, new: NewDecision) -> Decision | None:
-        """Collect what is to be written for one pair; return its decision, None for a proposal."""
+        """Collect the rows for one pair and return its decision; None for a proposal."""
         proposals = self.proposals.get(new.pair_pk, ())
         if new.decided is None:
             return self._withdraw(new, proposals)
@@ -238,7 +237,7 @@ class _DecisionWriter:
         return self._decide(new, self.action, agreed_with=next(agreed, None))
 
     def write(self) -> None:
-        """Write everything, and derive what follows for the pairs."""
+        """Write the collected rows, and derive the state of the pairs."""
         if self.rows:
             add_decisions(self.session, self.dataset_pk, self.rows)
         for statement, pair_pks in (
@@ -295,7 +294,7 @@ class _DecisionWriter:
         return Decision(pair=new.pair, lead=self.lead, **stored)
 
     def _withdraw(self, new: NewDecision, proposals: Sequence[DecisionProposal]) -> Decision | None:
-        """Withdraw the decision that holds; if none does, the lead's own proposal."""
+        """Withdraw the decision that holds, or else the lead's own proposal."""
         if self._find_current(new.pair_pk):
             action: Action = self.action if self.action == "undid policy" else "withdrew"
             return self._decide(new, action)
@@ -307,9 +306,9 @@ class _DecisionWriter:
         return None
 
     def _propose(self, new: NewDecision, proposals: Sequence[DecisionProposal]) -> Decision | None:
-        """Keep a proposal until another lead agrees. A decision that says otherwise is withdrawn meanwhile.
+        """Store a proposal, and withdraw the present decision, which differs.
 
-        The withdrawal has no rationale: other leads read it, and must not read the proposal's.
+        The withdrawal has no rationale, because other leads read it and must not learn the proposal's.
         """
         if self._find_current(new.pair_pk):
             withdrawal = NewDecision(
@@ -338,7 +337,7 @@ class _DecisionWriter:
 
 
 def _to_audit_values(content: DecisionContent) -> dict[str, Any]:
-    """Return a decision or proposal as the audit log keeps it."""
+    """Return a decision or proposal for the audit log. The keys are also columns of their tables."""
     return {
         "outcome": content.outcome,
         "grade": content.grade,

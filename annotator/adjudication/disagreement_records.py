@@ -1,7 +1,7 @@
-"""Records of one disagreement: the facts about its pair (`DisagreementFacts`), a lead's view of it (`DisagreementView`).
+"""Records of one disagreement: the facts about its pair (`DisagreementFacts`), and a lead's view (`DisagreementView`).
 
-The facts hold usernames. The view holds no annotator's name, and no rank, score or system, so that neither sways the
-decision. Both consist of the same parts where nothing is hidden: query, document, state in the queue.
+The facts have usernames. The view has no annotator's name and no rank, score or system, because they could influence the
+decision. Facts and view share the parts in which nothing is hidden: query, document, state in the queue.
 """
 
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ class DisagreementDocument:
 
 
 class DecisionImpact(NamedTuple):
-    """The impact of choosing a grade: the change of the system that it moves most, on the pair's query."""
+    """The impact of the choice of a grade: the greatest change of any system's score on the pair's query."""
 
     ndcg: float  # 0-1, like the next two
     recall: float
@@ -117,7 +117,7 @@ class DisagreementFacts:
     judgments: tuple[IndependentJudgment, ...]
     decisions: tuple[Decision, ...]
     proposals: tuple[DecisionProposal, ...]
-    proposal_exported: bool  # the reader took a hidden proposal away with the whole dataset
+    proposal_exported: bool  # the reader has exported the whole dataset with a hidden proposal for this pair
     discussion: PairDiscussion | None
     objections: tuple[DecisionObjection, ...]
     questions: tuple[AnnotatorQuestion, ...]
@@ -162,11 +162,11 @@ class AnonymousQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DiscussionProgress:
-    """The progress of a discussion, under letters."""
+    """The progress of a discussion, with letters for names."""
 
     state: DiscussionState
     asked_at: datetime
-    waiting: tuple[Message, ...]  # a sentence for each who has not spoken
+    waiting: tuple[Message, ...]  # a sentence for each annotator who has not spoken
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ BARRED = say("You judged this pair yourself, so another lead must decide it.")
 
 @dataclass(frozen=True, slots=True)
 class ViewContext:
-    """The values that all disagreements of one response have in common."""
+    """The values that all disagreements of one response share."""
 
     lead_pk: int | None  # the lead who asks; None: the operator
     seed: Seed  # of the letters
@@ -50,14 +50,14 @@ class ViewContext:
 
 
 def name_judge(judgment: IndependentJudgment) -> str:
-    """Return the name that a letter replaces. As an expert of quality control, an annotator has another letter."""
+    """Return the name that a letter replaces. The same person has another letter as an expert of quality control."""
     return name_checker(judgment.annotator) if judgment.quality else judgment.annotator
 
 
 def assign_letters(
     judgments: Iterable[IndependentJudgment], others: Iterable[str] = (), *, seed: Seed, pair: str
 ) -> dict[str, str]:
-    """Return the letter of each name of a pair, in their order: first those who judged, then the `others`."""
+    """Return {name: letter} for a pair, in the order of the letters: people who judged it, then the `others`."""
     return give_letters({name_judge(judgment) for judgment in judgments}, others, seed=seed, pair=pair)
 
 
@@ -90,7 +90,7 @@ def describe_disagreement(
     neighbours: Iterable[NeighbourDocument],
     context: ViewContext,
 ) -> DisagreementView:
-    """Return what the lead sees of one pair."""
+    """Return one pair as the lead sees it."""
     others = [objection.annotator for objection in facts.objections]
     others += [question.annotator for question in facts.questions]
     letters = assign_letters(facts.judgments, others, seed=context.seed, pair=facts.pair)

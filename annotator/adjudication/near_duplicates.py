@@ -1,8 +1,8 @@
 """Compare the texts of documents, to find near-duplicates.
 
-Texts are compared by the runs of characters in which a pool is searched for near duplicates (`pooling/filters/shingles.py`). Each
-text keeps its smallest hashes (a bottom-k sketch: Cohen and Kaplan, 2007), from which the Jaccard similarity is estimated;
-it is exact where both texts have few runs. Ignores everything after the first 50,000 characters.
+Texts are compared by runs of characters, as in a pool (`pooling/filters/shingles.py`). The sketch of a text has its
+smallest hashes (bottom-k: Cohen and Kaplan, 2007), from which the Jaccard similarity is estimated. The estimate is exact
+if both texts have few runs. Only the first 50,000 characters of a text count.
 """
 
 import threading
@@ -16,7 +16,7 @@ MOST_CHARACTERS = 50_000
 SIMILAR_FROM = 0.8
 """From this similarity on, two documents are shown as near-duplicates."""
 WARN_FROM = 0.9
-"""From this similarity on, a grade other than the near-duplicate's is warned of and kept in the audit log."""
+"""From this similarity on, the panel warns of another grade than the near-duplicate's, and the audit log keeps it."""
 MOST_SKETCHES = 5_000
 
 Sketch = tuple[int, ...]
@@ -44,7 +44,7 @@ def compare_sketches(first: Sketch, second: Sketch) -> float:
 
 
 class TextSketches:
-    """The sketches of the texts used last, by SHA-256. A text never changes under its hash."""
+    """The sketches of the latest texts by SHA-256."""
 
     def __init__(self, most: int = MOST_SKETCHES) -> None:
         self._most, self._sketches, self._lock = most, OrderedDict[str, Sketch](), threading.Lock()

@@ -1,7 +1,4 @@
-"""Records of adjudication that pages, files, policies and the audit log share.
-
-Judgments, decisions, proposals, causes and policies.
-"""
+"""Records of adjudication that pages, files, policies and the audit log share: judgments, decisions, proposals, causes."""
 
 import hashlib
 import json
@@ -57,7 +54,7 @@ class DecisionContent:
     cause: str | None = None  # one of CAUSES
     reason: str | None = None  # why annotators differed, in other words than a cause; only files give one
     in_guideline: bool = False  # the guideline should say so
-    seconds: float | None = None  # how long the lead had the pair open, if known
+    seconds: float | None = None  # for which the lead had the pair open; None if unknown
 
     @property
     def decided(self) -> Decided | None:
@@ -121,10 +118,10 @@ class RationaleRequired(ValidationError):
 
 
 def digest_seen_state(event_ids: Sequence[str], revision: int) -> str:
-    """Return the digest of what a lead saw of a pair: the current judgments, in any order, and the decision.
+    """Return the digest of a pair as a lead saw it: "REVISION-…" with 32 hex digits.
 
-    It comes back with the decision, so that nobody decides on anything else. `revision`: 0 if undecided.
-    The digest is "REVISION-…" with 32 hex digits.
+    A decision must bring the present digest, so that nobody decides on anything but what they saw. `event_ids`: of the
+    current judgments, in any order. `revision`: of the decision; 0 if undecided.
     """
     judgments = json.dumps(sorted(event_ids))
     return f"{revision}-{hashlib.sha256(judgments.encode()).hexdigest()[:32]}"

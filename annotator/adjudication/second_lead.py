@@ -1,7 +1,7 @@
 """Say when a decision needs two leads, what settles such a pair, and which proposals a lead may see.
 
-The first lead makes a proposal, and the second decides without seeing it. Two who agree have decided. Two who differ may
-each change to the other's grade, or a third lead decides alone.
+The first lead makes a proposal, and the second decides without seeing it. If they agree, the pair is decided. If they
+differ, each may change to the other's grade, or a third lead decides alone.
 """
 
 from collections.abc import Iterable, Mapping, Set
@@ -30,9 +30,9 @@ def needs_two_leads(second_adjudicator: bool, distance: int) -> bool:
 def settles_pair(
     decided: Decided, lead_pk: int, proposals: Mapping[int, Decided], current: Decided | None
 ) -> bool:
-    """Return whether this lead's word decides a pair that needs two leads; if not, it is a proposal.
+    """Return whether this lead's grade decides a pair that needs two leads; else it is a proposal.
 
-    `proposals`: by lead. `current`: the decision that holds now; saying the same again needs nobody else.
+    `proposals`: by lead. `current`: the present decision, which a lead may confirm alone.
     """
     of_others = {proposed for lead, proposed in proposals.items() if lead != lead_pk}
     return decided == current or decided in of_others or len(of_others) > 1

@@ -21,7 +21,7 @@ SETTLED = ("unanimous", "adjudicated")
 
 
 class ConsensusPair(NamedTuple):
-    """A pair with its current independent grades by annotator, and the grade that settles it."""
+    """A pair with its current independent grades by annotator, and its settled grade."""
 
     query_id: str
     doc_id: str
@@ -37,9 +37,9 @@ def find_majority(grades: Sequence[int]) -> int | None:
 
 
 def compare_estimates(dataset: str, pairs: Iterable[ConsensusPair], names: Mapping[int, str]) -> Consensus:
-    """Return the estimates of all shared pairs, in their order; none if Dawid and Skene's method did not converge.
+    """Return the estimates of the pairs with two or more judgments; none if Dawid and Skene's method did not converge.
 
-    `names`: of the annotators. `pairs` may also contain pairs with fewer judgments.
+    `names`: of the annotators, by the keys of `ConsensusPair.grades`.
     """
     shared = [pair for pair in pairs if len(pair.grades) > 1]
     people, columns = _gather(shared, names)
@@ -83,8 +83,7 @@ def _gather(
 
 @lru_cache(4096)
 def _sum_up(grades: tuple[int, ...]) -> tuple[int | None, float]:
-    """Return majority and median of each pair, computed once per pattern: a million pairs have a few hundred
-    patterns."""
+    """Return majority and median. Cached: a million pairs have a few hundred different tuples of grades."""
     return find_majority(grades), float(median(grades))
 
 

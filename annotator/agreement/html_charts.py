@@ -1,8 +1,8 @@
 """Draw the charts of the HTML report, and choose the colours of its matrices.
 
-A chart is SVG without scripts, links or fonts. Its style comes from the page. Its description holds every number, for
-readers who cannot see it; a table beside it holds them too. The coordinates are computed here, so SVG is written here
-and not in the template. A matrix is a table with coloured cells, so that it can be read aloud, copied and printed.
+A chart is SVG without scripts, links or fonts, with the style of the page. Its description has every number, for readers
+who cannot see it; so has a table of the page. SVG is written here, and not in the template, because the coordinates are
+computed here. A matrix is a table with coloured cells, which can be read aloud, copied and printed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -123,7 +123,7 @@ def draw_grades(counts: Mapping[str, Sequence[int]]) -> str:
 
 
 def _find_axis_start(values: Sequence[CoefficientValue], target: float) -> float:
-    """Return the tick at which the axis starts: 0, or lower where a value or an interval is."""
+    """Return the tick at which the axis starts: 0, or a lower one if a value or an interval is below 0."""
     lows = [value.ci95[0] if value.ci95 else value.value for value in values if value.value is not None]
     lowest = min([0.0, target, *lows])
     return next(tick for tick in reversed(TICKS) if tick <= max(lowest, -1.0))
@@ -150,10 +150,10 @@ MOST_IN_MATRIX = 20
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """A cell of a matrix; without a background it has the page's neutral one."""
+    """A cell of a matrix."""
 
     text: str
-    background: str = ""  # #rrggbb
+    background: str = ""  # #rrggbb; "": neutral
     color: str = ""  # of the text
 
 
@@ -178,7 +178,7 @@ class ColouredMatrix:
 def make_heat_map(pairs: Sequence[PairAgreement], annotators: Sequence[str]) -> ColouredMatrix:
     """Return Cohen's kappa of every two annotators above the diagonal, and the pairs they share below it.
 
-    Of more than MOST_IN_MATRIX annotators, those are shown who share most pairs with others.
+    Of more than MOST_IN_MATRIX annotators, those who share the most pairs with others are shown.
     """
     sharing = {person for pair in pairs for person in pair.annotators}
     if len(annotators) > MOST_IN_MATRIX:
@@ -209,7 +209,7 @@ def choose_people(pairs: Sequence[PairAgreement], annotators: Sequence[str]) -> 
 
 
 def make_confusion_matrix(pair: PairAgreement) -> ColouredMatrix:
-    """Return the grades of two annotators on the pairs both judged; rows are the first one's."""
+    """Return the grades of two annotators on the pairs that both judged; rows: the first annotator's."""
     first, second = pair.annotators
     highest = max(max(row) for row in pair.confusion) or 1
     rows = tuple(

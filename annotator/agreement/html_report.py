@@ -1,9 +1,8 @@
-"""Write the agreement report as one self-contained HTML page, to send, print and keep beside a release.
+"""Write the agreement report as one self-contained HTML page, to send, to print, and to keep with a release.
 
-This file chooses and orders what the page shows; `templates/report.html.jinja` holds its words and its HTML. The same
-report and time give the same bytes. Jinja escapes every value, and stops at one that the template names and this file
-does not give. Every number in a picture is also in a table. Estimates appear only if asked for, beside leads' decisions
-and never in their place.
+This file selects the content of the page; `templates/report.html.jinja` has its words and its HTML. The same report and
+time give the same bytes. Jinja escapes every value, and fails if the template needs a value that is missing here. Every
+number in a picture is also in a table. Estimates are shown on request, next to leads' decisions and never in their place.
 """
 
 from collections.abc import Mapping, Sequence
@@ -106,7 +105,7 @@ def _make_environment() -> "Environment":
 
 
 def _clean_value(value: object) -> object:
-    """Remove what XML refuses, and what turns the writing direction around it. Markup was cleaned when it was made."""
+    """Remove characters that XML refuses or that change the writing direction. Markup is clean already."""
     return value if hasattr(value, "__html__") else clean(str(value))
 
 
@@ -131,7 +130,6 @@ def _list_findings(report: AgreementReport) -> list[str]:
 
 
 def _choose_pairs(report: AgreementReport) -> dict[str, Any]:
-    """Return what the page shows of every two annotators."""
     pairs = report.measured.annotator_pairs
     listed, unlisted = choose_listed_pairs(report)
     return {
@@ -146,7 +144,7 @@ def _choose_pairs(report: AgreementReport) -> dict[str, Any]:
 def choose_listed_pairs(report: AgreementReport) -> tuple[Sequence[PairAgreement], str]:
     """Return the annotator pairs that the tables list, and a sentence about the others ("" if all are listed).
 
-    Of more than MOST_LISTED, those come first that lower the dataset's kappa most (`rank_pairs`).
+    Of more than MOST_LISTED, those that lower the dataset's kappa most are listed (`rank_pairs`).
     """
     pairs = report.measured.annotator_pairs
     if len(pairs) <= MOST_LISTED:
@@ -168,13 +166,13 @@ def choose_listed_pairs(report: AgreementReport) -> tuple[Sequence[PairAgreement
 
 @dataclass(frozen=True, slots=True)
 class ListedGroups:
-    """The groups that the page shows, each with its label."""
+    """The groups that the page shows."""
 
     by: str
     chart: str  # SVG
     drawn: int  # groups in the chart
-    listed: Sequence[tuple[str, GroupAgreement]]
-    unlisted: int
+    listed: Sequence[tuple[str, GroupAgreement]]  # with their labels
+    unlisted: int  # groups that are not listed
 
 
 def _choose_groups(report: AgreementReport) -> ListedGroups | None:
@@ -201,7 +199,6 @@ def _label_group(group: GroupAgreement) -> str:
 
 
 def _choose_people(report: AgreementReport) -> dict[str, Any]:
-    """Return what the page shows of each annotator."""
     measured = report.measured
     leanings: Sequence[Leaning] = measured.leanings
     if len(leanings) > MOST_LISTED:
@@ -218,7 +215,6 @@ def _choose_people(report: AgreementReport) -> dict[str, Any]:
 
 
 def _choose_periods(report: AgreementReport) -> dict[str, Any]:
-    """Return what the page shows of agreement over time."""
     people, people_in_periods = choose_people_by_period(report)
     return {
         "periods_chart": Markup(draw_periods(report.periods, report.kappa_target)),

@@ -1,10 +1,10 @@
 """Compute intervals: percentile bootstrap over queries, exact bounds, and corrections for many claims.
 
-Pairs of one query depend on each other (one hard query is hard in all its pairs), so whole queries are resampled. A
+Pairs of one query depend on each other (a hard query is hard in all its pairs), so whole queries are resampled. A
 resample is a weighted sum of per-query counts, and all resamples are a few matrix products. Efron & Tibshirani (1993),
-An Introduction to the Bootstrap, ch. 13. Diagnosis makes a claim only where chance would seldom produce it: with twenty
-annotators some 95 % interval misses the truth by chance, so many claims use stricter intervals (Bonferroni). A dataset
-with nothing to find gives one in at most `FALSE_CLAIMS` of cases.
+An Introduction to the Bootstrap, ch. 13. With twenty annotators, some 95 % interval misses the truth by chance, so the
+diagnosis uses stricter intervals for many claims (Bonferroni): if there is nothing to find, it makes a claim in at most
+`FALSE_CLAIMS` of the cases.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,8 +19,8 @@ from annotator.agreement.comparisons import FigureEstimate
 from annotator.agreement.judgment_table import Floats, Ints
 from annotator.agreement.records import FEW_QUERIES, Interval
 
-AT_ONCE = 640_000  # weights at a time: what fits into a processor's cache
-KEPT = 128_000_000  # weights that are kept for the next walk, a byte each; more are drawn again
+AT_ONCE = 640_000  # weights at a time, as many as fit into a processor's cache
+KEPT = 128_000_000  # weights that are kept for the next iteration, a byte each; more are drawn again
 MIN_DEFINED = 0.5
 FEWEST_QUERIES = 2
 Singles = NDArray[np.float32]
@@ -36,7 +36,7 @@ class CountBlock:
 
 @dataclass(slots=True)
 class Resamples:
-    """The number of times that each query (sorted, each once) is drawn in each of `count` resamples.
+    """How often each query is drawn in each of `count` resamples. `queries`: sorted, each once.
 
     The same seed and queries give the same resamples on every iteration.
     """
@@ -68,8 +68,7 @@ class Resamples:
             yield part, weights.astype(np.float32)
 
     def sum(self, blocks: Sequence[CountBlock]) -> list[Floats]:
-        """Return, for each block, its features summed over each resample: resamples x f. Every block's queries must
-        be known."""
+        """Return the features of each block summed over each resample: resamples x f. `queries` has those of all blocks."""
         widths = [block.features.shape[1] for block in blocks]
         features = np.zeros((len(self.queries), sum(widths)))
         ends = np.cumsum(widths, dtype=np.int64)
@@ -92,10 +91,9 @@ def _draw(random: Generator, queries: int, resamples: int) -> Ints:
 def find_tail(queries: Ints | int) -> Floats:
     """Return the share of resamples that a 95 % interval leaves out at each end: at most 0.025, less for few queries.
 
-    Percentiles of the resamples of n queries are too narrow for two reasons: the resamples spread sqrt((n - 1) / n)
-    too little, and they stand for a normal distribution instead of Student's t. Reaching further out corrects both:
-    Hesterberg (2015), What Teachers Should Know About the Bootstrap, Am. Stat. 69(4), the expanded percentile
-    interval.
+    The usual percentiles give too narrow intervals: resamples of n queries spread too little by sqrt((n - 1) / n), and
+    they follow a normal distribution instead of Student's t. Percentiles further out correct both: Hesterberg (2015), What
+    Teachers Should Know About the Bootstrap, Am. Stat. 69(4), the expanded percentile interval.
     """
     from scipy.special import ndtr, stdtrit
 
@@ -104,11 +102,10 @@ def find_tail(queries: Ints | int) -> Floats:
 
 
 def interval(values: Floats, queries: int) -> tuple[float, float] | None:
-    """Return the 95 % interval of a figure from its resamples (n) over this many queries; NaN marks undefined
-    resamples.
+    """Return the 95 % interval of a figure from its resamples (n; NaN: undefined) over this many queries.
 
-    None for a single query: its pairs are the same in every resample, so the interval would have no width. None if
-    fewer than half of the resamples define the figure: an interval of the rest would mislead.
+    None for a single query: every resample is the same, so the interval would have no width. None if fewer than half of
+    the resamples define the figure: an interval of the rest would mislead.
     """
     defined = values[~np.isnan(values)]
     if queries < FEWEST_QUERIES or not len(values) or len(defined) < MIN_DEFINED * len(values):
@@ -134,16 +131,16 @@ def intervals(values: Floats, queries: Ints) -> list[tuple[float, float] | None]
 
 
 def _quantile(ordered: Floats, defined: Ints, share: Floats) -> Floats:
-    """Return a separate quantile (m) for each row (m x n, ascending, NaN last), interpolated linearly.
+    """Return a quantile of each row (m x n, ascending, NaN last), interpolated linearly.
 
-    Only the first `defined` (m) values of each row count.
+    `share` (m): which quantile. `defined` (m): the number of values before NaN.
     """
     position = share * (defined - 1)
     below = np.floor(position).astype(np.int64)
     above = np.minimum(below + 1, defined - 1)
     rows = np.arange(len(ordered))
     low, high, weight = ordered[rows, below], ordered[rows, above], position - below
-    # np.quantile starts from the nearer neighbour. The last digit can differ, so each row keeps the way it always had.
+    # np.quantile interpolates from the nearer neighbour, which can change the last digit. Published figures must not change.
     from_high = (weight >= 0.5) & (defined < ordered.shape[1])
     return np.where(from_high, high - (high - low) * (1 - weight), low + (high - low) * weight)
 
@@ -153,17 +150,16 @@ SHOWN = 0.95
 
 
 def confidence(claims: int) -> float:
-    """Return the confidence that each of this many intervals needs for all of them to hold together."""
+    """Return the confidence that each of this many intervals needs, so that all of them hold together."""
     return 1 - FALSE_CLAIMS / max(1, claims)
 
 
 def cluster_interval(estimate: FigureEstimate, *, level: float = SHOWN) -> Interval | None:
-    """Return the interval of a figure that is smooth in summed counts; queries are the clusters.
+    """Return the interval of a figure from the influences of its queries; None below FEW_QUERIES queries.
 
-    The variance is that of the queries' influences: the infinitesimal jackknife, which the bootstrap by query
-    approaches (Efron 1982, The Jackknife, the Bootstrap and Other Resampling Plans, ch. 6), with Student's t for few
-    queries. Unlike percentiles of a thousand resamples, it works at any level. None below FEW_QUERIES queries: too
-    few to tell how queries differ.
+    The infinitesimal jackknife, which the bootstrap by query approaches (Efron 1982, The Jackknife, the Bootstrap and
+    Other Resampling Plans, ch. 6), with Student's t for few queries. Unlike percentiles of a thousand resamples, it works
+    at any level.
     """
     from scipy.special import stdtrit
 

@@ -1,8 +1,7 @@
 """Measure a set of judgments: every coefficient with its interval, or why it is undefined.
 
-Coefficients are functions of summed counts, so a value and its resamples come from one formula. `measure_briefly` skips
+Coefficients are functions of summed counts, so one formula gives a value and its resamples. `measure_briefly` skips the
 resamples: its only interval is that of the unweighted kappa, from the queries' influences (intervals.py).
-`measure_given` measures a file's grades. `measure_own` says nothing about fewer than FEW_OWN pairs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -139,8 +138,8 @@ def measure(
 ) -> MeasuredAgreement:
     """Return every figure over these judgments; `names[n]` is annotator n.
 
-    With `only`, the figures are over the pairs that this annotator judged, and Cohen's kappa is theirs with each
-    other annotator. `resamples` 0 leaves the intervals out.
+    `only`: measures the pairs that this annotator judged, and Cohen's kappa of this annotator with each other one.
+    `resamples` 0 leaves the intervals out.
     """
     if only is not None:
         judged = judged.where(np.isin(judged.pair, judged.pair[judged.annotator == only]))
@@ -188,7 +187,7 @@ def measure(
 
 
 def mean_kappas(tables: Floats) -> Mapping[str, CoefficientValue]:
-    """Return Cohen's kappas of a dataset from its annotator pairs' tables (p x 4 x 4); the same values as `measure`."""
+    """Return a dataset's Cohen's kappas from the tables of its annotator pairs (p x 4 x 4), without intervals."""
     why = ONE_GRADE if len(tables) else NO_SHARED_PAIR
     return {
         kind: _value(float(cohen.mean_kappa(tables, weights)), None, why, NO_RESAMPLES)
@@ -197,22 +196,21 @@ def mean_kappas(tables: Floats) -> Mapping[str, CoefficientValue]:
 
 
 def _value(point: float, ci95: tuple[float, float] | None, why: str, no_interval: str) -> CoefficientValue:
-    """Return a figure with its interval or why it has none; if the figure is NaN, `why` it is undefined."""
+    """Return a figure with its interval, or `no_interval`; if the figure is NaN, `why`."""
     if isnan(point):
         return CoefficientValue(None, None, why)
     return CoefficientValue(point, ci95, None if ci95 else no_interval)
 
 
 def _explain_no_interval(queries: int, resamples: int) -> str:
-    """Return why a figure over so many queries would have no interval, where so many resamples were asked for."""
+    """Return why a figure over this many queries and resamples would have no interval."""
     if queries < FEWEST_QUERIES:
         return ONE_QUERY
     return TOO_OFTEN_UNDEFINED if resamples else NO_RESAMPLES
 
 
 def _resample(query: Ints, resamples: int, seed: int) -> Resamples:
-    """Return the resamples of these queries (in any order, repeated); of fewer than FEWEST_QUERIES queries, no
-    resamples."""
+    """Return the resamples of these queries; none if fewer than FEWEST_QUERIES are different."""
     queries, _ = number(query)
     return Resamples(queries, resamples if len(queries) >= FEWEST_QUERIES else 0, seed)
 
@@ -267,7 +265,7 @@ def _list_pairs(
 def _list_leanings(
     tables: ConfusionTables, pairs: PairSums, names: Sequence[str], resamples: int
 ) -> tuple[Leaning, ...]:
-    """Return how much higher each annotator grades than the others on the same pairs, by annotator number."""
+    """Return how much higher each annotator grades than the others on the same pairs."""
     first, second = tables.first.tolist(), tables.second.tolist()
     means, comparisons = compute_mean_leanings(pairs.totals, first, second, len(names))
     spans, queries = intervals(pairs.mean_leaning(), pairs.queries_by_annotator), pairs.queries_by_annotator
@@ -300,9 +298,10 @@ ME = 0
 def measure_own(
     rows: Sequence[tuple[int, int, int, int]], person: int, *, resamples: int, seed: int
 ) -> OwnAgreement:
-    """Return a person's agreement with the others on the same pairs, from rows of query, pair, annotator and grade.
+    """Return a person's agreement with the others on the same pairs; only the number of pairs if it is below FEW_OWN.
 
-    The caller selects the rows so that the sums reveal no single grade (`own_agreement.py`).
+    `rows`: query, pair, annotator, grade. The caller selects them so that the sums show no single grade
+    (`own_agreement.py`).
     """
     query, pair, annotator, grade = np.array(rows, dtype=np.int64).reshape(-1, 4).T
     others = np.unique(annotator[annotator != person])

@@ -1,10 +1,10 @@
-"""Choose what an annotator's own agreement counts, so that no change of the figures shows a single grade.
+"""Choose the comparisons of an annotator's own agreement, so that no change of the figures shows a single grade.
 
-Annotators see these figures while they judge. So the figures count comparisons of an annotator's first grade of a pair with
-another annotator's first grade: changing a grade later moves nothing. Comparisons enter in whole steps, in the order of
-time. A step has OWN_STEP comparisons with the same own grade, and of each other annotator in it at least FEW_WITH_ONE. So the
-difference between two states of a figure is a sum over whole steps. A person with a second account, who knows part of a step,
-still sees only a sum over FEW_WITH_ONE comparisons with a colleague.
+Annotators see these figures while they judge. So an annotator's first grade of a pair is compared with another
+annotator's first grade: a later change of a grade moves nothing. Comparisons are added in whole steps, in the order of
+time. A step has OWN_STEP comparisons with the same own grade, at least FEW_WITH_ONE with each other annotator in it. So
+two states of a figure differ by a sum over whole steps. Somebody with a second account, who knows part of a step, still
+sees only a sum over FEW_WITH_ONE comparisons with a colleague.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from annotator.agreement.records import FEW_WITH_ONE, OWN_STEP, ComparedGrade
 
 
 def choose_compared(compared: Iterable[ComparedGrade]) -> list[ComparedGrade]:
-    """Return the comparisons in whole steps. Those that are chosen stay chosen when later ones are added."""
+    """Return the comparisons in whole steps. Later comparisons never remove one that was returned before."""
     by_other: dict[tuple[int, int], list[ComparedGrade]] = {}
     for comparison in sorted(compared, key=_find_order):
         by_other.setdefault((comparison.own_grade, comparison.annotator_pk), []).append(comparison)

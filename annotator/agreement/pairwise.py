@@ -1,7 +1,7 @@
 """Compute Cohen's kappa of every two annotators and of the dataset, and who grades higher, with intervals.
 
 Processes some annotator pairs at a time, so that 200 annotators need no more memory than 20. With many annotators, most
-pairs of them share pairs of one query only; every resample then gives the same kappa, so their tables are not summed.
+annotator pairs share pairs of one query only. Every resample then gives the same kappa, so their tables are not summed.
 """
 
 from collections.abc import Sequence
@@ -92,9 +92,9 @@ def sum_pairs(tables: ConfusionTables, resamples: Resamples, *, annotators: int)
 def compute_mean_leanings(
     totals: Floats, first: Sequence[int], second: Sequence[int], annotators: int
 ) -> tuple[Floats, Floats]:
-    """Return how much higher each annotator grades than the others on the same pairs, and over how many comparisons.
+    """Return each annotator's mean difference from the others on the same pairs, and the number of comparisons.
 
-    `tables`: p x 4 x 4.
+    `totals`: the tables of the annotator pairs (p x 4 x 4). `first` and `second`: their annotators (p).
     """
     flat = flatten(totals)
     difference, comparisons = flat @ SIGNED.ravel(), flat @ np.ones(CELLS)
@@ -116,9 +116,9 @@ class _ResampledPairs(NamedTuple):
 def _draw(
     tables: ConfusionTables, resamples: Resamples, several: Ints, queries: Ints
 ) -> tuple[Floats, Floats]:
-    """Return the tables of the annotator pairs `several` over each resample, and how often each query is drawn.
+    """Return the tables of the annotator pairs in `several` over each resample, and how often each query is drawn.
 
-    The tables are pairs x 16 x resamples; the draws of `queries` (indexes) are queries x resamples.
+    The shapes are pairs x 16 x resamples, and queries x resamples. `several`, `queries`: indexes.
     """
     counts = tables.counts[(several[:, None] * CELLS + np.arange(CELLS)).ravel()]
     cells = np.empty((len(several), CELLS, resamples.count), dtype=counts.dtype)
@@ -131,7 +131,7 @@ def _draw(
 
 
 def _count_shared(tables: ConfusionTables) -> "csr_array":
-    """Return how many pairs of each query each annotator pair shares: sparse, p x n."""
+    """Return the number of pairs that each annotator pair shares in each query: sparse, p x n."""
     from scipy.sparse import csr_array
 
     cells, pairs = tables.counts.shape[0], len(tables.first)
@@ -140,7 +140,7 @@ def _count_shared(tables: ConfusionTables) -> "csr_array":
 
 
 def _name_people(tables: ConfusionTables, annotators: int) -> "csr_array":
-    """Return the first and the second annotator of each annotator pair, as 1 and -1: sparse, annotators x p."""
+    """Return a sparse matrix (annotators x p): 1 and -1 for the first and the second annotator of each pair."""
     from scipy.sparse import csr_array
 
     pairs = np.arange(len(tables.first))
@@ -151,7 +151,7 @@ def _name_people(tables: ConfusionTables, annotators: int) -> "csr_array":
 def _fill_single(
     sums: PairSums, drawn: _ResampledPairs, rows_of_pairs: Ints, rows: Ints, times: Floats
 ) -> None:
-    """Fill the rows of annotator pairs that share pairs of one query, drawn so many `times`: rows x resamples."""
+    """Fill the rows of annotator pairs that share pairs of one query. `times` it is drawn: rows x resamples."""
     totals = sums.totals[rows_of_pairs[rows]]
     shared = flatten(totals).sum(axis=1)[:, None] * times
     drawn.shared[rows] = shared
@@ -167,7 +167,7 @@ def _fill_several(
 ) -> None:
     """Fill the rows of annotator pairs with several queries, and their intervals.
 
-    Takes their tables over each resample: rows x 16 x resamples.
+    `cells`: their tables over each resample, rows x 16 x resamples.
     """
     step = max(1, IN_CACHE // cells.shape[2])
     for start in range(0, len(rows), step):

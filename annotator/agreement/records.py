@@ -1,7 +1,7 @@
 """Records of measured agreement: figures, findings, selected pairs, and the comparison since a guideline version.
 
-Every surface shows these records; `as_json` gives the documented shape of `agreement --json`. An undefined figure says
-why. `warn_of_few` is the one rule for how many shared pairs and queries a figure needs.
+Pages, commands and reports show these records; `as_json` gives the documented shape of `agreement --json`. An undefined
+figure says why. `warn_of_few` decides how many shared pairs and queries a figure needs.
 """
 
 from collections.abc import Mapping
@@ -51,13 +51,13 @@ class PairSelection:
     """The pairs that a figure or a sentence is about, in a form that fits into an address. Default: all shared pairs."""
 
     kind: Literal["shared", "differing", "given", "repeat", "gold", "quick"] = "shared"
-    """"shared"; "differing": shared pairs whose grades differ; "given": pairs to which `annotators[0]`, or anybody if
-    there is no name, gave `grade`, shared or not; of the checks of `annotators[0]`: "repeat" (answered differently
-    the second time), "gold" (answered wrong), "quick" (judged far faster than usual for them)."""
+    """"shared": judged by two or more; "differing": shared, with different grades; "given": pairs to which
+    `annotators[0]`, or anybody if there is no name, gave `grade`. Of `annotators[0]` alone: "repeat" (judged differently
+    the second time), "gold" (judged wrong), "quick" (judged far faster than usual)."""
     annotators: tuple[str, ...] = ()
     """None, one (pairs judged together with others) or two (pairs both judged)."""
     grades: tuple[int, int] | None = None
-    """Two grades on one pair; of two annotators the first's and the second's, otherwise in either order."""
+    """Two grades on one pair; with two annotators, the first's and the second's; else in any order."""
     by: str | None = None  # field of the group
     value: str | None = None  # value of the group
     grade: int | None = None  # for the kind "given"
@@ -69,7 +69,7 @@ class PairSelection:
 class DiagnosisFinding:
     """A sentence of the diagnosis."""
 
-    kind: str  # the rule that made the finding, for tests and for the page's icons
+    kind: str  # the rule that made the finding
     sentence: str
     pairs: PairSelection | None = None  # the pairs it is about; None: no pairs in particular
 
@@ -82,7 +82,7 @@ class AgreementVerdict:
     """"unknown": the interval spans the target, or kappa is undefined."""
     kappa: CoefficientValue
     target: float
-    further: int | None  # about how many more double judgments would decide; None if unknown
+    further: int | None  # about how many more pairs, each judged twice, would decide; None if unknown
     sentence: str
 
     def as_json(self) -> dict[str, Any]:
@@ -91,11 +91,11 @@ class AgreementVerdict:
 
 @dataclass(frozen=True, slots=True)
 class AgreementSummary:
-    """The verdict of a dataset with what it rests on, without the diagnosis."""
+    """The figures and the verdict of a dataset, without the diagnosis."""
 
     measured: "MeasuredAgreement"
     verdict: AgreementVerdict
-    sentences: tuple[str, ...]  # the verdict's, and whether simulated people are among the annotators
+    sentences: tuple[str, ...]  # the verdict's, and one about simulated annotators, if any
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ class AgreementReport:
     outdated: int = 0
     """Current independent grades made under an older guideline or on an older text; they count."""
     blind_pairs: int = 0
-    """Judged pairs that the reader may still judge, and that are left out of every figure."""
+    """Judged pairs that are left out of every figure, because the reader may still judge them."""
 
     @property
     def sharing(self) -> int:
@@ -338,7 +338,7 @@ def warn_of_few(pairs: int, queries: int) -> Message | None:
 
 FEW_OWN = 30
 OWN_STEP = 20
-"""Comparisons with the same own grade that enter the figures of `OwnAgreement` together."""
+"""The comparisons of a step: they have the same own grade and enter the figures of `OwnAgreement` together."""
 FEW_WITH_ONE = 5
 """The fewest comparisons with one other annotator in such a step."""
 
@@ -353,7 +353,7 @@ class SelectedPair:
     doc_id: str
     title: str
     grades: tuple[tuple[str, int], ...]  # by the name that the reader sees
-    distance: int  # how far apart the grades are by which it was selected
+    distance: int  # between the grades for which the pair was selected
     status: str
     case: bool  # whether it is on the page Disagreements
     note: Message | None = None  # the answer on a repeat, the right grade, or the seconds
@@ -384,7 +384,7 @@ class ComparedGrade(NamedTuple):
 class OwnAgreement:
     """The agreement of an annotator with all others together. Names nobody."""
 
-    pairs: int  # that the figures count; with fewer than FEW_OWN, nothing else is filled
+    pairs: int  # that the figures count; below FEW_OWN, all else is empty
     kappa: CoefficientValue | None = None
     observed_agreement: float | None = None
     leaning: Leaning | None = None
@@ -414,7 +414,7 @@ class VersionComparisonPart:
     before: VersionSide
     since: VersionSide
     difference: CoefficientValue  # kappa since minus kappa before
-    state: State  # what is sure about the difference
+    state: State  # "higher" or "lower" only if the difference is surely not chance
     sentence: str
 
 
@@ -430,7 +430,7 @@ class VersionComparison:
     """The whole dataset first, then the categories of those decisions."""
     between: int  # shared pairs judged partly before and partly since, which are on neither side
     simulated: bool = False  # whether some of the annotators are not people
-    unknown: int = 0  # shared pairs with an imported judgment, whose guideline is unknown; on neither side
+    unknown: int = 0  # shared pairs with an imported judgment of unknown guideline; on neither side
 
 
 class GivenGrade(NamedTuple):

@@ -34,7 +34,7 @@ from annotator.labeling.records import AnnotatorResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportInput:
-    """The input of a report beside the judgments."""
+    """The input of a report, except the judgments."""
 
     dataset: str
     kappa_target: float
@@ -48,13 +48,13 @@ class ReportInput:
 
 
 def measure_first(judgments: NamedJudgments) -> tuple[int, CoefficientValue]:
-    """Return the number of shared pairs and the dataset's unweighted kappa without an interval, which takes a moment."""
+    """Return the number of shared pairs, and the dataset's unweighted kappa without an interval. Fast."""
     shared = judgments.judged.shared()
     return len(number(shared.pair)[0]), mean_kappas(sum_tables(shared))["unweighted"]
 
 
 class MeasuredDatasets:
-    """The latest few measurements of whole datasets, by all that they were measured from; see `measure_whole`."""
+    """The latest few measurements of whole datasets, by a digest of their input. See `measure_whole`."""
 
     def __init__(self, most: int = 4) -> None:
         self._most, self._lock = most, Lock()
@@ -87,10 +87,9 @@ _MEASURED = MeasuredDatasets()
 
 
 def measure_whole(judgments: NamedJudgments, *, resamples: int, seed: int) -> MeasuredAgreement:
-    """Measure the whole dataset. This takes longest; meanwhile the caller can read from the database.
+    """Measure the whole dataset, or return a kept measurement of the same judgments.
 
-    The Overview, the page Agreement and the gates of a release ask for the same figures one after the other: the latest few
-    are kept, and found again by a digest of the judgments themselves.
+    Overview, Agreement and the gates of a release need the same figures one after the other.
     """
     return _MEASURED.measure(judgments, resamples=resamples, seed=seed)
 
@@ -103,8 +102,7 @@ def make_report(
     categories: Sequence[GroupAgreement],
     left_out: Sequence[ExclusionCount],
 ) -> AgreementReport:
-    """Make the report. `measured`, `groups` and `categories` come from the functions in this file, for the same
-    judgments."""
+    """Make the report. `measured`, `groups`, `categories`: from the functions of this file, for the same judgments."""
     assessed = assess(
         judgments.judged,
         names=judgments.names,

@@ -1,7 +1,7 @@
-"""Measure how well annotators agree, for leads, for annotators' own work, and for the release gate.
+"""Measure how well annotators agree: for leads, for annotators themselves, and for the release gate.
 
-Only current independent judgments with a grade count. Quality control, third judgments requested because two differed,
-and adjudications do not; unrateable is the absence of a grade; a pair with one annotator adds nothing to agreement.
+Only current independent judgments with a grade count. Judgments of quality control, further judgments requested because
+two differed, decisions, and “cannot rate” do not count. A pair with one annotator adds nothing to agreement.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -109,7 +109,7 @@ MAX_RESAMPLES = 100_000
 RESAMPLES = 1000  # unless another number is asked for
 PAIRS_AT_ONCE = 10_000
 UNDER_WAY = timedelta(minutes=1)
-"""Judgments received since then may still be in a transaction, so their order is not final."""
+"""The order of judgments younger than this is not final: a transaction may still add one."""
 
 
 def compute_agreement(
@@ -122,12 +122,11 @@ def compute_agreement(
     seed: int | None = None,
     report_progress: Callable[[int, CoefficientValue], None] | None = None,
 ) -> AgreementReport:
-    """Measure the agreement of a dataset, by annotator pair and by group, with 95 % intervals and diagnosis. For
-    leads.
+    """Measure the agreement of a dataset and its groups, with 95 % intervals and diagnosis. For leads.
 
-    Pairs that the lead may still judge are left out of every figure. `by`: one of `list_groupings`. `resamples` 0 leaves the intervals out. `seed`: None for the dataset's, with which
-    the verdict is that of a release's gate. The report has real usernames. `report_progress` is called with the number of shared
-    pairs and their kappa without an interval, as soon as they are known.
+    Leaves out pairs that the lead may still judge. `by`: one of `list_groupings`. `resamples` 0 leaves the intervals out.
+    `seed` None: the dataset's, which also the release gate uses. The report has usernames. `report_progress` is called
+    with the number of shared pairs and their kappa without an interval, as soon as they are known.
     """
     with database.read() as session:
         row = _find_led(session, actor, dataset)
@@ -150,8 +149,8 @@ def measure_agreement(
 ) -> AgreementReport:
     """Measure agreement in an open transaction. The caller has checked the role.
 
-    `pseudonyms` (by annotator_pk) replace the usernames, also in the diagnosis; releases use them. `blind`: pairs to leave
-    out, because the reader may still judge them.
+    `pseudonyms` (by annotator_pk) replace the usernames everywhere; releases use them. `blind`: pairs to leave out,
+    because the reader may still judge them.
     """
     if not 0 <= resamples <= MAX_RESAMPLES:
         raise ValidationError(f"resamples: expected 0 to {MAX_RESAMPLES}, found {resamples}")
@@ -160,7 +159,7 @@ def measure_agreement(
     if seed < 0:
         raise ValidationError(f"seed: expected 0 or more, found {seed}")
     dataset_pk = key_of(row.pk)
-    judgments = _find_judged(session, dataset_pk, pseudonyms, blind)
+    judgments = _name(session, read_grades(session, dataset_pk, blind), pseudonyms)
     if report_progress:
         report_progress(*measure_first(judgments))
     with ThreadPoolExecutor(1) as beside:  # arithmetic on one core, while the database counts on another
@@ -188,20 +187,18 @@ def measure_agreement(
 def measure_listed(
     grades: Mapping[tuple[str, str], Mapping[str, int]], *, resamples: int, seed: int
 ) -> dict[str, Any]:
-    """Return the figures of `agreement --json` over judgments from a file, without a database.
+    """Return the figures of `agreement --json` over judgments from a file, without a database. For verifying a release.
 
-    `grades`: the independent grades of each pair by annotator, at least one, by query_id and doc_id. Pairs that are judged alike may
-    share one object. For verifying a release.
+    `grades`: the independent grades by (query_id, doc_id) and annotator, at least one for each pair.
     """
     names, measured = measure_pairs(grades, resamples=resamples, seed=seed)
     return {"annotators": names, **measured.figures_as_json()}
 
 
 def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
-    """Return a value that changes when a report would change, for callers that keep one. For leads."""
+    """Return a value that changes when a report would change, for callers that keep reports. For leads."""
     with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+        dataset_pk = key_of(_find_led(session, actor, dataset).pk)
         changes = read_agreement_stamp(session, dataset_pk)
         return stamp_figures(session, dataset_pk, actor.person_id, changes)
 
@@ -209,9 +206,7 @@ def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
 def list_groupings(database: Database, actor: Actor, dataset: str) -> list[str]:
     """Return every field by which the dataset's agreement can be grouped. For leads."""
     with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
-        return find_groupings(session, dataset_pk)
+        return find_groupings(session, key_of(_find_led(session, actor, dataset).pk))
 
 
 def list_selected_pairs(
@@ -224,17 +219,15 @@ def list_selected_pairs(
     offset: int = 0,
     now: datetime,
 ) -> SelectedPairs:
-    """Return the pairs that a figure or a sentence is about, the furthest apart first, then in the queries' order.
-    For leads.
+    """Return the pairs behind a figure or a sentence, the largest difference first, then in the queries' order. For leads.
 
-    Pairs that the lead may still judge are left out and not counted; a lead may no longer judge a pair seen here.
-    Annotators have letters, as on the pair's page, unless the selection names them; that a lead looked at named annotators is written
-    to the audit log.
+    Leaves out pairs that the lead may still judge; the lead can no longer judge a pair that is returned. Annotators have
+    letters, as on the pair's page, unless the selection names them. Writes to the audit log if it names somebody.
     """
     with database.read() as session:
         row = _find_led(session, actor, dataset)
         blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
-        chosen = select_pairs(
+        selected = select_pairs(
             session,
             key_of(row.pk),
             selection,
@@ -242,28 +235,28 @@ def list_selected_pairs(
             offset=offset,
             blind=blind,
         )
-        reader = PairReader(actor.person_id, chosen.named, row.order_seed)
-        pairs = read_selected_pairs(session, key_of(row.pk), reader, chosen.distances, chosen.notes)
-    _note_shown(database, key_of(row.pk), chosen, reader, now=now)
-    return SelectedPairs(chosen.total, tuple(pairs), len(blind))
+        reader = PairReader(actor.person_id, selected.named, row.order_seed)
+        pairs = read_selected_pairs(session, key_of(row.pk), reader, selected.distances, selected.notes)
+    _note_shown(database, key_of(row.pk), selected, reader, now=now)
+    return SelectedPairs(selected.total, tuple(pairs), len(blind))
 
 
 def iterate_selected_pairs(
     database: Database, actor: Actor, dataset: str, selection: PairSelection, *, now: datetime
 ) -> Iterator[SelectedPair]:
-    """Yield all pairs of a selection, read in chunks. Notes what is shown before the first pair. For leads."""
+    """Yield all pairs of a selection, read in chunks. Notes all of them as seen before the first one. For leads."""
     with database.read() as session:
         row = _find_led(session, actor, dataset)
         dataset_pk = key_of(row.pk)
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
-        chosen = select_pairs(session, dataset_pk, selection, limit=None, blind=blind)
-        reader = PairReader(actor.person_id, chosen.named, row.order_seed)
-    _note_shown(database, dataset_pk, chosen, reader, now=now)
+        selected = select_pairs(session, dataset_pk, selection, limit=None, blind=blind)
+        reader = PairReader(actor.person_id, selected.named, row.order_seed)
+    _note_shown(database, dataset_pk, selected, reader, now=now)
 
     def read() -> Iterator[SelectedPair]:
-        for chunk in split_into_chunks(chosen.distances, PAIRS_AT_ONCE):
+        for chunk in split_into_chunks(selected.distances, PAIRS_AT_ONCE):
             with database.read() as session:
-                pairs = read_selected_pairs(session, dataset_pk, reader, chunk, chosen.notes)
+                pairs = read_selected_pairs(session, dataset_pk, reader, chunk, selected.notes)
             yield from pairs
 
     return read()
@@ -272,10 +265,10 @@ def iterate_selected_pairs(
 def iterate_left_out_judgments(
     database: Database, actor: Actor, dataset: str, kind: str, *, now: datetime
 ) -> Iterator[ExcludedJudgment]:
-    """Yield the judgments left out for this reason (`ExclusionCount.kind`), in the order in which they were stored.
-    For leads.
+    """Yield the judgments that do not count for one reason, in the order in which they were stored. For leads.
 
-    Leaves out pairs that the lead may still judge; a lead may no longer judge a pair shown here.
+    `kind`: of an `ExclusionCount`. Leaves out pairs that the lead may still judge; the lead can no longer judge a pair
+    that is shown.
     """
     with database.read() as session:
         dataset_pk = key_of(_find_led(session, actor, dataset).pk)
@@ -309,12 +302,11 @@ def show_own_agreement(
     *,
     now: datetime,
     resamples: int = RESAMPLES,
-    seed: int | None = None,
 ) -> OwnAgreement:
-    """Return how well the annotator agrees with all others together. `seed`: None for the dataset's.
+    """Return how well the annotator agrees with all others together.
 
-    The pairs behind the figures count as seen: the annotator can no longer change their grades. Raises NotAllowed unless
-    the dataset's leads allow it.
+    The annotator can no longer change the grades of the pairs behind the figures. Raises NotAllowed unless the dataset's
+    leads show the figures to annotators.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -330,18 +322,16 @@ def show_own_agreement(
         compared = choose_compared(list_compared_grades(session, dataset_pk, person, until=now - UNDER_WAY))
     own = {(item.query_pk, item.pair_pk, person, item.own_grade) for item in compared}
     others = [(item.query_pk, item.pair_pk, item.annotator_pk, item.grade) for item in compared]
-    seed = row.seed if seed is None else seed
-    agreement = measure_own([*sorted(own), *others], person, resamples=resamples, seed=seed)
+    agreement = measure_own([*sorted(own), *others], person, resamples=resamples, seed=row.seed)
     if agreement.kappa is not None:
         note_seen(database, {item.pair_pk for item in compared if not item.decided}, person, now=now)
     return agreement
 
 
 def compute_consensus(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Consensus:
-    """Return estimates of the grade of each shared pair, beside its settled grade. For leads, to compare with
-    decisions.
+    """Return estimates of the grade of each shared pair, with its settled grade. For leads, to compare with decisions.
 
-    An estimate settles nothing. Pairs that the lead may still judge are left out.
+    An estimate settles nothing. Leaves out pairs that the lead may still judge.
     """
     with database.read() as session:
         row = _find_led(session, actor, dataset)
@@ -368,24 +358,22 @@ def compare_version(
     version: int | None = None,
     *,
     resamples: int = RESAMPLES,
-    seed: int | None = None,
 ) -> VersionComparison | None:
     """Compare agreement before and since a version of the guideline, in the dataset and by category. For leads.
 
     `version` None: the latest that decisions led to, else the latest. The categories are those of these decisions.
-    Pairs that the lead may still judge are left out. None if there is only one version. `seed`: None for the dataset's.
+    Leaves out pairs that the lead may still judge. Returns None if there is only one version.
     """
     with database.read() as session:
-        row = find_dataset(session, dataset)
+        row = _find_led(session, actor, dataset)
         dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
         numbers, led = read_versions(session, dataset_pk), count_decisions_behind(session, dataset_pk)
         versions = sorted(numbers.values())
-        chosen = choose_version(versions, led, version)
-        if chosen is None:
+        compared_version = choose_version(versions, led, version)
+        if compared_version is None:
             return None
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
-        judgments = _find_judged(session, dataset_pk, blind=blind)
+        judgments = _name(session, read_grades(session, dataset_pk, blind))
         categories = _label(session, dataset_pk, "category", judgments)
     return compare_versions(
         judgments,
@@ -394,9 +382,9 @@ def compare_version(
         dataset=dataset,
         version_numbers=versions,
         led=led,
-        version=chosen,
+        version=compared_version,
         resamples=resamples,
-        seed=row.seed if seed is None else seed,
+        seed=row.seed,
     )
 
 
@@ -413,8 +401,7 @@ def write_report(
 
 
 def write_estimates(target: Path, estimates: Consensus) -> None:
-    """Write the estimates as CSV. Raises InsufficientData if they did not converge; an existing file then stays as it
-    was."""
+    """Write the estimates as CSV. InsufficientData if they did not converge; an existing file then stays unchanged."""
     if not estimates.converged:
         raise InsufficientData(estimates.explain_none())
     write_file(target, write_estimate_rows(estimates))
@@ -428,10 +415,7 @@ def compute_verdict(
     settled: PairSettlements | None = None,
     blind: Collection[int] = frozenset(),
 ) -> AgreementVerdict:
-    """Return whether the dataset's kappa meets its target, for the gate of a release. `target`: another one than its own.
-
-    See `summarize_agreement`.
-    """
+    """Return whether the dataset's kappa meets its target, or another `target`. See `summarize_agreement`."""
     return summarize_agreement(session, row, target=target, settled=settled, blind=blind).verdict
 
 
@@ -443,18 +427,18 @@ def summarize_agreement(
     settled: PairSettlements | None = None,
     blind: Collection[int] = frozenset(),
 ) -> AgreementSummary:
-    """Return the verdict and the figures of a report with the dataset's seed, in a fraction of a report's time.
+    """Return the figures and the verdict of a report without the diagnosis, which takes most of a report's time.
 
-    `settled`: the dataset's pairs, if the caller has read them with the same `blind`, so that the judgments are not read
-    again. `blind`: pairs to leave out, because the reader may still judge them. The caller has checked the role.
+    `settled`: the dataset's pairs, if the caller has read them with the same `blind`: judgments are then not read again.
+    `blind`: pairs to leave out, because the reader may still judge them. The caller has checked the role.
     """
     dataset_pk = key_of(row.pk)
     read = read_grades(session, dataset_pk, blind) if settled is None else select_grades(settled)
     judgments = _name(session, read)
     measured = measure_whole(judgments, resamples=RESAMPLES, seed=row.seed)
     left_out = () if measured.pairs else count_left_out(session, dataset_pk, blind)
-    wanted = row.kappa_target if target is None else target
-    verdict = judge(measured, target=wanted, unrateable=count_unrateable(left_out))
+    target = row.kappa_target if target is None else target
+    verdict = judge(measured, target=target, unrateable=count_unrateable(left_out))
     simulated = judgments.simulated
     sentences = (verdict.sentence, describe_simulated(simulated)) if simulated else (verdict.sentence,)
     return AgreementSummary(measured, verdict, sentences)
@@ -472,24 +456,14 @@ def _find_led(session: Session, actor: Actor, dataset: str) -> DatasetRow:
 
 
 def _note_shown(
-    database: Database, dataset_pk: int, chosen: SelectionResult, reader: PairReader, *, now: datetime
+    database: Database, dataset_pk: int, selected: SelectionResult, reader: PairReader, *, now: datetime
 ) -> None:
-    """Note what this reader is about to be shown, and whose names."""
-    shown = {distance.pair_pk for distance in chosen.distances}
+    """Note the pairs as seen by this reader, and the named annotators in the audit log."""
+    shown = {distance.pair_pk for distance in selected.distances}
     if reader.person_pk is None or not shown:
         return
     note_seen(database, shown, reader.person_pk, now=now)
-    note_named(database, dataset_pk, reader.person_pk, chosen.named, pairs=len(shown), now=now)
-
-
-def _find_judged(
-    session: Session,
-    dataset_pk: int,
-    pseudonyms: Mapping[int, str] | None = None,
-    blind: Collection[int] = frozenset(),
-) -> NamedJudgments:
-    """Return every judgment that counts, without those of the pairs in `blind`."""
-    return _name(session, read_grades(session, dataset_pk, blind), pseudonyms)
+    note_named(database, dataset_pk, reader.person_pk, selected.named, pairs=len(shown), now=now)
 
 
 def _name(session: Session, read: GradeRows, pseudonyms: Mapping[int, str] | None = None) -> NamedJudgments:
@@ -504,7 +478,7 @@ def _read_people(session: Session, pks: Sequence[int]) -> dict[int, tuple[str, b
 
 
 def _list_checks(session: Session, dataset_pk: int, judgments: NamedJudgments) -> list[AnnotatorResult]:
-    """Return the annotators' results of checks, under the names that the report uses."""
+    """Return the annotators' results of gold pairs and repeats, under the names of the report."""
     names = dict(zip(judgments.people, judgments.names, strict=True))
     results = list_results(session, dataset_pk)
     return [replace(result, annotator=names[pk]) for pk, result in results.items() if pk in names]

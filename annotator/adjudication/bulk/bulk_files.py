@@ -1,11 +1,11 @@
 """Read and check files of decisions and document orders, and write the queue as CSV for a meeting.
 
-Decisions: `query_id,doc_id,grade,rationale[,reason]`, or an exported queue, filled in (recognized by its column `seen`;
-its other columns are ignored, and a row without grade, rationale and reason is undecided). Orders: `query_id,doc_id`,
-best document first. Refuses a grade other than 0-3 or "unrateable", a blank rationale, an unknown column, a pair that
-occurs twice. Every bad line is reported. A line of an export is checked against the state it was exported in; a line
-that repeats the current decision is accepted. Ids are kept exactly; an id that a spreadsheet would rewrite (007, 1e5,
-3-4) is exported with an apostrophe. An export names nobody.
+A file of decisions has `query_id,doc_id,grade,rationale[,reason]`, or is an exported queue, filled in. An export is
+recognized by its column `seen`; its other columns are ignored, and a row without grade, rationale and reason is
+undecided. A file of orders has `query_id,doc_id`, best document first. A grade other than 0-3 or "unrateable", a blank
+rationale, an unknown column, and a pair that occurs twice are refused; every bad line is reported. A line of an export is
+refused if its pair has changed since the export, unless it repeats the current decision. Ids are kept exactly; an id that
+a spreadsheet would rewrite (007, 1e5, 3-4) is exported with an apostrophe. An export names nobody.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -114,7 +114,7 @@ def list_grades(judgments: Sequence[IndependentJudgment]) -> str:
 
 
 def list_notes(judgments: Sequence[IndependentJudgment], *, seed: Seed, pair: str) -> str:
-    """Return the notes, each after the letter that its writer has on the pair's page. `seed`: the dataset's."""
+    """Return the notes, each with the letter of its writer on the pair's page. `seed`: the dataset's."""
     letters = assign_letters(judgments, seed=seed, pair=pair)
     notes = [f"{letters[name_judge(judgment)]}: {judgment.note}" for judgment in judgments if judgment.note]
     return "\n".join(sorted(notes))
@@ -134,12 +134,12 @@ def write_queue(lines: Iterable[QueueLine]) -> Iterator[bytes]:
 
 
 def write_seen(pair: str, seen: str) -> str:
-    """Return the cell `seen`: the pair's key and the digest of what was seen. It reveals changed ids."""
+    """Return the cell `seen`: the pair's key, with which changed ids are found, and the digest of what was seen."""
     return f"{pair}:{seen}"
 
 
 def read_seen(cell: str) -> tuple[str, str]:
-    """Return the key and the digest of a cell `seen`; the digest is empty if the cell is not of an export."""
+    """Return the key and the digest of a cell `seen`; the digest is "" if no export wrote the cell."""
     pair, _, seen = cell.strip().partition(":")
     return pair, seen
 
@@ -170,7 +170,7 @@ class DecisionLine:
 
 
 def read_decisions(data: bytes, path: str, problems: Problems) -> list[DecisionLine]:
-    """Return the good lines of a CSV file's bytes; bad ones are added to `problems`. BadInput for wrong columns."""
+    """Return the good lines of a CSV file, and add the bad ones to `problems`. BadInput for wrong columns."""
     read_row = partial(_read_decision_row, exported=_is_exported(data, path))
     return read_pair_table(data, path, problems, read_row, columns=DECISION_COLUMNS, optional=OPTIONAL)
 
@@ -239,7 +239,7 @@ class OrderLine:
 
 
 def read_order(data: bytes, path: str, problems: Problems) -> list[OrderLine]:
-    """Return the good lines of a CSV file's bytes, in the file's order. BadInput for wrong columns."""
+    """Return the good lines of a CSV file in their order, and add the bad ones to `problems`. BadInput for wrong columns."""
     return read_pair_table(data, path, problems, _read_order_row, columns=ORDER_COLUMNS)
 
 
@@ -250,14 +250,14 @@ def _read_order_row(row: TableLine, problems: Problems) -> OrderLine | None:
 
 @dataclass(frozen=True, slots=True)
 class PairToDecide:
-    """A pair of the pool that a file decides on, as it is now."""
+    """A pair of the pool that a file decides on, in its present state."""
 
     pair_pk: int
     key: str
     open: bool | None  # whether it waits for a lead; None if it is no disagreement
     status: str  # if it is no disagreement
     judged: bool  # by the lead who decides
-    event_ids: Sequence[str]  # of the judgments that are shown
+    event_ids: Sequence[str]  # of the judgments that a lead sees
     last: Decision | None
     settled: int | None = None  # the settled grade, if it is no disagreement
 
@@ -270,7 +270,7 @@ class PairToDecide:
 def check_lines(
     lines: Sequence[DecisionLine], pairs: Mapping[tuple[str, str], PairToDecide], problems: Problems
 ) -> None:
-    """Add a problem for each line that must not be decided."""
+    """Add a problem for each line with a decision that is not allowed."""
     for line in lines:
         if line.decided is None:
             continue
@@ -289,9 +289,9 @@ def check_lines(
 
 
 def is_decided_so(line: DecisionLine, pair: PairToDecide) -> bool:
-    """Return whether the line says only what holds already, and the pair does not wait for a lead again.
+    """Return whether the pair is already decided exactly so, and does not wait for a lead again.
 
-    What holds is a decision with all that it says, or the grade of a pair that needs no decision.
+    A pair without disagreement counts as decided so if it is settled at the line's grade.
     """
     last = pair.last
     if last is None and pair.open is None:
@@ -305,7 +305,7 @@ def is_decided_so(line: DecisionLine, pair: PairToDecide) -> bool:
 
 
 def _find_change(line: DecisionLine, pair: PairToDecide) -> str | None:
-    """Say what changed of the pair since the export; None if nothing did, or only this very decision was made."""
+    """Say how the pair has changed since the export; None if it has not, or only by this same decision."""
     if (
         line.seen is None
         or line.pair != pair.key

@@ -1,7 +1,7 @@
 """Decide many pairs at once, from a file or by a policy for small differences; export the queue as a file.
 
-All or nothing: one bad line, or one pair that has changed since it was seen, and nothing is stored. Refuses whatever a
-single decision is refused for: a pair that the lead judged, one that is no disagreement, a blank rationale.
+All or nothing: if one line is bad, or one pair has changed since it was seen, nothing is stored. The refusals are those of
+a single decision: a pair that the lead judged, a pair that is no disagreement, a blank rationale.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -83,8 +83,8 @@ class FileDecisions:
 
     decided: int  # for the first time
     revised: int
-    unchanged: int  # the line says what holds already
-    skipped: int  # rows of an export that were left open
+    unchanged: int  # decided so already
+    skipped: int  # rows of an export without a decision
     proposed: int  # a second lead must decide too
     dry_run: bool
 
@@ -93,8 +93,8 @@ class FileDecisions:
 class OrderedDocuments:
     """The result of a file of document orders."""
 
-    queries: int  # that got another order
-    unchanged: int  # queries that had this order
+    queries: int  # with a new order
+    unchanged: int  # queries that had this order already
     documents: int  # of all these queries
     dry_run: bool
 
@@ -111,10 +111,10 @@ def adjudicate_file(
 ) -> FileDecisions:
     """Decide every pair of a CSV file, or none.
 
-    `data`: `query_id,doc_id,grade,rationale[,reason]`, or the file of `export_queue`, filled in. `path`: the file as the
-    user named it. A line that says what holds already changes nothing, unless the pair waits for a lead again; a line that
-    says otherwise adds a revision. A row of an export is refused if its pair has changed since. BadInput names every bad
-    line. The answer compares each line with what holds, so its pairs are recorded as seen, also if the file is refused.
+    `data`: `query_id,doc_id,grade,rationale[,reason]`, or the file of `export_queue`, filled in. `path`: the file's name
+    for messages. A line that repeats the current decision changes nothing, unless the pair waits for a lead again; any
+    other line adds a revision. A row of an export is refused if its pair has changed since. BadInput names every bad line.
+    Messages can show grades, so the pairs are recorded as seen, also if the file is refused.
     """
     lead_pk, problems = require_person(actor), Problems(path)
     lines = read_decisions(data, path, problems)
@@ -167,8 +167,8 @@ def order_documents(
 ) -> OrderedDocuments:
     """Store the order of each query's documents from a CSV file (`query_id,doc_id`, best first), or nothing.
 
-    The order decides where grades do not: releases list documents by grade and the annotators' mean first. A query that is
-    not in the file keeps its order. `path`: the file as the user named it. BadInput names every bad line.
+    Releases list documents by grade, then by the annotators' mean, then in this order. A query that is not in the file
+    keeps its order. `path`: the file's name for messages. BadInput names every bad line.
     """
     lead_pk, problems = require_person(actor), Problems(path)
     lines = read_order(data, path, problems)
@@ -208,9 +208,9 @@ def export_queue(
 ) -> Iterator[bytes]:
     """Return a part of the queue as CSV for a meeting; `adjudicate_file` reads it back. It names nobody. For leads.
 
-    Pairs that the lead may still judge are left out: that a filter does not list a pair would tell its grades too. Whoever
-    exports the file has seen others' judgments of its pairs, and no longer judges them. The audit log keeps the export.
-    `base_url`: of the app, for the links. `report_progress`: called while impacts are computed, with how much is done, of how much.
+    Pairs that the lead may still judge are left out: their absence under a filter would tell their grades. The lead has
+    then seen others' judgments of the pairs, and no longer judges them. Writes to the audit log. `base_url`:
+    of the app, for the links. `report_progress`: called with (steps done, all steps) while impacts are computed.
     """
     check_sort(sort)
     with database.read() as session:
@@ -243,10 +243,7 @@ def export_queue(
 def preview_policy(
     database: Database, actor: Actor, dataset: str, policy: str, wanted: QueueFilter, *, now: datetime
 ) -> PolicyPreview:
-    """Return what the policy would settle in this part of the queue, what it leaves and why.
-
-    For leads, who are persons.
-    """
+    """Return the pairs that the policy would settle in this part of the queue, and why it leaves others. For leads."""
     check_policy(policy)
     require_person(actor)
     with database.read() as session:
@@ -268,8 +265,8 @@ def list_pairs_to_settle(
 ) -> PairsToSettle:
     """Return the preview of a policy with a part of the pairs that it would settle, in the order of the queue. For leads.
 
-    Pairs that the lead may still judge are left out; a pair that is shown they no longer judge. An
-    offset behind the last pair gives the last part.
+    Leaves out pairs that the lead may still judge; the lead can no longer judge a pair that is returned. An offset behind
+    the last pair gives the last part.
     """
     check_policy(policy)
     lead_pk = require_person(actor)
@@ -306,10 +303,10 @@ def settle_by_policy(
     seen_digest: str,
     now: datetime,
 ) -> DecisionBatch:
-    """Settle everything that `preview_policy` has shown, or nothing; return the batch, which can be undone.
+    """Settle exactly the pairs of a preview, or nothing; return the batch, which can be undone.
 
-    `seen_digest`: the preview's. ConflictError, saying what changed, if it would settle anything else now; StateError if
-    there is nothing to settle; ValidationError for a blank rationale.
+    `seen_digest`: the preview's. ConflictError, saying what changed, if the policy would settle anything else now;
+    StateError if there is nothing to settle; ValidationError for a blank rationale.
     """
     lead_pk = require_person(actor)
     check_policy(policy)
@@ -345,7 +342,7 @@ def undo_batch(
 ) -> BatchUndone:
     """Withdraw the decisions of a batch that still hold; the pairs wait for a lead again. Later decisions stay.
 
-    Any lead may, since it decides nothing. NotFound for a batch of another dataset; StateError for one undone before.
+    For any lead, because it decides nothing. NotFound for a batch of another dataset; StateError if it is undone already.
     """
     lead_pk = require_person(actor)
     rationale = check_text(say("rationale"), rationale, empty=None)
@@ -376,7 +373,7 @@ def undo_batch(
 
 
 def list_batches(database: Database, actor: Actor, dataset: str) -> tuple[DecisionBatch, ...]:
-    """Return what was settled by policies, the latest first. For leads."""
+    """Return the batches that policies settled, the latest first. For leads."""
     with database.read() as session:
         return list_batches_of(session, key_of(_enter(session, actor, dataset).pk))
 
@@ -396,9 +393,9 @@ def _foresee_revisions(
     decisions: Sequence[NewDecision],
     pairs: Iterable[PairToDecide],
 ) -> list[int]:
-    """Return the revisions that these decisions would become; those that would be proposals are left out.
+    """Return the revision numbers that these decisions would get; decisions that would be proposals are left out.
 
-    A proposal that the lead may not see counts as absent: otherwise a lead could try which grade settles the pair.
+    A proposal that the lead may not see counts as absent: otherwise the lead could find out which grade it has.
     """
     by_pk = {pair.pair_pk: pair for pair in pairs}
     if not dataset.second_adjudicator:
@@ -423,7 +420,7 @@ def _foresee_revisions(
 def _list_pairs(
     session: Session, dataset_pk: int, lead_pk: int, lines: Sequence[DecisionLine]
 ) -> dict[tuple[str, str], PairToDecide]:
-    """Return the pairs that the lines name, by query_id and doc_id; those that are not in the pool are absent."""
+    """Return the pairs of the lines by (query_id, doc_id); pairs that are not in the pool are absent."""
     named = list_named_pairs(session, dataset_pk, [(line.query_id, line.doc_id) for line in lines])
     pair_pks = [pair.pair_pk for pair in named.values()]
     event_ids, last = list_seen_events(session, pair_pks), list_last_decisions(session, pair_pks)
@@ -459,7 +456,7 @@ def _to_decision(line: DecisionLine, pair: PairToDecide) -> NewDecision:
 
 
 def _to_audit_values(wanted: QueueFilter) -> dict[str, Any]:
-    """Return what the filter asks for, as the audit log keeps it."""
+    """Return the conditions of the filter for the audit log."""
     values = {
         field.name: getattr(wanted, field.name)
         for field in fields(QueueFilter)

@@ -1,6 +1,6 @@
-"""Read what decisions on many pairs need, such as pairs by name, what was seen and last decisions; store batches.
+"""Read the data for decisions on many pairs: pairs by name, seen judgments, candidates of a policy. Store batches.
 
-Reads chunks of plain rows, so that fifty thousand pairs cost a few seconds. Refuses nothing.
+Reads plain rows in chunks, so that fifty thousand pairs take a few seconds.
 """
 
 from collections.abc import Collection, Iterable
@@ -118,7 +118,7 @@ def list_candidates(
 ) -> list[PolicyCandidate]:
     """Return the open disagreements of this part of the queue, for a policy of this lead.
 
-    Pairs that the lead may still judge are left out: what a policy would do to them shows their grades.
+    Leaves out pairs that the lead may still judge: a policy's preview would show their grades.
     """
     reader = make_reader(session, key_of(dataset.pk), actor.person_id, now)
     rows = list_rows(session, reader, replace(wanted, shown="open"), "distance")
@@ -154,7 +154,7 @@ def list_candidates(
 def add_batch(
     session: Session, dataset_pk: int, lead_pk: int, policy: str, rationale: str, pairs: int, *, now: datetime
 ) -> int:
-    """Store a batch of that many pairs and return its number."""
+    """Store a batch of `pairs` pairs and return its number."""
     values = {
         "dataset_pk": dataset_pk,
         "lead_pk": lead_pk,
@@ -176,7 +176,7 @@ def find_batch(session: Session, dataset_pk: int, number: int) -> SettleBatchRow
 
 
 def list_still_holding(session: Session, batch_pk: int) -> dict[int, str]:
-    """Return the pairs (key by pair_pk) that a batch settled and on which nobody has decided since."""
+    """Return the pairs of a batch, {pair_pk: key}, if its decision still holds."""
     return dict(fetch_tuples(session, _STILL_HOLD, {"batch_pk": batch_pk}))
 
 

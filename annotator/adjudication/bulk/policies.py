@@ -1,7 +1,7 @@
-"""Preview a policy: which pairs it settles at which grades, and which it leaves to a lead and why.
+"""Preview a policy: which pairs it settles at which grades, and which pairs it leaves to a lead, with the reason.
 
-A policy settles only neighbouring grades on one side of relevance, with nothing else against the pair
-(`domain/settling.py`). The order to settle must carry the preview's digest, so that exactly what was shown is settled.
+A policy settles only pairs with neighbouring grades on one side of relevance, and without any obstacle
+(`domain/settling.py`). To settle, a lead must send back the preview's digest: exactly the shown pairs are settled.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ MOST_EXAMPLES = 10
 
 @dataclass(frozen=True, slots=True)
 class PolicyCandidate:
-    """An open disagreement, with everything that keeps a policy, or this lead, from deciding it."""
+    """An open disagreement, with everything that can keep a policy, or this lead, from deciding it."""
 
     pair_pk: int
     pair: str  # the key
@@ -68,10 +68,10 @@ def check_policy(policy: str) -> str:
 
 
 def choose_grade(policy: str, grades: Sequence[int]) -> int:
-    """Return the grade at which the policy settles these grades, one at least, in any order.
+    """Return the grade at which the policy settles these grades (at least one, in any order).
 
-    The median of an even number of grades is the lower of the middle two: a grade that somebody gave, and in doubt the
-    more careful one.
+    The median of an even number of grades is the lower of the middle two: a grade that somebody gave, and the more
+    careful one.
     """
     ordered = sorted(grades)
     return ordered[{"lower": 0, "higher": -1}.get(policy, (len(ordered) - 1) // 2)]
@@ -103,7 +103,7 @@ def choose_settled(policy: str, candidates: Sequence[PolicyCandidate]) -> list[S
 def preview(
     policy: str, candidates: Sequence[PolicyCandidate], settled: Sequence[SettledCandidate]
 ) -> PolicyPreview:
-    """Return what the policy does to these pairs. `settled`: those of them that it settles."""
+    """Return the preview of a policy. `settled`: the candidates that it settles."""
     obstacles = Counter(find_obstacle(candidate) for candidate in candidates)
     by_grades = Counter(
         (min(pair.candidate.grades), max(pair.candidate.grades), pair.grade) for pair in settled
@@ -129,7 +129,7 @@ def preview(
 
 
 def explain_changed_preview(before: str, after: str) -> Message:
-    """Say what is not as in the preview, by the digests, which differ."""
+    """Say what has changed since the preview, from its digest and the new one, which differ."""
     old, new = before.split("-"), after.split("-")
     if len(old) != len(new) or not old[0].isdecimal():
         return say("The preview is out of date. Check the new preview.")
@@ -148,7 +148,7 @@ def explain_changed_preview(before: str, after: str) -> Message:
 
 
 def _digest(policy: str, settled: Sequence[SettledCandidate]) -> str:
-    """Return how many pairs, a hash of which ones, and a hash of everything that is settled."""
+    """Return the number of pairs, a hash of the pairs, and a hash of pairs, states and grades."""
     ordered = sorted((pair.candidate.pair, pair.candidate.seen, pair.grade) for pair in settled)
     return f"{len(settled)}-{_hash([key for key, _, _ in ordered])}-{_hash([policy, ordered])}"
 

@@ -1,4 +1,4 @@
-"""Records of policies, which settle at once what differs only by taste: their names, previews and batches."""
+"""Records of policies, which settle many pairs that differ only by taste: names, previews and batches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ POLICY_NAMES: Mapping[str, Message] = {
 
 Obstacle = Literal["reason", "not_taste", "second", "judged", "held", "assigned", "discussed"]
 OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
-"""Why a policy leaves an open pair to a lead. The first one that applies is counted."""
+"""Why a policy leaves an open pair to a lead. Only the first one that applies is counted."""
 OBSTACLE_NAMES: Mapping[Obstacle, Message] = {
     "reason": say(
         "more than the grades needs a decision: quality control, an objection, a question, an "
@@ -59,13 +59,11 @@ class PolicyPreview:
     pairs: int  # that it would settle
     by_grades: tuple[GradesSettled, ...]
     left_out: tuple[SkippedPairs, ...]
-    impact_sum: (
-        float | None
-    )  # how far the choices move nDCG, each of the system that it moves most; None without runs
+    impact_sum: float | None  # of the pairs' impacts on nDCG (`Disagreement.impact`); None without runs
     impact_mean: float | None
     flips: int  # pairs that can change the order of two systems
     examples: tuple[str, ...]  # the keys of the first few pairs
-    digest: str  # to be handed to `settle_by_policy`
+    digest: str  # an argument of `settle_by_policy`
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,4 +110,4 @@ class BatchUndone:
 
     batch: DecisionBatch
     withdrawn: int  # decisions
-    left: int  # decided anew since, and left as they are
+    left: int  # decisions that stay, because they are newer

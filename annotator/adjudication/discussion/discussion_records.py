@@ -14,7 +14,7 @@ WaitReason = Literal["own_work", "answer", "gone"]
 
 @dataclass(frozen=True, slots=True)
 class DiscussionTurn:
-    """An annotator's turn after seeing the others' notes. It is no judgment."""
+    """An annotator's turn: an answer after reading the others' notes. It is no judgment."""
 
     outcome: str
     grade: int | None
@@ -35,7 +35,7 @@ class PairDiscussion:
 
 @dataclass(frozen=True, slots=True)
 class AnonymousJudgment:
-    """One judgment of a pair, with a letter in place of the annotator. On another pair the letter is somebody else."""
+    """One judgment of a pair, with a letter for the annotator. The letter means another person on another pair."""
 
     letter: str  # A, B, …
     outcome: str
@@ -79,7 +79,7 @@ class OwnObjection:
 
     text: str
     objected_at: datetime
-    answered: bool  # a lead has decided anew, or withdrawn the decision, since
+    answered: bool  # a lead has since changed or withdrawn the decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class OwnDecision:
 
     @property
     def differs(self) -> bool:
-        """Return whether the lead decided otherwise than the annotator judged."""
+        """Return whether the decision differs from the annotator's judgment."""
         decided = (self.outcome, self.grade)
         return self.outcome != "withdrawn" and decided != (self.own_outcome, self.own_grade)
 
@@ -118,13 +118,13 @@ class OwnDecisions:
     """A page of an annotator's `OwnDecision`s: new ones first, then the latest first."""
 
     total: int  # on all pages
-    differing: int  # on all pages: decided otherwise than the annotator judged
+    differing: int  # on all pages: decisions that differ from the annotator's judgment
     decisions: tuple[OwnDecision, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OwnNews:
-    """What is new to an annotator. At most 100 of each."""
+    """The news for an annotator, as counts up to 100."""
 
     discussions: int  # that wait for the annotator
     decisions: int  # on own pairs, not shown yet

@@ -1,9 +1,9 @@
 """Let annotators discuss a disagreement before a lead decides, read the decision, and object once.
 
-Nobody sees others' judgments of a pair, or its decision, while they still have work on its query. Who has seen them no
-longer judges the pair; this is noted in the same transaction. A turn is no judgment and never counts. Annotators appear
-as the letters that leads know them by. Refuses, with a sentence: who did not judge the pair, a second turn or
-objection, and a turn or objection on something that has changed since.
+Annotators see others' judgments of a pair, or its decision, only after they have finished its query. From then on they no
+longer judge the pair; this is noted in the same transaction. A turn is no judgment and never counts. Annotators appear as
+letters, the same as for leads. Refused are people who did not judge the pair, a second turn or objection, and a turn or
+objection on something that has changed since.
 """
 
 from collections.abc import Collection
@@ -82,7 +82,7 @@ JUDGMENTS_CHANGED = say(
 
 
 def explain_open_work(query_id: str) -> Message:
-    """Say why an annotator is not shown a pair of this query yet."""
+    """Say why an annotator cannot see a pair of this query yet."""
     return say(
         "Judge your remaining pairs of query {query_id} first. This pair is shown afterwards.",
         query_id=query_id,
@@ -92,7 +92,7 @@ def explain_open_work(query_id: str) -> Message:
 def find_unaskable(judges: int, able: Collection[str], spoken: Collection[str]) -> Message | None:
     """Return why nobody can be asked to discuss a pair; None if somebody can.
 
-    `judges`: how many judged the pair. `able`: those of them who can be asked; `spoken`: who has spoken (usernames).
+    `judges`: the number of annotators of the pair. `able`: those who can be asked. `spoken`: those who have spoken.
     """
     if judges < 2:
         return say("Fewer than two annotators have judged this pair, so there is nobody to discuss it with.")
@@ -107,7 +107,7 @@ def find_unaskable(judges: int, able: Collection[str], spoken: Collection[str]) 
 
 
 def explain_changed_decision(decision: OwnDecision | None) -> Message:
-    """Say what holds now in place of the decision that an annotator objected to."""
+    """Say what has replaced the decision that an annotator objects to. `decision`: the present one."""
     if decision is None or decision.outcome == "withdrawn":
         return say("The decision has been withdrawn in the meantime. The pair is waiting for a lead again.")
     if decision.grade is None:
@@ -124,8 +124,8 @@ SHOWN_CHARACTERS = 200_000
 def ask_to_discuss(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
     """Ask the annotators of a pair to look at each other's notes before a lead decides. For leads.
 
-    Asking again changes nothing; a closed discussion goes on. StateError if the pair does not wait for a decision, or
-    if fewer than two of its annotators can be asked.
+    Asking again changes nothing; a closed discussion is opened again. StateError if the pair does not wait for a decision,
+    or if fewer than two of its annotators can be asked.
     """
     with database.write() as session:
         row, lead_pk, pair_pk = _enter_as_lead(session, actor, dataset, pair)
@@ -141,7 +141,7 @@ def ask_to_discuss(database: Database, actor: Actor, dataset: str, pair: str, *,
 
 
 def close_discussion(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
-    """End a pair's discussion, whoever asked for it. Nobody else is shown anything; what was said stays. For leads."""
+    """End a pair's discussion. What was said stays, and no further annotator can look or speak. For leads."""
     with database.write() as session:
         row, lead_pk, pair_pk = _enter_as_lead(session, actor, dataset, pair)
         if not is_discussed(session, row, pair_pk):
@@ -192,10 +192,10 @@ def take_discussion_turn(
     seen: str,
     now: datetime,
 ) -> DiscussionTurn:
-    """Store the annotator's turn: stand by the own judgment or revise it, once. It counts nowhere.
+    """Store the annotator's one turn in a discussion: keep or revise the own judgment. It counts nowhere.
 
-    `decided`: 0-3 or "unrateable"; the own judgment's, to stand by it. `seen`: of the discussion as it was shown. The
-    same turn sent twice is stored once.
+    `decided`: 0-3 or "unrateable"; the same as the own judgment to keep it. `seen`: `OwnDiscussion.seen`. The same turn
+    sent twice is stored once.
     """
     outcome, grade = ("unrateable", None) if decided == "unrateable" else ("graded", check_grade(decided))
     note_text = check_text(say("note"), note, empty=None) or None
@@ -259,7 +259,7 @@ def list_own_decisions(
     """Return a page of the decisions on pairs that the annotator judged, and note that they were shown.
 
     The annotator no longer judges these pairs. `differing`: only decisions that differ from the annotator's judgment.
-    `visit`: since when the annotator has been looking (None: now); what was not shown before comes first.
+    `visit`: when the annotator's visit began (None: now); decisions that were not shown before it come first.
     """
     read = partial(
         list_decisions_for_annotator, differing=differing, visit=visit or now, limit=limit, offset=offset

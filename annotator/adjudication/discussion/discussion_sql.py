@@ -1,12 +1,11 @@
 """Read and write discussions of pairs, and find the queries on which an annotator still has work.
 
-A discussion begins when a lead asks for it (a row) or, without a row, when grades differ by the dataset's
-`discuss_from`, as long as the pair waits for a lead. Others' turns are shown only to annotators who have taken their
-own. Refuses nothing.
+A discussion begins when a lead asks for it (then it has a row), or, without a row, when the grades of an open
+disagreement differ by at least the dataset's `discuss_from`. Annotators see others' turns only after their own.
 
-Open work decides whether others' judgments may be shown, for whole queries, since one document hints at the others. It
-is all that an annotator holds or may still get (also when others' leases run out), put off, must redo or answer again,
-or checks for quality control.
+Others' judgments are shown only if the annotator has no open work on the whole query, because one document hints at the
+others. Open work is everything that an annotator holds, may still get (also when others' leases end), put off, must judge
+again, or checks for quality control.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -89,7 +88,7 @@ WHERE r.annotator_pk = :annotator_pk AND r.answered_at IS NULL AND r.handed_at >
 def list_busy_queries(
     session: Session, request: OpenPairsRequest, dataset: DatasetRow, query_pks: Collection[int]
 ) -> set[int]:
-    """Return those of the queries (query_pk) on which the annotator still has open work."""
+    """Return the queries (query_pk) among these on which the annotator still has open work."""
     busy: set[int] = set()
     if not query_pks:
         return busy
@@ -108,7 +107,7 @@ def list_busy_queries(
 
 
 def count_judged(session: Session, request: OpenPairsRequest, *, most: int) -> int:
-    """Return how many pairs the annotator judged; at most `most` are counted."""
+    """Return the number of pairs that the annotator judged, up to `most`."""
     return int(execute_sql(session, _JUDGED, {**request.values, "most": most}).scalar_one())
 
 
@@ -180,7 +179,7 @@ def list_own_discussed_pairs(session: Session, request: OpenPairsRequest, datase
 def list_unspoken(
     session: Session, request: OpenPairsRequest, dataset: DatasetRow, *, most: int
 ) -> list[int]:
-    """Return some pairs (pair_pk) under discussion on which the annotator may speak and has not."""
+    """Return some pairs (pair_pk) under discussion on which the annotator may speak and has not spoken."""
     rows = _execute(session, _UNSPOKEN, request, dataset, most=most)
     query_pks = dict(rows.all())
     busy = list_busy_queries(session, request, dataset, query_pks.values())
@@ -236,7 +235,7 @@ def _find_state(*, is_open: bool, waiting: Iterable[WaitReason]) -> DiscussionSt
 def list_judges(
     session: Session, dataset_pk: int, pair_pks: Collection[int]
 ) -> dict[int, list[PairAnnotator]]:
-    """Return those whose independent judgments of these pairs hold, by pair_pk, in the order of usernames."""
+    """Return the annotators with a current independent judgment of these pairs, by pair_pk, sorted by username."""
     role = (
         select(col(MembershipRow.pk))
         .where(
@@ -277,7 +276,7 @@ def list_turns(session: Session, pair_pks: Collection[int]) -> dict[int, dict[st
 
 
 def is_discussed(session: Session, dataset: DatasetRow, pair_pk: int) -> bool:
-    """Return whether the pair's discussion goes on: begun, not closed, and the pair not decided yet."""
+    """Return whether the pair's discussion is open: it has begun, is not closed, and the pair is not decided."""
     disagreement = list_disagreements(session, [pair_pk]).get(pair_pk)
     begin = _find_begin(dataset, session.get(DiscussionRow, pair_pk), disagreement)
     return begin is not None and begin.is_open
@@ -327,7 +326,7 @@ def _list_busy(
     disagreements: Mapping[int, DisagreementRow],
     now: datetime,
 ) -> set[tuple[int, int]]:
-    """Return (person_pk, query_pk) of those who have not spoken and still have open work on the query."""
+    """Return (person_pk, query_pk) of annotators who have not spoken and still have open work on the query."""
     queries: dict[int, set[int]] = {}
     for pair_pk, judges in silent.items():
         for judge in judges:
@@ -355,9 +354,9 @@ def _find_wait_reason(
 def read_own_discussions(
     session: Session, dataset: DatasetRow, username: str, pair_pks: Sequence[int]
 ) -> list[OwnDiscussion]:
-    """Return the discussions of these pairs, in this order, as this annotator, who judged them, sees them.
+    """Return the discussions of these pairs in this order, as this annotator sees them, who judged the pairs.
 
-    The caller records that the annotator has seen others' judgments. Five reads, however many pairs there are.
+    The caller records that the annotator has seen others' judgments. Runs five statements for any number of pairs.
     """
     if not pair_pks:
         return []
@@ -389,8 +388,8 @@ def _show_discussion(
     own = [judgment for judgment in judged if judgment.annotator == username]
     others = [judgment for judgment in judged if judgment.annotator != username]
     (own_judgment,) = hide_names(own, letters, turns)
-    # others' turns are shown to those only who have taken their own
-    shown = hide_names(others, letters, turns if own_turn is not None else {})
+    visible_turns = turns if own_turn is not None else {}  # only after the annotator's own turn
+    shown = hide_names(others, letters, visible_turns)
     return OwnDiscussion(
         pair=pair.key,
         query_id=pair.query_id,

@@ -1,8 +1,8 @@
 """Read the decisions on pairs that an annotator judged, and objections to decisions.
 
-For annotators: never returns names or others' grades. Only pairs on which the annotator has a current judgment. Excludes
-checks, which must stay indistinguishable, and pairs of queries on which the annotator still has work
-(`adjudication/discussion/discussion_sql.py`).
+What annotators get has no names and no grades of others. It is limited to pairs on which the annotator has a current
+judgment, without gold pairs and other checks, which must look like all others, and without pairs of queries on which the
+annotator still has work (`adjudication/discussion/discussion_sql.py`).
 """
 
 from collections.abc import Collection
@@ -40,7 +40,7 @@ from annotator.storage.tables.central import (
 from annotator.storage.tables.labeling import CheckRow, DisclosureRow
 
 LATEST = 5_000
-"""Unseen decisions are looked for among so many of the latest of everybody."""
+"""Unseen decisions are searched among this many of the latest decisions of the installation."""
 _UNSEEN = prepare_sql(f"""
 SELECT a.pair_pk, p.query_pk FROM (SELECT pk, pair_pk FROM adjudication ORDER BY pk DESC LIMIT {LATEST}) l
 CROSS JOIN current_judgment c CROSS JOIN current_adjudication a CROSS JOIN pair p
@@ -101,9 +101,9 @@ def list_decisions_for_annotator(
     limit: int,
     offset: int,
 ) -> tuple[OwnDecisions, list[int]]:
-    """Return a page of the decisions that the annotator may see, and its pairs (pair_pk). One read if there is none.
+    """Return a page of the decisions that the annotator may see, and its pairs (pair_pk).
 
-    Those first that are new since before the `visit`, then the latest.
+    Decisions that were not shown before the `visit` come first, then the latest. Runs one statement if there are none.
     """
     hidden_queries = _list_hidden_queries(session, request, dataset)
     if hidden_queries is None:
@@ -117,7 +117,7 @@ def list_decisions_for_annotator(
 
 
 def find_own_decision(session: Session, request: OpenPairsRequest, pair_pk: int) -> OwnDecision | None:
-    """Return the decision on this pair, whatever else the annotator has to do; None if there is none."""
+    """Return the decision on this pair, also if the annotator has open work on its query; None without a decision."""
     row = session.execute(_select_page(request, request.now).where(col(PairRow.pk) == pair_pk)).first()
     return None if row is None else _to_own_decision(row)[1]
 
@@ -125,7 +125,7 @@ def find_own_decision(session: Session, request: OpenPairsRequest, pair_pk: int)
 def note_decisions_seen(
     session: Session, person_pk: int, pair_pks: Collection[int], *, now: datetime
 ) -> None:
-    """Record that the person was shown the decisions that hold on these pairs, and so others' judgments of them."""
+    """Record that the person has seen the present decisions on these pairs, and thereby others' judgments."""
     if pair_pks:
         values = {"person_pk": person_pk, "pairs": list(pair_pks), "now": now}
         execute_sql(session, _NOTE_SEEN, values)
@@ -133,7 +133,7 @@ def note_decisions_seen(
 
 
 def _list_hidden_queries(session: Session, request: OpenPairsRequest, dataset: DatasetRow) -> set[int] | None:
-    """Return the queries whose decisions the annotator may not see yet; None without any decision on their pairs."""
+    """Return the queries with decisions that the annotator may not see yet; None if no own pair is decided."""
     queries = set(session.scalars(_select_own(request, col(PairRow.query_pk)).distinct()))
     return list_busy_queries(session, request, dataset, queries) if queries else None
 
@@ -172,7 +172,7 @@ def _list_page(
 
 
 def _select_own(request: OpenPairsRequest, *columns: Any) -> Select[*tuple[Any, ...]]:
-    """Select from the annotator's judged pairs that are decided, or to whose decision they objected."""
+    """Select from the annotator's judged pairs with a decision, or with an own objection to a former decision."""
     objected = and_(
         col(ObjectionRow.pair_pk) == col(CurrentJudgmentRow.pair_pk),
         col(ObjectionRow.annotator_pk) == request.annotator_pk,
@@ -195,7 +195,7 @@ def _select_own(request: OpenPairsRequest, *columns: Any) -> Select[*tuple[Any, 
 
 
 def _was_shown(request: OpenPairsRequest, before: datetime | None = None) -> ColumnElement[bool]:
-    """Return the condition that the annotator was shown the decision that holds on a pair, `before` a moment."""
+    """Return the condition that the annotator has seen the present decision on a pair, or saw it `before` a time."""
     decision = CurrentAdjudicationRow
     disclosed = [
         col(DisclosureRow.pair_pk) == col(decision.pair_pk),

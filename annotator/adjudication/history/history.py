@@ -1,7 +1,7 @@
 """Describe events of the audit log and of a pair's history in sentences without a subject ("decided 2: …").
 
-Also writes the log as CSV and JSON Lines. Sentences are translated; what people wrote stays as it is. Columns and names in
-files are English in every language.
+Also writes the log as CSV and JSON Lines. Sentences are translated; texts of people stay as they are. Columns and names in
+files are always English.
 """
 
 import json
@@ -76,7 +76,7 @@ def name_answer(outcome: str, grade: int | None) -> str:
 
 
 def describe_event(action: str, values: Mapping[str, Any]) -> Message:
-    """Describe what happened to a pair. `values`: as `adjudication/history/history_sql.py` reads them."""
+    """Describe an event of a pair. `values`: those of a `HistoryEvent`."""
     if action in ("judged", "checked"):
         return _add_words(_describe_judgment(action, values), values.get("words"))
     if action in ("revised", "stood by"):

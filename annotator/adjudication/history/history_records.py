@@ -1,7 +1,7 @@
 """Records of the audit log, and of the history of one pair.
 
-An event says who, when, what, and the values before and after. A pair's history names leads, who answer for their
-decisions, and never an annotator.
+An entry of the log has the person, the time, the action, and the values before and after. A pair's history names leads,
+who are responsible for their decisions, and never an annotator.
 """
 
 from collections.abc import Mapping
@@ -60,10 +60,10 @@ class HistoryEntry:
 
 
 def read_day_or_time(text: str, zone: tzinfo | None = None, *, last: bool = False) -> datetime:
-    """Read a day or a time in ISO 8601, such as "2026-03-04" or "2026-03-04T12:00+09:00".
+    """Return the time of a text such as "2026-03-04" or "2026-03-04T12:00+09:00" (ISO 8601).
 
-    `zone`: of a time that names none (None: this computer's). A day is its first moment, or with `last` its last. Raises
-    ValidationError for any other text, and for a time whose year in UTC is not 1 to 9999.
+    `zone`: the zone of a text without one (None: this computer's). A day means its first moment, with `last` its last.
+    Raises ValidationError for any other text, and if the year in UTC is not 1 to 9999.
     """
     try:
         moment = datetime.fromisoformat(text.strip())
@@ -72,7 +72,7 @@ def read_day_or_time(text: str, zone: tzinfo | None = None, *, last: bool = Fals
         if moment.tzinfo is None:
             moment = moment.astimezone() if zone is None else moment.replace(tzinfo=zone)
         moment.astimezone(UTC)
-    except (ValueError, OverflowError):  # the latter: a time of the year 0 or 10000 in UTC
+    except (ValueError, OverflowError):  # OverflowError: the year 0 or 10000 in UTC
         raise ValidationError(
             say(
                 "Invalid time {found!r}: enter a day such as 2026-03-04, or a time such as 2026-03-04T12:00.",

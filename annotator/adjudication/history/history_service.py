@@ -1,8 +1,7 @@
 """Read the audit log, by page or whole, and the history of one pair. For leads only.
 
-For a pair that the reader may still judge, the log says that something was done, but not what. A lead who reads a
-pair's whole history has seen others' judgments and no longer judges the pair. `storage/logs/audit_log.py` appends; nobody
-changes the log.
+An entry about a pair that the reader may still judge has no values. A lead who reads a pair's history has seen others'
+judgments and no longer judges the pair. `storage/logs/audit_log.py` appends entries; nothing changes them.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -130,9 +129,9 @@ def find_pair_key(database: Database, actor: Actor, dataset: str, query_id: str,
 def read_pair_history(
     database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime
 ) -> tuple[HistoryEntry, ...]:
-    """Return everything that happened to a pair, the oldest first. For leads, who have then seen others' judgments of it.
+    """Return the events of a pair, the oldest first. For leads, who can then no longer judge it.
 
-    `pair`: the key. Annotators appear under the letters that they have on the pair's page. NotFound for an unknown key.
+    `pair`: the key. Annotators have the same letters as on the pair's page. NotFound for an unknown key.
     """
     with database.read() as session:
         row = _enter(session, actor, dataset)
@@ -158,9 +157,9 @@ def read_pair_history(
 def _hide_unjudged(
     session: Session, dataset_pk: int, actor: Actor, entries: Sequence[AuditLogEntry]
 ) -> tuple[tuple[AuditLogEntry, ...], set[int]]:
-    """Return the entries as this reader may see them, and the pairs (pair_pk) whose grades they show.
+    """Return the entries as this reader may see them, and the pairs (pair_pk) with a grade in them.
 
-    A decision also names near-duplicates with their grades. Those that the reader may still judge are left out.
+    A decision also names near-duplicates with their grades; those that the reader may still judge are removed.
     """
     if actor.person_id is None:
         return tuple(entries), set()
@@ -179,7 +178,7 @@ def _hide_unjudged(
 
 
 def _list_unlike(entry: AuditLogEntry) -> list[str]:
-    """Return the near-duplicates that the entry names with other grades than its own, by doc_id."""
+    """Return the near-duplicates (doc_id) that the entry names because their grade is another one."""
     return [near["doc_id"] for near in (entry.after or {}).get("unlike", ())]
 
 

@@ -1,8 +1,8 @@
 """Read the history of one pair, from every table that mentions it, and the audit log.
 
-Annotators are named here, experts of quality control with "quality " before the username;
-`adjudication/history/history_service.py` replaces the names by letters. Every judgment is in the history, since none is ever
-changed. `storage/logs/audit_log.py` appends to the log.
+Returns usernames of annotators, for experts of quality control with "quality " in front;
+`adjudication/history/history_service.py` replaces them by letters. The history has every judgment, because judgments never
+change.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,10 +45,7 @@ _NAME = func.coalesce(func.nullif(col(PersonRow.name), ""), col(PersonRow.userna
 
 @dataclass(frozen=True, slots=True)
 class HistoryEvent:
-    """Something that happened to a pair.
-
-    At most one of `annotator` and `lead` is set; neither if nobody did it.
-    """
+    """An event of a pair. `annotator` or `lead` is set, or neither if nobody caused it."""
 
     at: datetime
     action: str
@@ -58,7 +55,7 @@ class HistoryEvent:
 
 
 def list_history_events(session: Session, pair: PairRow, reader_pk: int | None) -> list[HistoryEvent]:
-    """Return everything that happened to the pair, the oldest first, without proposals that the reader may not see."""
+    """Return the events of the pair, the oldest first, without proposals that the reader may not see."""
     decisions, answers = list(_list_decisions(session, pair)), list(_list_answers(session, pair))
     decided = {(event.at, event.lead) for event in (*decisions, *answers)}
     recorded = list(_list_recorded(session, pair, reader_pk))
@@ -98,7 +95,7 @@ def _list_pool(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
 
 
 def _list_judgments(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
-    """Yield the judgments in the order of the presses, each with the same person's answer before."""
+    """Yield the judgments in the order in which they were made, each with the previous answer of the same person."""
     statement = (
         select(JudgmentRow, col(PersonRow.username), col(QualityPairRow.settled_grade))
         .join(PersonRow, col(PersonRow.pk) == col(JudgmentRow.annotator_pk))
@@ -144,7 +141,7 @@ def _list_contributions(session: Session, pair: PairRow) -> Iterator[HistoryEven
 
 
 def _list_decisions(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
-    """Yield all decisions, also those that are older than the audit log."""
+    """Yield all decisions; some are older than the audit log."""
     statement = (
         select(AdjudicationRow, _NAME)
         .join(PersonRow, col(PersonRow.pk) == col(AdjudicationRow.lead_pk))
@@ -170,7 +167,7 @@ def _list_decisions(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
 
 
 def _list_answers(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
-    """Yield the present answers to questions; earlier ones are in the audit log only."""
+    """Yield the present answers to questions; earlier ones are only in the audit log."""
     statement = select(QuestionRow, _NAME).join(
         PersonRow, col(PersonRow.pk) == col(QuestionRow.answered_by_pk)
     )
@@ -213,7 +210,7 @@ def _list_versions(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
 
 
 def _list_releases(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
-    """Yield the releases that hold the pair under its present ids."""
+    """Yield the releases that have the pair under its present ids."""
     statement = (
         select(ReleaseRow, col(ReleaseQrelRow.grade), _NAME)
         .join(ReleaseQrelRow, col(ReleaseQrelRow.release_pk) == col(ReleaseRow.pk))
@@ -331,7 +328,7 @@ def _read(session: Session, reader_pk: int | None, rows: Sequence[Any]) -> tuple
 def _list_hidden_proposals(
     session: Session, reader_pk: int | None, events: Sequence[AuditEventRow]
 ) -> set[int | None]:
-    """Return the events (pk) about another lead's proposal that the reader may not see yet (`second_lead.py`)."""
+    """Return the entries (pk) about other leads' proposals that the reader may not see yet (`second_lead.py`)."""
     if reader_pk is None:
         return set()
     proposals = [event for event in events if _is_proposal(event) and event.person_pk != reader_pk]
@@ -341,7 +338,7 @@ def _list_hidden_proposals(
 
 
 def _is_proposal(event: AuditEventRow) -> bool:
-    """Return whether the event makes or withdraws a proposal. A decision that is withdrawn has a revision."""
+    """Return whether the entry is about a proposal. A withdrawn decision, unlike a proposal, has a revision."""
     withdrawn = event.action == "withdrew" and event.before is not None and "revision" not in event.before
     return event.action == "proposed" or withdrawn
 

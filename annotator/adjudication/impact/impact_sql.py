@@ -1,6 +1,6 @@
-"""Read where the imported runs rank the documents of a query, and the state of its pairs, to compute their impact.
+"""Read the ranks of a query's documents in the imported runs, and the state of its pairs, to compute their impact.
 
-Reads columns of numbers for some queries at a time, since there can be ten million results. Settled grades come from
+Reads columns of numbers for some queries at a time, because there can be ten million results. Settled grades come from
 `domain/settling.py`.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 DEEPEST = 100
-"""Results below this rank are not read: there a first relevant document is worth less than a hundredth."""
+"""Results below this rank are not read: a first relevant document there has a reciprocal rank below 0.01."""
 KEYS, RANKS, COUNTS = 2**31, 2**7, 2**8  # above any key, any rank and any number of judgments of a pair
 _SYSTEMS = prepare_sql("SELECT pk, system FROM run WHERE dataset_pk = :dataset_pk ORDER BY pk")
 _STAMP = prepare_sql(
@@ -77,7 +77,7 @@ _DOCUMENT = itemgetter(1)
 
 
 class RankingsStamp(NamedTuple):
-    """What changes when runs arrive or are reordered, or when document ids change: the newest of each."""
+    """The newest run, import and change of document ids; it changes with them."""
 
     run_pk: int | None
     import_record_pk: int | None
@@ -214,10 +214,7 @@ def _begin_at_1(system: "Ints", rank: "Ints") -> "Ints":
 
 
 def _read_numbers(session: Session, values: Mapping[str, Any]) -> "Ints":
-    """Return two numbers for each result: the order key (query and document), and run and rank.
-
-    SQLite returns them one after the other, PostgreSQL in one long binary value.
-    """
+    """Return two numbers for each result (_ORDER_KEY, _RANK). PostgreSQL sends all of them as one binary value."""
     import numpy as np
 
     dialect = session.connection().dialect.name

@@ -1,7 +1,7 @@
-"""Read and store which lead has a pair open, what a lead put off, and to whom a pair was assigned.
+"""Read and store holds (a lead has a pair open), pairs that a lead put off, and assignments of pairs to leads.
 
-A hold lasts a few minutes and belongs to a lead and a browser tab. It keeps leads from working on the same pair but
-never refuses a decision.
+A hold lasts a few minutes and belongs to a lead and a browser tab. It keeps leads from working on the same pair, but never
+prevents a decision.
 """
 
 from collections.abc import Collection
@@ -76,20 +76,17 @@ class _PersonName(NamedTuple):
 
 
 def find_latest_hold(now: datetime) -> datetime:
-    """Return the latest end of a hold taken now.
-
-    A hold that lasts longer was taken by a clock ahead, and does not count.
-    """
+    """Return the latest possible end of a hold. A later end comes from a wrong clock, and the hold does not count."""
     return find_latest_end(now, HELD_FOR)
 
 
 def lock_holds(session: Session, dataset_pk: int) -> None:
-    """Let leads be handed disagreements one lead after the other. Judgments and decisions do not wait for it."""
+    """Wait until no other lead is being given disagreements. Judgments and decisions do not wait for this lock."""
     lock_dataset(session, -dataset_pk)
 
 
 def take_holds(session: Session, lead_pk: int, tab: str, pair_pks: Collection[int], *, now: datetime) -> None:
-    """Hold those of these pairs that no other lead holds and that this lead may decide."""
+    """Hold the pairs that no other lead holds and that this lead may decide."""
     if pair_pks:
         values = {
             "lead_pk": lead_pk,
@@ -105,7 +102,7 @@ def take_holds(session: Session, lead_pk: int, tab: str, pair_pks: Collection[in
 def renew_holds(
     session: Session, dataset_pk: int, lead_pk: int, tab: str, keys: Collection[str], *, now: datetime
 ) -> None:
-    """Prolong the holds of this tab on the pairs with these keys."""
+    """Extend the holds of this tab on the pairs with these keys."""
     if keys:
         values = {"dataset_pk": dataset_pk, "lead_pk": lead_pk, "tab": tab, "until": now + HELD_FOR}
         execute_sql(session, _RENEW_HOLDS, {**values, "keys": list(keys)})
@@ -133,7 +130,7 @@ def find_assigned_lead(session: Session, pair_pk: int) -> str | None:
 def assign_pair(
     session: Session, pair_pk: int, to_pk: int | None, by_pk: int | None, *, now: datetime
 ) -> None:
-    """Assign the pair to a lead (None: to nobody), and end the hold of the lead who gives it away."""
+    """Assign the pair to a lead (None: to nobody), and end the hold of the lead who assigns it to another."""
     if to_pk is None:
         execute_sql(session, _UNASSIGN, {"pair_pk": pair_pk})
         return

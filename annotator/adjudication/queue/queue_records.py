@@ -1,8 +1,7 @@
-"""Records of the queue of disagreements: filter, sort order and rows; and an estimate of how long it lasts.
+"""Records of the queue of disagreements (filter, sort order, rows), and an estimate of how long it lasts.
 
-Page, command line and meeting files share them, so that an address, a command and a file mean the same. The estimate
-uses the pace of the last working days, which are days on which a lead decided something; pairs that a policy settled do
-not count. A figure that cannot be given says why.
+Pages, commands and meeting files share them. The estimate uses the pace of the last working days: days on which a lead
+decided something. Pairs that a policy settled do not count. An unknown figure says why.
 """
 
 from collections.abc import Mapping, Sequence
@@ -50,13 +49,13 @@ class Disagreement:
     query_id: str
     doc_id: str
     category: str | None
-    grades: Mapping[str, int]  # by username, a third expert's of quality control included
+    grades: Mapping[str, int]  # by username, with a third expert's of quality control
     distance: int  # between the grades, 0-3: see domain/settling.py
-    impact: float  # how far the choice of the grade moves nDCG of the system that it moves most, 0-1
+    impact: float  # the greatest change of any system's nDCG by the choice of the grade, 0-1
     status: Literal["open", "decided"]
     since: datetime  # when the first of its reasons began
-    simulated: bool = False  # some of the grades are no person's
-    yours: bool = False  # the lead who asks judged it, and so may not decide it
+    simulated: bool = False  # some of the annotators are not people
+    yours: bool = False  # the reading lead judged it, and so may not decide it
     reopened: bool = False  # quality control contradicts the settled grade
     unrateable: tuple[str, ...] = ()  # who could not rate it (usernames)
     reasons: QueueReason = NOTHING  # why it is or was in the queue
@@ -68,12 +67,12 @@ class Disagreement:
     decided: Decided | None = None  # the decision that holds
     held_by: str | None = None  # another lead who has it open
     assigned_to: str | None = None
-    put_off: bool = False  # by the lead who asks
+    put_off: bool = False  # by the reading lead
     query: str = ""
     title: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as the command line prints them, without those that say nothing."""
+        """Return the fields for the command line, without empty ones."""
         values = asdict(self)
         for name in ("pair_pk", "query", "title", "put_off", "waiting"):
             del values[name]
@@ -99,9 +98,7 @@ class QueuePage:
     by_reason: Mapping[QueueReason, int]  # open ones that wait for each reason
     due: int = 0  # queries whose impact is still to be computed
     ungraded: int = 0  # open ones that have no settled grade until a lead decides
-    blind_pairs: int = (
-        0  # judged pairs that the lead may still judge, and that are neither listed nor counted
-    )
+    blind_pairs: int = 0  # judged pairs that are neither listed nor counted: the lead may still judge them
 
 
 def check_sort(sort: str) -> str:
@@ -112,12 +109,12 @@ def check_sort(sort: str) -> str:
 
 
 def list_words(reasons: QueueReason) -> list[str]:
-    """Return the reasons as words, in the order of their numbers: "differ", "unrateable", …"""
+    """Return the reasons as words such as "differ", in the order of `QueueReason`."""
     return [reason.name.lower() for reason in QueueReason if reason in reasons and reason.name]
 
 
 def read_reasons(words: list[str]) -> QueueReason:
-    """Return the reasons that these words name; ValidationError for another word."""
+    """Return the reasons with these names; ValidationError for another word."""
     by_word = {reason.name.lower(): reason for reason in QueueReason if reason.name}
     reasons = QueueReason(0)
     for word in words:
@@ -152,9 +149,9 @@ class QueueSummary:
 
 
 DAYS = 7
-"""Over how many days the pace is measured, today included."""
+"""The days over which the pace is measured, with today."""
 LEAST_TIMED = 5
-"""From fewer timed decisions, the time of one is not estimated."""
+"""The fewest timed decisions from which the time of one is estimated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +191,10 @@ def estimate_queue(
     *,
     now: datetime,
 ) -> QueuePace:
-    """Return the pace of the last seven days. Days are those of the zone of `now`.
+    """Return the pace of the last seven days, in the zone of `now`.
 
-    `decided`: when, since `find_begin(now)`, and in how many seconds, if known. `arrived`: how many disagreements began
-    since then. `first`: when the dataset's first one began.
+    `waiting`: open disagreements. `decided`: time and seconds (None: unknown) of each decision since `find_begin(now)`.
+    `arrived`: disagreements that began since then. `first`: the begin of the dataset's first disagreement.
     """
     days = len({at.astimezone(now.tzinfo).date() for at, _ in decided})
     timed = [seconds for _, seconds in decided if seconds is not None]
@@ -220,7 +217,7 @@ def estimate_queue(
 
 
 def _count_days(first: datetime | None, now: datetime) -> int:
-    """Return over how many days arrivals are counted: fewer than DAYS if the first disagreement is younger."""
+    """Return the number of days over which arrivals are counted: DAYS, or the days since the first disagreement."""
     if first is None:
         return DAYS
     passed = now.date() - first.astimezone(now.tzinfo).date()

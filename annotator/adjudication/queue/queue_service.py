@@ -1,7 +1,6 @@
 """List, summarize and time the queue of disagreements. For leads only.
 
-Only reads: `domain/settling.py` decides what a disagreement is, in the transaction that makes it one. The summary
-counts a disagreement once for each of its reasons.
+`domain/settling.py` decides what a disagreement is. The summary counts a disagreement once for each of its reasons.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,13 +59,11 @@ def list_queue(
     limit: int = PAGE,
     now: datetime,
 ) -> QueuePage:
-    """Return a page of the queue, and how long the queue is.
+    """Return a page of the queue, with the length of the queue. For leads. ValidationError for an unknown sort order.
 
-    Needs the role lead. ValidationError for an unknown sort order.
-
-    Pairs that the lead may still judge are left out and not counted; a pair that is shown they no longer judge. A filter by
-    annotator shows who judged a pair, so the audit log keeps it. The impact of up to `FEW` queries is brought up to date first;
-    `due` says how many are left.
+    Pairs that the lead may still judge are neither listed nor counted; the lead can no longer judge a listed pair. A
+    filter by annotator shows who judged a pair, so the audit log records it. Computes the due impacts first if they are
+    of at most `FEW` queries; `due`: the queries that remain.
     """
     check_sort(sort)
     _bring_up_to_date(database, actor, dataset, few=FEW)
@@ -93,7 +90,7 @@ def list_queue(
 
 
 def summarize_queue(database: Database, actor: Actor, dataset: str) -> QueueSummary:
-    """Count the open disagreements by what they are. Needs the role lead."""
+    """Count the open disagreements by reason, grades, category and lead. For leads."""
     with database.read() as session:
         return count_queue(session, _find_led(session, actor, dataset), actor.person_id)
 
@@ -110,7 +107,7 @@ def count_queue(session: Session, dataset_pk: int, reader_pk: int | None) -> Que
 
 
 def compute_queue_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) -> QueuePace:
-    """Estimate how long the queue lasts at the pace of the last seven days, in the zone of `now`. Needs the role lead."""
+    """Estimate how long the queue lasts at the pace of the last seven days, in the zone of `now`. For leads."""
     with database.read() as session:
         dataset_pk = _find_led(session, actor, dataset)
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
@@ -139,10 +136,9 @@ def find_disagreements(
     now: datetime,
     report_progress: ProgressCallback | None = None,
 ) -> list[Disagreement]:
-    """Return all pairs that `wanted` lets through, open ones first, then by `sort`. Needs the role lead.
+    """Return all disagreements that the filter `wanted` lets through, open ones first, then by `sort`. For leads.
 
-    What the lead may see of each is as in `list_queue`. `report_progress`: called while impacts are computed, with how many queries
-    are done, of how many.
+    The same as `list_queue`, whole and with all impacts computed. `report_progress`: called with (steps done, all steps).
     """
     check_sort(sort)
     _bring_up_to_date(database, actor, dataset, report_progress=report_progress)
@@ -155,7 +151,7 @@ def find_disagreements(
 
 
 def count_open(database: Database, actor: Actor, dataset: str) -> int:
-    """Count the pairs that wait for a lead. Needs the role lead."""
+    """Count the pairs that wait for a lead. For leads."""
     with database.read() as session:
         dataset_pk = _find_led(session, actor, dataset)
         return count_all_open(session, dataset_pk, list_blind_pairs(session, dataset_pk, actor.person_id))
@@ -169,7 +165,7 @@ def _bring_up_to_date(
     few: int | None = None,
     report_progress: ProgressCallback | None = None,
 ) -> None:
-    """Compute the impacts that are due; with `few`, only if there are no more steps than that."""
+    """Compute the due impacts; with `few`, only if that takes at most `few` steps."""
     with database.read() as session:
         _find_led(session, actor, dataset)
     if few is None or 0 < count_steps(database, dataset) <= few:

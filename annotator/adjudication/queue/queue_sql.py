@@ -1,8 +1,7 @@
 """Read the queue of disagreements page by page, and count it.
 
-The database counts and sorts, so that fifty thousand disagreements cost what a page of them costs. The summary counts
-all open disagreements, whatever filter a page has set. Refuses nothing; filters are defined in
-`adjudication/queue/queue_records.py`.
+The database counts and sorts, so that fifty thousand disagreements cost no more than a page of them. Filters are defined
+in `adjudication/queue/queue_records.py`; some counts ignore them and are over all open disagreements.
 """
 
 from collections.abc import Sequence
@@ -115,7 +114,7 @@ def list_waiting_for(session: Session, dataset_pk: int) -> dict[int, int]:
 def list_decided_since(
     session: Session, dataset_pk: int, since: datetime
 ) -> list[tuple[datetime, float | None]]:
-    """Return when each pair was last decided, since then, and in how many seconds; without decisions by a policy."""
+    """Return time and seconds of the present decisions made since then, without those of a policy."""
     row = AdjudicationRow
     statement = (
         select(col(row.decided_at), col(row.seconds))
@@ -152,36 +151,35 @@ def _open(statement: Select[*Columns], dataset_pk: int) -> Select[*Columns]:
 
 
 def _scan_open(statement: Select[*Columns], dataset_pk: int) -> Select[*Columns]:
-    """Read the open disagreements from the whole table. For statements that need more columns than an index holds."""
+    """Select the open disagreements with a scan of the table. For statements with columns that no index has."""
     return statement.select_from(DisagreementRow).where(is_in_dataset(dataset_pk), col(DisagreementRow.open))
 
 
 def is_in_dataset(dataset_pk: int) -> ColumnElement[bool]:
     """Return the condition that a disagreement belongs to the dataset, written so that no index is used.
 
-    To look up fifty thousand rows one by one takes three to five times as long as to read them all.
+    Looking up fifty thousand rows by an index takes three to five times as long as reading the whole table.
     """
     return col(DisagreementRow.dataset_pk) + 0 == dataset_pk
 
 
 @dataclass(frozen=True, slots=True)
 class QueueReader:
-    """The lead who reads, the dataset, and the time: holds and pairs put off depend on it.
+    """The lead who reads the queue of a dataset, and the time.
 
-    `blind`: pairs that the lead may still judge; they are neither listed nor counted. `without_impact`: their queries
-    (query_pk), for which no impact is shown, since it rests on all grades of a query. Flips rest on all grades of the
-    dataset, so with such a query they are shown for none.
+    Impact would show the grades of all pairs of a query, so it is hidden for queries with blind pairs. Flips would show
+    grades of the whole dataset, so they are hidden for all queries if there is a blind pair.
     """
 
     dataset_pk: int
     lead_pk: int | None
     now: datetime
-    blind: frozenset[int] = frozenset()
-    without_impact: frozenset[int] = frozenset()
+    blind: frozenset[int] = frozenset()  # pairs that the lead may still judge: neither listed nor counted
+    without_impact: frozenset[int] = frozenset()  # the queries of these pairs
 
     @property
     def latest_hold(self) -> datetime:
-        """Return the latest end of a hold taken now; one that lasts longer was taken by a clock ahead."""
+        """See `find_latest_hold`."""
         return find_latest_hold(self.now)
 
 
@@ -291,7 +289,7 @@ def _to_disagreement(row: Row[*tuple[Any, ...]]) -> Disagreement:
 def _list_part(
     session: Session, reader: QueueReader, wanted: QueueFilter, sort: str, *, offset: int, limit: int
 ) -> Sequence[int]:
-    """Return the pairs of a part of the queue, in order: fifty thousand are sorted without what is shown of fifty."""
+    """Return the pairs of a part of the queue in order. Sorts without the columns that are only shown."""
     statement = _join_filtered(select(col(DisagreementRow.pair_pk)), wanted, sort).outerjoin(
         PutOffDisagreementRow, _is_put_off(reader)
     )
@@ -308,7 +306,7 @@ def count_rows(session: Session, reader: QueueReader, wanted: QueueFilter) -> in
 
 
 def _join_filtered(statement: Select[*Columns], wanted: QueueFilter, sort: str = "") -> Select[*Columns]:
-    """Join the tables that this filter and order need, and no other: each costs a lookup for every disagreement."""
+    """Join only the tables that this filter and order need: each costs a lookup for every disagreement."""
     if wanted.query_id is not None or wanted.category is not None or sort in ("query", "category"):
         statement = statement.join(QueryRow, col(QueryRow.pk) == col(DisagreementRow.query_pk))
     if wanted.assigned is not None:
@@ -328,7 +326,7 @@ def count_waiting(session: Session, dataset_pk: int, blind: Blind) -> dict[tuple
 
 
 def _is_held(reader: QueueReader) -> ColumnElement[bool]:
-    """Return the condition that another lead has it open; the reader's own tabs do not count."""
+    """Return the condition that another lead has the pair open; the reader's own tabs do not count."""
     hold = DisagreementHoldRow
     return and_(
         col(hold.pair_pk) == col(DisagreementRow.pair_pk),
@@ -422,7 +420,7 @@ def order_disagreements(statement: Select[*Columns], reader: QueueReader, sort: 
 
 
 def _select_judges(dataset_pk: int) -> Subquery:
-    """Select, by pair, the first and the last username of those who judged it independently."""
+    """Select the first and the last username, in the alphabet, of each pair's independent annotators."""
     username = col(PersonRow.username)
     return (
         select(

@@ -1,7 +1,4 @@
-"""Decide what a lead sees of the queue: the counts of open disagreements, and each row.
-
-Pure. Nothing is shown of a pair that the lead may still judge, not even which pair it is.
-"""
+"""Make the records of the queue that a lead sees, from counts and rows that were read."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

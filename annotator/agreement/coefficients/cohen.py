@@ -3,9 +3,9 @@
 Cohen (1960), A coefficient of agreement for nominal scales, Educ. Psychol. Meas. 20(1);
 Cohen (1968), Weighted kappa, Psychol. Bull. 70(4).
 
-The tests compare it with scikit-learn's `cohen_kappa_score`. That is not called here: it starts from lists of
-judgments, so every resample would need a call, and it gives NaN or a warning where this program must say why. One table
-and many give the same kappa to the last digit, because both divide the same whole numbers (exact in 64 bits).
+The tests compare it with scikit-learn's `cohen_kappa_score`, which is not used here: it takes lists of judgments, so
+every resample would need a call, and it returns NaN or warns where this program must say why. One table and many tables
+give the same kappa to the last digit, because both divide the same whole numbers (exact in 64 bits).
 """
 
 from collections.abc import Iterator
@@ -21,15 +21,15 @@ DISAGREEMENT: dict[str, Floats] = {
     "linear": _APART,
     "quadratic": _APART**2,
 }
-"""Disagreement weights by the names of the report: how far off each cell of the table is."""
+"""The disagreement weight of each cell of a table, by the kind of kappa."""
 
 
 def cohen_kappa(confusion: Floats, disagreement: Floats) -> Floats:
     """Return the kappa of each table: 1 - observed / expected disagreement.
 
     `confusion`: … x k x k counts, rows one annotator, columns the other. `disagreement`: k x k, 0 on the diagonal.
-    NaN where kappa is undefined: an empty table, or both annotators gave one and the same grade throughout. If only
-    one of them did, kappa is 0.
+    NaN where kappa is undefined: the table is empty, or both annotators always gave the same one grade. If only one of
+    them always gave one grade, kappa is 0.
     """
     size = confusion.shape[-1]
     flat = flatten(confusion)
@@ -51,7 +51,7 @@ def mean_kappa(confusions: Floats, disagreement: Floats) -> Floats:
 
 
 def cut_at(confusion: Floats, relevant_from: int) -> Floats:
-    """Return the 2 x 2 tables of grades read as relevant (>= `relevant_from`) or not: … x 4 x 4 -> … x 2 x 2."""
+    """Return tables of relevant (grade >= `relevant_from`) or not, from tables of grades: … x 4 x 4 -> … x 2 x 2."""
     size = confusion.shape[-1]
     side = (np.arange(size) >= relevant_from).astype(np.int64)
     cells = np.zeros((size * size, 4))
@@ -76,7 +76,7 @@ _SUMMED = np.vstack(
 
 
 def name_cut(relevant_from: int) -> str:
-    """Return the name of the kappa of grades that are read as relevant from `relevant_from` on."""
+    """Return the name of the kappa for documents that are relevant from this grade on."""
     return f"relevant from {relevant_from}"
 
 
@@ -98,18 +98,15 @@ def compute_all(cells: Floats) -> Iterator[tuple[str, Floats]]:
     """
     sums = (_SUMMED @ cells.astype(np.float64, copy=False)).transpose(1, 0, 2)
     shared, differing, squared, squares = sums[:4]
-    first, second, apart = np.split(
-        sums[4:], 3
-    )  # at each cut: how many of the one, of the other, of one only reach it
+    # at each cut: the grades of the first annotator that reach it, of the second, and of only one of them
+    first, second, apart = np.split(sums[4:], 3)
     same = (shared - first[0]) * (shared - second[0]) + first[-1] * second[-1]
     for lower, upper in zip(range(len(CUTS) - 1), range(1, len(CUTS)), strict=True):
         same += (first[lower] - first[upper]) * (second[lower] - second[upper])
     chances = shared * (first + second) - 2 * first * second
     yield "unweighted", _divide(differing, shared, shared * shared - same)
-    yield (
-        "linear",
-        _divide(apart.sum(axis=0), shared, chances.sum(axis=0)),
-    )  # grades lie apart as many cuts as part them
+    # the distance of two grades is the number of cuts between them
+    yield "linear", _divide(apart.sum(axis=0), shared, chances.sum(axis=0))
     means = first.sum(axis=0) * second.sum(axis=0)
     yield "quadratic", _divide(squared, shared, shared * squares - 2 * means)
     for index, start in enumerate(CUTS):

@@ -12,23 +12,16 @@ from annotator.agreement.records import KappaParadox
 
 HIGH_AGREEMENT = 0.8
 HIGH_PREVALENCE = 0.6
-"""Of four grades, one has 70 % of all judgments."""
+"""With four grades: one grade has 70 % of all judgments."""
 
 
 def compute_paradox(confusion: Floats) -> KappaParadox | None:
     """Return the indices of one table (k x k), or of a dataset from its annotator pairs' tables (p x k x k).
 
-    `prevalence` is (k p - 1) / (k - 1), where p is the share of the most common grade over both margins. `bias` is
-    half the sum of the differences between the two margins' shares. With two categories these are the published
-
-    a - d
-
-    / n and
-
-    b - c
-
-    / n. For a dataset, grades are counted together and the bias is the mean over annotator pairs, weighted by shared
-    pairs; in summed tables one pair's bias could hide another's. None without a judgment.
+    `prevalence` is (k p - 1) / (k - 1), where p is the share of the most common grade over both margins. `bias` is half
+    the sum of the absolute differences between the two margins' shares. With two categories, these are the published
+    abs(a - d) / n and abs(b - c) / n. The bias of a dataset is the mean over annotator pairs, weighted by shared pairs:
+    in summed tables, the bias of one annotator pair could hide that of another. None without a judgment.
     """
     tables = np.asarray(confusion, dtype=np.float64).reshape(-1, *np.shape(confusion)[-2:])
     total = float(tables.sum())
@@ -61,7 +54,7 @@ def compute_paradoxes(tables: Floats) -> list[KappaParadox | None]:
 def is_paradox(
     paradox: KappaParadox | None, *, observed: float | None, kappa: float | None, target: float
 ) -> bool:
-    """Return whether kappa is below the target because one grade prevails: the annotators agree on most judgments."""
+    """Return whether kappa is below the target or undefined although the annotators agree, because one grade prevails."""
     if paradox is None or observed is None or observed < HIGH_AGREEMENT:
         return False
     return paradox.prevalence >= HIGH_PREVALENCE and (kappa is None or kappa < target)

@@ -1,8 +1,8 @@
 """REST routes of the decision panel: disagreements out as JSON, decisions in.
 
-Identifies the sender by the session cookie alone, and refuses requests from other origins, of another content
-type, or too large. A decision is answered only after its transaction is committed; if the pair has changed
-meanwhile, the decision is refused and the answer is the pair as it is now. `disagreement_json.py` writes the answers.
+The session cookie alone identifies the sender. Requests from other origins, of another content type, or of too many bytes
+are refused. A decision is answered after its transaction is committed. If the pair has changed meanwhile, the decision is
+refused and the answer has the pair in its present state. `disagreement_json.py` writes the answers.
 """
 
 from collections.abc import Callable, Mapping
@@ -147,7 +147,7 @@ def _hand_out(database: Database, actor: Actor, values: Values) -> dict[str, Any
 
 
 def _decide(database: Database, actor: Actor, values: Values) -> Response | dict[str, Any]:
-    """Store the decision, then hand out the next disagreements: the answer is made when both are done."""
+    """Store the decision, and return it with the next disagreements."""
     dataset, pair = _read_pair(values)
     if values.get("lead", actor.username) != actor.username:
         refusal = tr("Another person has signed in with this browser, so nothing was saved. Reload the page.")
@@ -206,7 +206,7 @@ def _show_history(database: Database, actor: Actor, values: Values) -> dict[str,
 
 
 def _refuse(error: AnnotatorError) -> JSONResponse:
-    """Return the refusal in words, with its code if the panel acts on it. The gate answers an outage."""
+    """Return the refusal in words, with a code if the panel needs one. The gate answers an outage of the database."""
     if isinstance(error, DatabaseUnavailable):
         raise error
     status = find_status(error)

@@ -1,8 +1,8 @@
 """Draw the forms that settle disagreements in bulk: by a policy, or from a file of decisions.
 
-A policy is previewed, with every pair that it would settle, before it is applied, and can be undone. It settles only what the preview showed; if that has
-changed meanwhile, nothing is settled and the page says why. A file of decisions from a meeting is checked first,
-with every bad line listed, then applied as a whole.
+A policy is previewed with every pair that it would settle, then applied, and can be undone. If the preview is out of date,
+nothing is settled and the page says why. A file of decisions from a meeting is checked first, with every bad line listed,
+then applied as a whole.
 """
 
 from dataclasses import replace
@@ -99,7 +99,7 @@ def _draw_threshold(context: PageContext, dataset: str) -> None:
 
 
 def _draw_pairs(dataset: str, listed: "PairsToSettle") -> None:
-    """Draw a part of the pairs to settle, each with the way to its own page."""
+    """Draw a part of the pairs to settle, each with a link to its page."""
     rows = [
         (
             Link(
@@ -244,7 +244,7 @@ def _undo(dataset: str, number: int) -> None:
 
 
 def _draw_outcome() -> None:
-    """Draw the result of the press before this run. Draws an empty container without one."""
+    """Draw the result of the last press, in a container that is empty without one."""
     with st.container():
         refused, done = st.session_state.pop(REFUSED, None), st.session_state.pop(DONE, None)
         if refused:
@@ -318,7 +318,7 @@ def _decide(dataset: str, data: bytes, name: str) -> None:
     try:
         done = adjudicate_file(context.database, context.actor, dataset, data, name, now=context.now)
     except AnnotatorError:
-        return  # the check, which is made anew, says why
+        return  # the page checks the file again, and says why
     st.session_state[FILE_DONE] = tr("Done. {what}", what=_describe(done))
     st.session_state[FILE_TIMES] = st.session_state.get(FILE_TIMES, 0) + 1
     note_press()

@@ -1,6 +1,6 @@
-"""Draw the audit log at the foot of the queue: with filters, page by page, and whole as a file.
+"""Draw the audit log below the queue, with filters and page by page, and links to the whole log as a file.
 
-Nothing is read before it is opened. Any text may be written by people and is escaped.
+The log is read when it is opened. All texts are escaped, because people may have written them.
 """
 
 from urllib.parse import urlencode

@@ -1,8 +1,8 @@
 """Draw an annotator's discussions and the leads' decisions on their pairs, for the page My work.
 
-Nobody is named. From the moment that a discussion is listed, the annotator's own judgment of the pair cannot change. An
-annotator takes one turn in a discussion and may object to a
-decision once. A decision is shown without the lead's name and without anybody else's grade.
+Nobody is named. Once a discussion is listed, the annotator's own judgment of the pair can no longer change. An annotator
+takes one turn in a discussion and may object once to a decision. A decision is shown without the lead's name and without
+others' grades.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,12 +52,12 @@ def describe_pair(query: str, narrative: str | None, doc_id: str, title: str, ex
 
 
 def show_new() -> str:
-    """Return the mark of what the reader had not seen before this visit, as HTML."""
+    """Return the mark of something new to the reader, as HTML."""
     return f'<span class="annotator-new">{escape(tr("New"))}</span>'
 
 
 def follow_in_sidebar(unread: Iterable[str]) -> None:
-    """Run the page again, once for each of these, so that the sidebar no longer counts what is read now."""
+    """Run the page again, once for each unread decision, so that the sidebar no longer counts it."""
     told: set[str] = st.session_state.setdefault(TOLD, set())
     new = set(unread) - told
     if new:

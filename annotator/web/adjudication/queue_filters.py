@@ -1,7 +1,7 @@
-"""Draw the filters and the sort order of the queue, and word them in the reader's language.
+"""Draw the filters and the sort order of the queue, and describe them in the reader's language.
 
-A change of a control changes the page's address. The controls always show what the address says, also after the
-browser's Back.
+A change of a control changes the page's address. The controls always show the values of the address, also after the
+browser's Back button.
 """
 
 from collections.abc import Sequence
@@ -173,7 +173,7 @@ def clear() -> None:
 
 
 def _draw_reasons(here: QueueAddress, summary: QueueSummary) -> None:
-    """Draw the reasons that open disagreements wait for, and those that are chosen."""
+    """Draw a control with the reasons of open disagreements."""
     counted = {
         word: summary.by_reason.get(reason, 0) for reason in QueueReason for word in list_words(reason)
     }

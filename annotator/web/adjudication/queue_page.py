@@ -1,9 +1,8 @@
 """Draw the page Disagreements: the queue, its counts and pace, or one disagreement to decide (`?pair=`).
 
-`pair=next` is the first of the queue as filtered by the address (`web/adjudication/queue_url.py`). The page reads
-one page of the queue and the counts, whatever the queue's size, and draws only the open tab (list, charts, bulk,
-files). If the impact of many disagreements is out of date, it is computed first, with a progress bar. When nothing
-is open, the page says how well annotators agree and leads to a release.
+`pair=next` is the first pair of the queue, with the filter of the address (`web/adjudication/queue_url.py`). Reads one
+page of the queue and the counts, and draws only the open tab (list, charts, bulk, files). If many impacts are out of
+date, they are computed first, with a progress bar. If nothing is open, the page shows agreement and a link to a release.
 """
 
 from functools import partial
@@ -84,7 +83,7 @@ def _draw_part(
 
 
 def _draw_filter(page: QueuePage, here: QueueAddress) -> None:
-    """Draw how many pairs the filter lets through, and the button that clears it. Draws an empty row without a filter."""
+    """Draw the number of pairs that the filter lets through and a button that clears it, in a row that is always there."""
     row = st.container(horizontal=True, vertical_alignment="center")
     conditions = describe_filter(here.wanted)
     if not conditions:
@@ -156,7 +155,7 @@ def finish_impacts(context: PageContext, dataset: str, due: int) -> None:
 
 
 def describe_pace(pace: QueuePace) -> list[str]:
-    """Return sentences on how long the queue lasts, or why that is not known."""
+    """Return sentences that say how long the queue lasts, or why that is unknown."""
     sentences = [_describe_work(pace)] if pace.open else []
     if pace.decided:
         sentences.append(
@@ -254,7 +253,7 @@ def _find_choices(context: PageContext, dataset: str) -> QueueFilterChoices:
 
 
 def _draw_head(context: PageContext, dataset: str, page: QueuePage, here: QueueAddress) -> None:
-    """Draw how much there is to decide, how long that takes, and the button that begins."""
+    """Draw the number of open pairs, the estimated time, and the button that opens the first pair."""
     waiting = tr_n("{n:,} pair waiting for a decision", "{n:,} pairs waiting for a decision", page.open)
     st.html(show_as("verdict", waiting, tag="h2"))
     sentences = []

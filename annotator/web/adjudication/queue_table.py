@@ -1,7 +1,7 @@
-"""Show the queue as a table and as charts by grades and by category, each part a link into it.
+"""Draw the queue as a table, and as charts by grades and by category.
 
-Each row links to its case. Grades are sorted and without names, so their position does not tell who gave one.
-A click on a cell or bar filters the queue; the tables beside the charts offer the same by keyboard.
+Each row links to its pair. Grades are sorted and without names, so that their position does not show who gave them. A
+click on a cell or bar filters the queue; the tables of the charts have links for the keyboard.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -110,7 +110,7 @@ def _name(one_id: str, text: str) -> str:
 
 
 def _list_notes(item: "Disagreement") -> list[str]:
-    """Return what else a lead should know of a pair before opening it."""
+    """Return further facts about a pair for the lead."""
     flips = item.flips or 0
     notes = (
         (
@@ -280,7 +280,7 @@ def describe_categories(categories: Sequence[tuple[str, int]]) -> str:
 
 
 def _only(here: QueueAddress, **conditions: Any) -> QueueAddress:
-    """Return the address of what was counted. The charts count everything that is open, whatever the filter."""
+    """Return the address with only these conditions: the charts count all open pairs, without the present filter."""
     return replace(here, wanted=QueueFilter(**conditions))
 
 

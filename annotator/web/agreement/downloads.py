@@ -1,4 +1,4 @@
-"""Send the figures of the agreement page, and the pairs behind them, as CSV files, streamed; for leads.
+"""Send the figures of the agreement page, and the pairs behind them, as streamed CSV files. For leads.
 
 `GET /api/agreement/figures?dataset=…&table=…` is a table of the page, `GET /api/agreement/pairs?dataset=…&pairs=…` the whole
 list behind a figure, `GET /api/agreement/left-out?dataset=…&kind=…` the judgments left out for one reason, and
@@ -79,9 +79,9 @@ async def get_left_out(database: Database, request: Request) -> Response:
 async def _send(
     database: Database, request: Request, dataset: str, name: str, write: Callable[[], Iterator[str]]
 ) -> Response:
-    """Send a file of pairs.
+    """Send a file of pairs, and write to the audit log.
 
-    Its pairs count as seen by the reader, so only a request of the app's own pages is answered. The audit log has an entry.
+    The reader can no longer judge these pairs, so only requests from the app's own pages are answered.
     """
     headers = _name_as(f"{dataset}-{name}.csv")
     if request.method == "HEAD":
@@ -175,7 +175,7 @@ def _describe(pair: SelectedPair) -> Sequence[object]:
 
 
 def _write_table(rows: Sequence[Mapping[str, object]]) -> str:
-    """Return rows that name their columns as CSV."""
+    """Return the rows as CSV; the keys of the first row are the columns."""
     return "".join(write_sheet(list(rows[0]) if rows else [], (list(row.values()) for row in rows)))
 
 

@@ -1,8 +1,8 @@
 """Write and read the addresses of the agreement page: a `PairSelection` as parameters, as a sentence, and as links.
 
-`?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`: no `pairs` means no selection; no `is` means pairs
-without a value. `?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`: his judgments do not count.
-`when=2026-03-02T08:00:00Z/2026-03-08T17:30:00Z`: a span of time. Links are plain HTML, for mouse and keyboard alike.
+`?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`: without `pairs`, nothing is selected; without `is`, the
+pairs without a value. `?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`: bob's judgments do not
+count. `when=2026-03-02T08:00:00Z/2026-03-08T17:30:00Z`: a span of time. Links are plain HTML, for mouse and keyboard.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ KINDS = ("shared", "differing", "given", "repeat", "gold", "quick")
 NAMES = ("pairs", "who", "without", "grades", "grade", "when", "of", "is", "from")
 MOST_NAMED = 3
 MOMENT = "%Y-%m-%dT%H:%M:%SZ"
-GRADES_TOLD = tuple(map(str, GRADES))
+GRADE_WORDS = tuple(map(str, GRADES))
 Parameters = list[tuple[str, str]]
 
 
@@ -45,7 +45,7 @@ def list_parameters(selection: PairSelection) -> Parameters:
 
 
 def read_selection(parameters: Parameters) -> PairSelection | None:
-    """Return the selection that an address names; None if it names none or an unknown kind of pairs."""
+    """Return the selection in the parameters of an address; None without one, or with an unknown kind of pairs."""
     by_name = dict(parameters)
     kind = by_name.get("pairs")
     if kind not in KINDS:
@@ -56,7 +56,7 @@ def read_selection(parameters: Parameters) -> PairSelection | None:
         _read_grades(by_name.get("grades")),
         by_name.get("of"),
         by_name.get("is"),
-        int(by_name["grade"]) if by_name.get("grade") in GRADES_TOLD else None,
+        int(by_name["grade"]) if by_name.get("grade") in GRADE_WORDS else None,
         _read_span(by_name.get("when")),
         tuple(value for name, value in parameters if name == "without"),
     )
@@ -68,7 +68,7 @@ def find_selection() -> PairSelection | None:
 
 
 def find_start() -> int:
-    """Return the offset of the first pair to list, as the address says; 0 where it says nothing."""
+    """Return the offset of the first pair to list, from the address; 0 by default."""
     start = st.query_params.get("from", "")
     return int(start) if start.isdecimal() and len(start) < 12 else 0
 
@@ -81,7 +81,7 @@ def make_page_url(dataset: str, selection: PairSelection) -> str:
 def go_to(selection: PairSelection) -> None:
     """Show the list of these pairs from the next run on.
 
-    Sets the whole address at once, since each change of it is a step of the browser's Back button.
+    Sets the whole address at once, because each change of it is a step of the browser's Back button.
     """
     for name in NAMES:
         st.query_params.pop(name, None)
@@ -115,14 +115,14 @@ FIRST_GROUPING, TOO_MANY = "category", "dataset with too many categories"
 
 
 def find_first_grouping(dataset: str, fields: Sequence[str]) -> str | None:
-    """Return the field that the page groups by at first; None if it is not among the fields or has too many values."""
+    """Return the field by which the page groups at first; None if it is missing or has too many values."""
     if st.session_state.get(TOO_MANY) == dataset:
         return None
     return FIRST_GROUPING if FIRST_GROUPING in fields else None
 
 
 def name_field(by: str) -> str:
-    """Return what pairs are grouped by, in the reader's language; for an attribute of documents "document: ATTRIBUTE"."""
+    """Return the name of a field for grouping in the reader's language, such as "document: ATTRIBUTE"."""
     kind, colon, attribute = by.partition(":")
     if colon and kind == "document":
         return tr("document: {attribute}", attribute=attribute)
@@ -191,7 +191,7 @@ def _describe_grades(people: Sequence[str], low: int, high: int) -> str:
 
 def _read_grades(parameter: str | None) -> tuple[int, int] | None:
     low, _, high = (parameter or "").partition("-")
-    return (int(low), int(high)) if low in GRADES_TOLD and high in GRADES_TOLD else None
+    return (int(low), int(high)) if low in GRADE_WORDS and high in GRADE_WORDS else None
 
 
 def _read_span(parameter: str | None) -> Span | None:
@@ -224,7 +224,7 @@ SHORT = 16  # a link in a table: not to be broken
 
 
 def write_link(label: str, address: str, *, says: str = "") -> str:
-    """Return an HTML link that opens in this tab. `says`: what a screen reader reads instead of the label."""
+    """Return an HTML link that opens in this tab. `says`: text for screen readers, instead of the label."""
     named = f' aria-label="{escape(says)}"' if says else ""
     style = ' style="white-space: nowrap"' if len(label) <= SHORT else ""
     return (

@@ -1,6 +1,6 @@
-"""Draw the page Agreement: the verdict, what to do about it and every figure, or the pairs behind one figure.
+"""Draw the page Agreement: the report, or the pairs behind one figure.
 
-The report comes from the cache or is measured now; meanwhile the page shows the first figures.
+The report comes from the cache, or is measured now; meanwhile the page shows the first figures.
 """
 
 from datetime import timedelta
@@ -106,7 +106,7 @@ KEPT = timedelta(minutes=1)
 
 
 def list_fields(context: PageContext, dataset: str) -> list[str]:
-    """Return the fields to group by, "nothing" first. Kept for a minute, since every query is read to list them."""
+    """Return the fields for grouping, "nothing" first. Kept for a minute, because every query is read to list them."""
     cached_dataset, since, fields = st.session_state.get("groupings", ("", context.now, []))
     if cached_dataset != dataset or context.now - since >= KEPT:
         fields = [NOTHING, *list_groupings(context.database, context.actor, dataset)]
@@ -115,7 +115,7 @@ def list_fields(context: PageContext, dataset: str) -> list[str]:
 
 
 def find_grouping(context: PageContext, dataset: str) -> str | None:
-    """Return the field to group by, before its control is drawn: the chosen one, at first the category; None for nothing."""
+    """Return the chosen field for grouping, before its control is drawn; at first the category. None: no groups."""
     fields = list_fields(context, dataset)
     if "by" not in st.session_state and "by" not in st.query_params:
         return find_first_grouping(dataset, fields)

@@ -1,7 +1,6 @@
 """Draw the pairs behind a figure or a sentence, a page at a time, with links to their disagreements and to a file of all.
 
-The address holds the selection, so that it can be sent to somebody. `list_selected_pairs` decides what is shown of each
-pair.
+The selection is in the address, which can be sent to somebody. `list_selected_pairs` decides what each pair shows.
 """
 
 from collections.abc import Mapping
@@ -60,7 +59,7 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
     )
     if any(name not in selection.annotators for pair in selected.pairs for name, _ in pair.grades):
         draw_note(tr("A, B …: the annotators of a pair, without their names."))
-    # Only who is asked about has a name: a letter could be the username of somebody else.
+    # Only people in the selection have display names: a letter could be the username of somebody else.
     named = {who: names[who] for who in selection.annotators if who in names}
     columns = (tr("query"), tr("document"), tr("grades"), tr("apart"), tr("status"))
     draw_link_table(
@@ -91,7 +90,7 @@ def _describe(dataset: str, pair: SelectedPair, names: Mapping[str, PersonName])
 
 
 def _draw_paging(dataset: str, selection: PairSelection, start: int, total: int) -> None:
-    """Draw which pairs of how many are shown, with links to the earlier and the further ones."""
+    """Draw the positions of the shown pairs, with links to the previous and the next page."""
     if total <= SIZE:
         return
     directions = (

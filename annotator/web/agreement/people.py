@@ -1,4 +1,4 @@
-"""Name the people of the agreement page: a report and a selection with display names in place of usernames."""
+"""Replace usernames by display names in a report and in a selection of pairs, for the agreement page."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -63,7 +63,7 @@ def name_selection(selection: PairSelection, names: Names) -> PairSelection:
 
 
 def find_shown(report: AgreementReport, shown: object) -> str:
-    """Return the username of who has this name in a chart."""
+    """Return the username of the annotator with this display name."""
     return next((find_username(name) for name in report.annotators if name == shown), str(shown))
 
 

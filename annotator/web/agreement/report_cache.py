@@ -13,7 +13,7 @@ ProgressCallback = Callable[[int, CoefficientValue], None]
 KeptReport = KeptResult[AgreementReport]
 
 REPORTS: KeptResults[AgreementReport] = KeptResults(most=12, expires=True)
-"""The reports of this process, by database, dataset, field and reader, for whom pairs are left out. The stamp does not contain the names of people."""
+"""The reports of this process, by database, dataset, field and reader. Each reader has other pairs left out."""
 
 
 def find_kept_report(
@@ -26,9 +26,9 @@ def find_kept_report(
     anew: bool = False,
     report_progress: ProgressCallback | None = None,
 ) -> KeptReport:
-    """Return the report that is kept, or measure it now (`anew`: in any case). Raises NotAllowed unless the actor is a lead.
+    """Return a kept report, or measure it now (`anew`: always). Raises NotAllowed unless the actor is a lead.
 
-    `report_progress`: called with the pairs and the kappa as soon as they are ready.
+    `report_progress`: called with the number of shared pairs and the kappa as soon as they are known.
     """
     stamp = read_stamp(database, actor, dataset)
     return REPORTS.find(

@@ -1,7 +1,4 @@
-"""Draw the agreement report: the verdict, the findings, and a tab for every kind of figure.
-
-What a lead reads first: whether the target is met, and what the judgments say besides, each with the pairs it is about.
-"""
+"""Draw the agreement report: the verdict, the findings with links to their pairs, and a tab for every kind of figure."""
 
 from collections.abc import Callable
 from functools import partial
@@ -31,9 +28,7 @@ def draw_verdict(report: AgreementReport) -> None:
     verdict = report.verdict
     if verdict is None:
         return
-    is_defined = (
-        verdict.kappa.value is not None
-    )  # why not is a sentence, and no figure to stand among the others
+    is_defined = verdict.kappa.value is not None
     state = "met" if verdict.state == "met" else "unmet"
     counts = [
         (
@@ -96,7 +91,7 @@ TABS = (
 
 
 def draw_report(context: PageContext, report: AgreementReport, fields: list[str]) -> None:
-    """Draw the whole report. `fields`: what it can be grouped by."""
+    """Draw the whole report. `fields`: those for grouping."""
     draw_verdict(report)
     draw_findings(report)
     if not report.measured.pairs:

@@ -1,6 +1,6 @@
-"""List the routes of the agreement page's files. `downloads.py` answers them and is imported at the first request.
+"""List the routes of the agreement page's files.
 
-It needs numpy and pandas, which an idle server does not load.
+`downloads.py` answers them. It is imported at the first request, because an idle server does not load numpy and pandas.
 """
 
 from collections.abc import Awaitable, Callable

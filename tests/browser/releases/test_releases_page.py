@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from annotator.adjudication.service import adjudicate, show_disagreement
+from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.demo import build_demo
 from annotator.domain.people import OPERATOR
+from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.people.roles_service import find_actor
 from annotator.people.service import change_person
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
-from annotator.storage.pairs.pool import pair_key
 from tests.browser.conftest import Server, SignIn
 from tests.integration.judged_world import NOW, JudgedWorld
 
@@ -66,11 +66,9 @@ def published(world: JudgedWorld, exports: Path) -> JudgedWorld:
     publish(world.database, "d", "1.0.0", exports, note=f"第一版 {HOSTILE}")
     with world.database.read() as session:
         lead = find_actor(session, "lea")
-    pair = pair_key("d", "Q1", "中間")
-    seen = show_disagreement(world.database, lead, "d", pair, now=NOW).seen
-    adjudicate(
-        world.database, lead, "d", pair, grade=1, rationale=f"根拠 {HOSTILE}", seen=seen, now=LATER
-    )  # fmt: skip
+    columns = ("query_id", "doc_id", "grade", "rationale", "reason")
+    file = "".join(write_sheet(columns, [("Q1", "中間", 1, f"根拠 {HOSTILE}", "query ambiguous")]))
+    adjudicate_file(world.database, lead, "d", file.encode(), "meeting.csv", now=LATER)
     publish(world.database, "d", "1.1.0", exports)
     return world
 

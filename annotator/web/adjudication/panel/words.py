@@ -1,6 +1,6 @@
-"""Every word the decision panel shows, in the reader's language. `{…}` is filled in by the panel.
+"""The texts of the decision panel in the reader's language. The panel fills in `{…}`.
 
-What it shares with the labeling panel (the document, the standard, what stands in the way) it says in the same words.
+Texts about the document, the guideline and errors are those of the labeling panel.
 """
 
 from annotator.adjudication.records import CAUSE_NAMES
@@ -17,11 +17,11 @@ STAGES = {
     "settled": say("settled by a lead"),
     "reopened": say("reopened for a decision"),
 }
-"""How far one pair has come: the words for `domain/settling.py`."""
+"""The names of the stages of a pair (`domain/settling.py`)."""
 
 
 def decision_words(*, is_filtered: bool = False) -> dict[str, str]:
-    """Return the words by the names that the panel's scripts ask for. `is_filtered`: the queue that is decided is a part."""
+    """Return the texts by the names in the panel's scripts. `is_filtered`: whether the queue has a filter."""
     return {
         **panel_words(),
         **_work(is_filtered=is_filtered),
