@@ -1,6 +1,7 @@
 """Check a decision: its form, whether it was sent before, and whether the pair has changed since the lead saw it.
 
-`service.py` calls these checks in the transaction of the decision: if two leads decide at once, one decision is stored.
+`service.py` calls these checks in the transaction of the decision: if two leads decide at once, one decision
+is stored.
 """
 
 from collections.abc import Sequence

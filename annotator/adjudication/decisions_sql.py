@@ -1,9 +1,9 @@
 """Store decisions and proposals with their entries in the audit log, and read the judgments and decisions of pairs.
 
-`settle_pairs` stores every decision: single, from a file or by a policy. The caller has checked the role, the rationale,
-the digest of what was seen, and that the lead judged none of the pairs. `settle_pairs` finds out whether a decision needs
-two leads (`adjudication/second_lead.py`). `current_adjudication` is derived in the same transaction: the decision with
-the highest revision holds, unless it is a withdrawal.
+`settle_pairs` stores every decision: single, from a file or by a policy. The caller has checked the role, the
+rationale, the digest of what was seen, and that the lead judged none of the pairs. `settle_pairs` finds out
+whether a decision needs two leads (`adjudication/second_lead.py`). `current_adjudication` is derived in the
+same transaction: the decision with the highest revision holds, unless it is a withdrawal.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -164,7 +164,8 @@ def list_hidden_proposals(session: Session, lead_pk: int, pair_pks: Collection[i
 def list_exported_proposals(session: Session, lead_pk: int | None, pair_pks: Collection[int]) -> set[int]:
     """Return the pairs that this lead must not decide as the second lead.
 
-    The lead exported the whole dataset while it had another lead's proposal for the pair, which is still hidden.
+    The lead exported the whole dataset while it had another lead's proposal for the pair, which is still
+    hidden.
     """
     if lead_pk is None:
         return set()
@@ -183,8 +184,8 @@ def settle_pairs(
 ) -> list[Decision | None]:
     """Store each decision in order; it becomes a proposal if the pair needs two leads and this is the first.
 
-    Returns the stored decisions; None for a proposal or a withdrawn proposal. Each pair occurs once. `action`: its name in
-    the audit log.
+    Returns the stored decisions; None for a proposal or a withdrawn proposal. Each pair occurs once.
+    `action`: its name in the audit log.
     """
     writer = _DecisionWriter(session, dataset_pk, lead_pk, decisions, now, action)
     stored = [writer.add(decision) for decision in decisions]

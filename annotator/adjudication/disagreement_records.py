@@ -1,7 +1,8 @@
 """Records of one disagreement: the facts about its pair (`DisagreementFacts`), and a lead's view (`DisagreementView`).
 
-The facts have usernames. The view has no annotator's name and no rank, score or system, because they could influence the
-decision. Facts and view share the parts in which nothing is hidden: query, document, state in the queue.
+The facts have usernames. The view has no annotator's name and no rank, score or system, because they could
+influence the decision. Facts and view share the parts in which nothing is hidden: query, document, state in
+the queue.
 """
 
 from collections.abc import Mapping

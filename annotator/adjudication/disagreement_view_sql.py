@@ -1,9 +1,9 @@
 """Read what leads see of pairs to be decided, and the other judged documents of their queries.
 
 Runs a dozen statements for any number of pairs. Returns usernames; the services replace them by letters
-(`domain/shuffling.py`). Never reads ranks, scores or systems. Of each query, the MOST_NEIGHBOURS documents with the most
-judgments are read, decided ones first. A neighbour has a grade only if its pair is settled and the lead can no longer be
-given it to judge.
+(`domain/shuffling.py`). Never reads ranks, scores or systems. Of each query, the MOST_NEIGHBOURS documents
+with the most judgments are read, decided ones first. A neighbour has a grade only if its pair is settled and
+the lead can no longer be given it to judge.
 """
 
 from collections import Counter

@@ -1,8 +1,8 @@
 """Compare the texts of documents, to find near-duplicates.
 
-Texts are compared by runs of characters, as in a pool (`pooling/filters/shingles.py`). The sketch of a text has its
-smallest hashes (bottom-k: Cohen and Kaplan, 2007), from which the Jaccard similarity is estimated. The estimate is exact
-if both texts have few runs. Only the first 50,000 characters of a text count.
+Texts are compared by runs of characters, as in a pool (`pooling/filters/shingles.py`). The sketch of a text
+has its smallest hashes (bottom-k: Cohen and Kaplan, 2007), from which the Jaccard similarity is estimated.
+The estimate is exact if both texts have few runs. Only the first 50,000 characters of a text count.
 """
 
 import threading

@@ -120,8 +120,8 @@ class RationaleRequired(ValidationError):
 def digest_seen_state(event_ids: Sequence[str], revision: int) -> str:
     """Return the digest of a pair as a lead saw it: "REVISION-…" with 32 hex digits.
 
-    A decision must bring the present digest, so that nobody decides on anything but what they saw. `event_ids`: of the
-    current judgments, in any order. `revision`: of the decision; 0 if undecided.
+    A decision must bring the present digest, so that nobody decides on anything but what they saw.
+    `event_ids`: of the current judgments, in any order. `revision`: of the decision; 0 if undecided.
     """
     judgments = json.dumps(sorted(event_ids))
     return f"{revision}-{hashlib.sha256(judgments.encode()).hexdigest()[:32]}"

@@ -1,7 +1,7 @@
 """Say when a decision needs two leads, what settles such a pair, and which proposals a lead may see.
 
-The first lead makes a proposal, and the second decides without seeing it. If they agree, the pair is decided. If they
-differ, each may change to the other's grade, or a third lead decides alone.
+The first lead makes a proposal, and the second decides without seeing it. If they agree, the pair is decided.
+If they differ, each may change to the other's grade, or a third lead decides alone.
 """
 
 from collections.abc import Iterable, Mapping, Set

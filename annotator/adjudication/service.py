@@ -1,9 +1,9 @@
 """Let a lead work through disagreements one by one: get the next ones, decide, put off, assign to another lead.
 
-Decisions are append-only: a change or a withdrawal adds a revision. A decision is refused if the actor is no lead or
-judged the pair, if a required rationale is missing, if the judgments do not differ, or if they have changed since the
-lead saw them. A pair that a lead opens is held for a few minutes; other leads see the hold and can still decide. A lead
-who was given a pair has seen others' judgments, and no longer judges it.
+Decisions are append-only: a change or a withdrawal adds a revision. A decision is refused if the actor is no
+lead or judged the pair, if a required rationale is missing, if the judgments do not differ, or if they have
+changed since the lead saw them. A pair that a lead opens is held for a few minutes; other leads see the hold
+and can still decide. A lead who was given a pair has seen others' judgments, and no longer judges it.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -96,8 +96,8 @@ def hand_out_disagreements(
 ) -> DisagreementBatch:
     """Return `pair` (a key), if given, and then the first pairs of the queue: `want` disagreements in all. For leads.
 
-    `pair` is returned in any state. `have`: the keys of the pairs that the tab has already; they are not returned. All
-    these pairs and those of `have` are held for this lead and tab.
+    `pair` is returned in any state. `have`: the keys of the pairs that the tab has already; they are not
+    returned. All these pairs and those of `have` are held for this lead and tab.
     """
     check_sort(sort)
     want = min(want, MOST_AT_ONCE)
@@ -158,13 +158,13 @@ def adjudicate(
 ) -> Decision | None:
     """Settle a disagreement, change its decision, or withdraw a decision: append a revision and return it.
 
-    Returns None for a proposal that waits for a second lead (`second_lead.py`), and for a withdrawn proposal. `seen`:
-    the digest of what the lead saw. `seconds`: how long the lead had the pair open. The same decision sent twice is
-    stored once; if two leads decide at once, one decision is stored.
+    Returns None for a proposal that waits for a second lead (`second_lead.py`), and for a withdrawn proposal.
+    `seen`: the digest of what the lead saw. `seconds`: how long the lead had the pair open. The same decision
+    sent twice is stored once; if two leads decide at once, one decision is stored.
 
-    NotAllowed for anybody but a lead; JudgedByLead for a lead who judged the pair. ConflictError, saying what changed, if
-    judgments or decisions changed since. StateError if there is nothing to decide or to withdraw. ValidationError for a
-    wrong value; RationaleRequired if the rationale is missing.
+    NotAllowed for anybody but a lead; JudgedByLead for a lead who judged the pair. ConflictError, saying what
+    changed, if judgments or decisions changed since. StateError if there is nothing to decide or to withdraw.
+    ValidationError for a wrong value; RationaleRequired if the rationale is missing.
     """
     lead_pk = require_person(actor)
     content = check_decision(grade, rationale, cause, in_guideline=in_guideline, seconds=seconds)

@@ -1,7 +1,7 @@
 """The list of coefficients: their keys in files and their names. Every page, command, report and release reads it.
 
-A new kind of κ or α is one line here. A new family also needs a field of `MeasuredAgreement` and its formula in
-`agreement/measure.py`.
+A new kind of κ or α is one line here. A new family also needs a field of `MeasuredAgreement` and its formula
+in `agreement/measure.py`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -88,8 +88,8 @@ def list_stated(
 ) -> Iterator[tuple[str, str | int | None, Mapping[str, Any]]]:
     """Yield key, kind and value of each coefficient in the JSON of `MeasuredAgreement.figures_as_json`.
 
-    In the order of datasheets: families of several kinds, single coefficients, cut points. Also yields kinds that this
-    program does not know. KeyError without the key of a family.
+    In the order of datasheets: families of several kinds, single coefficients, cut points. Also yields kinds
+    that this program does not know. KeyError without the key of a family.
     """
     for key in sorted(COEFFICIENT_KEYS, key=lambda key: (key == CUT_POINTS, key in _SINGLE)):
         stated = figures[key]

@@ -151,8 +151,8 @@ def estimate_tables(
 ) -> Iterator[tuple[int, FigureEstimate]]:
     """Yield the number and the unweighted kappa of each table that has comparisons.
 
-    `table`: the table of each comparison. Yields one table at a time: the influences of hundreds of annotators would
-    fill the memory.
+    `table`: the table of each comparison. Yields one table at a time: the influences of hundreds of
+    annotators would fill the memory.
     """
     counts = _count_tables(table, cell, tables)
     values = cohen_kappa(counts, _APART).tolist()

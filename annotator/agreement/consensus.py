@@ -1,7 +1,7 @@
 """Estimate the grade behind several judgments (majority, median, Dawid and Skene) and compare it with leads' decisions.
 
-An estimate settles nothing and enters no release. Only pairs with two or more judgments are estimated, and only
-adjudicated pairs are compared: where all gave the same grade, every method agrees anyway.
+An estimate settles nothing and enters no release. Only pairs with two or more judgments are estimated, and
+only adjudicated pairs are compared: where all gave the same grade, every method agrees anyway.
 """
 
 from array import array

@@ -1,11 +1,11 @@
 """Estimate the grades behind the judgments, and each annotator's error rates, by Dawid and Skene's method.
 
-Dawid & Skene (1979), Maximum likelihood estimation of observer error-rates using the EM algorithm, Applied Statistics
-28(1), 20–28; equations by its numbers. Deterministic: it starts from the share of each grade among a pair's judgments.
-Plain EM takes thousands of rounds where hundreds of annotators judged little each, so two rounds are extrapolated:
-Varadhan & Roland (2008), Simple and globally convergent methods for accelerating the convergence of any EM algorithm,
-Scand. J. Statist. 35(2), scheme S3. A step that would lower the likelihood is not taken. Why no library is used:
-docs/decisions.md.
+Dawid & Skene (1979), Maximum likelihood estimation of observer error-rates using the EM algorithm, Applied
+Statistics 28(1), 20–28; equations by its numbers. Deterministic: it starts from the share of each grade among
+a pair's judgments. Plain EM takes thousands of rounds where hundreds of annotators judged little each, so two
+rounds are extrapolated: Varadhan & Roland (2008), Simple and globally convergent methods for accelerating the
+convergence of any EM algorithm, Scand. J. Statist. 35(2), scheme S3. A step that would lower the likelihood
+is not taken. Why no library is used: docs/decisions.md.
 """
 
 from dataclasses import dataclass
@@ -48,8 +48,8 @@ def estimate(
 ) -> DawidSkene:
     """Estimate grades and error rates from judgments as three columns.
 
-    `pair` and `annotator` are numbered from 0 without gaps; an annotator may judge a pair more than once. Without any
-    judgment the estimates are empty. `accelerate` False: the algorithm of 1979.
+    `pair` and `annotator` are numbered from 0 without gaps; an annotator may judge a pair more than once.
+    Without any judgment the estimates are empty. `accelerate` False: the algorithm of 1979.
     """
     from scipy.sparse import csr_matrix
 
@@ -159,8 +159,8 @@ class _Model:
 def _leap(model: _Model, now: Floats, once: Floats, longest: float) -> tuple[Floats, float, int]:
     """Extrapolate from two sets of parameters that are one round apart.
 
-    Returns the extrapolated parameters, the longest step of the next extrapolation, and the rounds this took. If the
-    likelihood would be lower than after one round, the result is that of two plain rounds.
+    Returns the extrapolated parameters, the longest step of the next extrapolation, and the rounds this took.
+    If the likelihood would be lower than after one round, the result is that of two plain rounds.
     """
     probabilities, likelihood = model.expect(once)
     twice = model.maximize(probabilities)

@@ -1,10 +1,10 @@
 """Read the grades that count for agreement, the fields that group them, and a stamp of their last change.
 
-Current independent judgments with a grade count, on pairs in the pool. Millions are read as columns of numbers, without
-an object per row (PostgreSQL sends a few long rows of bytes). A group's value is text as imported, or None. The stamp
-that keeps a report valid is read from index ends and small tables. It does not notice a re-import that changes
-categories, so do not keep a report for long. An annotator's own agreement shows only sums over these grades:
-see `agreement/own_agreement.py`.
+Current independent judgments with a grade count, on pairs in the pool. Millions are read as columns of
+numbers, without an object per row (PostgreSQL sends a few long rows of bytes). A group's value is text as
+imported, or None. The stamp that keeps a report valid is read from index ends and small tables. It does not
+notice a re-import that changes categories, so do not keep a report for long. An annotator's own agreement
+shows only sums over these grades: see `agreement/own_agreement.py`.
 """
 
 import json
@@ -146,8 +146,8 @@ _VERSIONS = prepare_sql("SELECT pk AS rubric_pk, version FROM rubric WHERE datas
 def list_groupings(session: Session, dataset_pk: int) -> list[str]:
     """Return every field by which the dataset's agreement can be grouped.
 
-    These are fields that any query has, keys of query metadata, `document:` with an attribute of the first two thousand
-    documents, and the fields of judgments (OF_JUDGMENTS).
+    These are fields that any query has, keys of query metadata, `document:` with an attribute of the first
+    two thousand documents, and the fields of judgments (OF_JUDGMENTS).
     """
     fields = [col(getattr(QueryRow, name)) for name in GROUP_FIELDS]
     of_dataset = col(QueryRow.dataset_pk) == dataset_pk

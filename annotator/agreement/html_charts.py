@@ -1,8 +1,9 @@
 """Draw the charts of the HTML report, and choose the colours of its matrices.
 
-A chart is SVG without scripts, links or fonts, with the style of the page. Its description has every number, for readers
-who cannot see it; so has a table of the page. SVG is written here, and not in the template, because the coordinates are
-computed here. A matrix is a table with coloured cells, which can be read aloud, copied and printed.
+A chart is SVG without scripts, links or fonts, with the style of the page. Its description has every number,
+for readers who cannot see it; so has a table of the page. SVG is written here, and not in the template,
+because the coordinates are computed here. A matrix is a table with coloured cells, which can be read aloud,
+copied and printed.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,9 @@
 """Write the agreement report as one self-contained HTML page, to send, to print, and to keep with a release.
 
-This file selects the content of the page; `templates/report.html.jinja` has its words and its HTML. The same report and
-time give the same bytes. Jinja escapes every value, and fails if the template needs a value that is missing here. Every
-number in a picture is also in a table. Estimates are shown on request, next to leads' decisions and never in their place.
+This file selects the content of the page; `templates/report.html.jinja` has its words and its HTML. The same
+report and time give the same bytes. Jinja escapes every value, and fails if the template needs a value that
+is missing here. Every number in a picture is also in a table. Estimates are shown on request, next to leads'
+decisions and never in their place.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,10 +1,10 @@
 """Compute intervals: percentile bootstrap over queries, exact bounds, and corrections for many claims.
 
-Pairs of one query depend on each other (a hard query is hard in all its pairs), so whole queries are resampled. A
-resample is a weighted sum of per-query counts, and all resamples are a few matrix products. Efron & Tibshirani (1993),
-An Introduction to the Bootstrap, ch. 13. With twenty annotators, some 95 % interval misses the truth by chance, so the
-diagnosis uses stricter intervals for many claims (Bonferroni): if there is nothing to find, it makes a claim in at most
-`FALSE_CLAIMS` of the cases.
+Pairs of one query depend on each other (a hard query is hard in all its pairs), so whole queries are
+resampled. A resample is a weighted sum of per-query counts, and all resamples are a few matrix products.
+Efron & Tibshirani (1993), An Introduction to the Bootstrap, ch. 13. With twenty annotators, some 95 %
+interval misses the truth by chance, so the diagnosis uses stricter intervals for many claims (Bonferroni): if
+there is nothing to find, it makes a claim in at most `FALSE_CLAIMS` of the cases.
 """
 
 from collections.abc import Iterator, Sequence
@@ -91,9 +91,10 @@ def _draw(random: Generator, queries: int, resamples: int) -> Ints:
 def find_tail(queries: Ints | int) -> Floats:
     """Return the share of resamples that a 95 % interval leaves out at each end: at most 0.025, less for few queries.
 
-    The usual percentiles give too narrow intervals: resamples of n queries spread too little by sqrt((n - 1) / n), and
-    they follow a normal distribution instead of Student's t. Percentiles further out correct both: Hesterberg (2015), What
-    Teachers Should Know About the Bootstrap, Am. Stat. 69(4), the expanded percentile interval.
+    The usual percentiles give too narrow intervals: resamples of n queries spread too little by sqrt((n - 1)
+    / n), and they follow a normal distribution instead of Student's t. Percentiles further out correct both:
+    Hesterberg (2015), What Teachers Should Know About the Bootstrap, Am. Stat. 69(4), the expanded percentile
+    interval.
     """
     from scipy.special import ndtr, stdtrit
 
@@ -104,8 +105,8 @@ def find_tail(queries: Ints | int) -> Floats:
 def interval(values: Floats, queries: int) -> tuple[float, float] | None:
     """Return the 95 % interval of a figure from its resamples (n; NaN: undefined) over this many queries.
 
-    None for a single query: every resample is the same, so the interval would have no width. None if fewer than half of
-    the resamples define the figure: an interval of the rest would mislead.
+    None for a single query: every resample is the same, so the interval would have no width. None if fewer
+    than half of the resamples define the figure: an interval of the rest would mislead.
     """
     defined = values[~np.isnan(values)]
     if queries < FEWEST_QUERIES or not len(values) or len(defined) < MIN_DEFINED * len(values):
@@ -157,9 +158,9 @@ def confidence(claims: int) -> float:
 def cluster_interval(estimate: FigureEstimate, *, level: float = SHOWN) -> Interval | None:
     """Return the interval of a figure from the influences of its queries; None below FEW_QUERIES queries.
 
-    The infinitesimal jackknife, which the bootstrap by query approaches (Efron 1982, The Jackknife, the Bootstrap and
-    Other Resampling Plans, ch. 6), with Student's t for few queries. Unlike percentiles of a thousand resamples, it works
-    at any level.
+    The infinitesimal jackknife, which the bootstrap by query approaches (Efron 1982, The Jackknife, the
+    Bootstrap and Other Resampling Plans, ch. 6), with Student's t for few queries. Unlike percentiles of a
+    thousand resamples, it works at any level.
     """
     from scipy.special import stdtrit
 

@@ -1,8 +1,8 @@
 """Turn judgments into the counts that every coefficient needs, for a dataset or by group.
 
-Arrays only, no database. Everything is counted per query, because the bootstrap resamples queries. Annotators are
-numbered in the order of their names. Each shared pair belongs to exactly one group (query or document field,
-guideline version, week), so the groups' pairs add up to the dataset's.
+Arrays only, no database. Everything is counted per query, because the bootstrap resamples queries. Annotators
+are numbered in the order of their names. Each shared pair belongs to exactly one group (query or document
+field, guideline version, week), so the groups' pairs add up to the dataset's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -252,7 +252,8 @@ def name_judged(
 ) -> NamedJudgments:
     """Return the judgments sorted by pair and name.
 
-    `people`: username and whether simulated, by primary key. `pseudonyms`: used instead of usernames if given.
+    `people`: username and whether simulated, by primary key. `pseudonyms`: used instead of usernames if
+    given.
     """
     pks, annotator = number(read.annotator)
     named = [people[pk][0] if pseudonyms is None else pseudonyms[pk] for pk in pks.tolist()]

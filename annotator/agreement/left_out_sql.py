@@ -1,9 +1,9 @@
 """Count and list the judgments that do not count for agreement, each under exactly one reason.
 
-A judgment counts if it is current and independent, has a grade, and somebody else judged the same pair of the pool so
-(`docs/statistics.md`). One made under an older guideline or text counts until its annotator confirms or changes it. The
-judgments that count and those left out are together all that are stored. The counts come from indexes and `pair.judged`
-and take a fraction of a second for a million judgments.
+A judgment counts if it is current and independent, has a grade, and somebody else judged the same pair of the
+pool so (`docs/statistics.md`). One made under an older guideline or text counts until its annotator confirms
+or changes it. The judgments that count and those left out are together all that are stored. The counts come
+from indexes and `pair.judged` and take a fraction of a second for a million judgments.
 """
 
 from collections import Counter
@@ -218,7 +218,8 @@ def _count(
 def _count_stored(session: Session, dataset_pk: int) -> tuple[int, int]:
     """Return the number of the dataset's judgments, and of those on pairs that left the pool.
 
-    Counts the smaller part of the database: this dataset, or the others. Pairs that left the pool have `judged` 0.
+    Counts the smaller part of the database: this dataset, or the others. Pairs that left the pool have
+    `judged` 0.
     """
     own = col(PairRow.dataset_pk) == dataset_pk
     joined = select(func.count()).join_from(JudgmentRow, PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
@@ -241,8 +242,8 @@ def _count_checks(session: Session, dataset_pk: int) -> dict[str, int]:
 def _count_ungraded(session: Session, dataset_pk: int) -> dict[str, int]:
     """Return how many judgments are put off, unrateable, or the only grade of their pair.
 
-    `pair.judged` counts both grades and “cannot rate”. So single grades are read from it, and corrected for the pairs
-    that somebody could not rate.
+    `pair.judged` counts both grades and “cannot rate”. So single grades are read from it, and corrected for
+    the pairs that somebody could not rate.
     """
     current = aliased(CurrentJudgmentRow)
     later = func.sum(case((col(current.outcome) == "later", 1), else_=0))

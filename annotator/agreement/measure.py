@@ -1,7 +1,8 @@
 """Measure a set of judgments: every coefficient with its interval, or why it is undefined.
 
-Coefficients are functions of summed counts, so one formula gives a value and its resamples. `measure_briefly` skips the
-resamples: its only interval is that of the unweighted kappa, from the queries' influences (intervals.py).
+Coefficients are functions of summed counts, so one formula gives a value and its resamples. `measure_briefly`
+skips the resamples: its only interval is that of the unweighted kappa, from the queries' influences
+(intervals.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -138,8 +139,8 @@ def measure(
 ) -> MeasuredAgreement:
     """Return every figure over these judgments; `names[n]` is annotator n.
 
-    `only`: measures the pairs that this annotator judged, and Cohen's kappa of this annotator with each other one.
-    `resamples` 0 leaves the intervals out.
+    `only`: measures the pairs that this annotator judged, and Cohen's kappa of this annotator with each other
+    one. `resamples` 0 leaves the intervals out.
     """
     if only is not None:
         judged = judged.where(np.isin(judged.pair, judged.pair[judged.annotator == only]))

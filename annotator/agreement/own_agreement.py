@@ -1,10 +1,11 @@
 """Choose the comparisons of an annotator's own agreement, so that no change of the figures shows a single grade.
 
-Annotators see these figures while they judge. So an annotator's first grade of a pair is compared with another
-annotator's first grade: a later change of a grade moves nothing. Comparisons are added in whole steps, in the order of
-time. A step has OWN_STEP comparisons with the same own grade, at least FEW_WITH_ONE with each other annotator in it. So
-two states of a figure differ by a sum over whole steps. Somebody with a second account, who knows part of a step, still
-sees only a sum over FEW_WITH_ONE comparisons with a colleague.
+Annotators see these figures while they judge. So an annotator's first grade of a pair is compared with
+another annotator's first grade: a later change of a grade moves nothing. Comparisons are added in whole
+steps, in the order of time. A step has OWN_STEP comparisons with the same own grade, at least FEW_WITH_ONE
+with each other annotator in it. So two states of a figure differ by a sum over whole steps. Somebody with a
+second account, who knows part of a step, still sees only a sum over FEW_WITH_ONE comparisons with a
+colleague.
 """
 
 from collections.abc import Iterable

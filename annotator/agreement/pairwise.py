@@ -1,7 +1,8 @@
 """Compute Cohen's kappa of every two annotators and of the dataset, and who grades higher, with intervals.
 
-Processes some annotator pairs at a time, so that 200 annotators need no more memory than 20. With many annotators, most
-annotator pairs share pairs of one query only. Every resample then gives the same kappa, so their tables are not summed.
+Processes some annotator pairs at a time, so that 200 annotators need no more memory than 20. With many
+annotators, most annotator pairs share pairs of one query only. Every resample then gives the same kappa, so
+their tables are not summed.
 """
 
 from collections.abc import Sequence

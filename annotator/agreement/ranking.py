@@ -1,7 +1,7 @@
 """Rank annotator pairs, annotators and groups by how much they matter, for tables that cannot list all of them.
 
-Those that lower the dataset's kappa most come first: their distance below that kappa, times the shared pairs. Annotator
-pairs that share too little, or have no kappa, are counted and not ranked.
+Those that lower the dataset's kappa most come first: their distance below that kappa, times the shared pairs.
+Annotator pairs that share too little, or have no kappa, are counted and not ranked.
 """
 
 from collections.abc import Sequence
@@ -82,8 +82,8 @@ def rank_leanings(leanings: Sequence[Leaning]) -> list[Leaning]:
 def rank_groups(groups: Sequence[GroupAgreement], dataset: CoefficientValue) -> list[GroupAgreement]:
     """Rank groups by how much they lower the dataset's kappa: their distance below it, times their pairs.
 
-    The distance is below 0 if the dataset's kappa is undefined. Groups with too few pairs, or without a kappa, come
-    last.
+    The distance is below 0 if the dataset's kappa is undefined. Groups with too few pairs, or without a
+    kappa, come last.
     """
     mean = dataset.value or 0.0
 

@@ -1,7 +1,7 @@
 """Records of measured agreement: figures, findings, selected pairs, and the comparison since a guideline version.
 
-Pages, commands and reports show these records; `as_json` gives the documented shape of `agreement --json`. An undefined
-figure says why. `warn_of_few` decides how many shared pairs and queries a figure needs.
+Pages, commands and reports show these records; `as_json` gives the documented shape of `agreement --json`. An
+undefined figure says why. `warn_of_few` decides how many shared pairs and queries a figure needs.
 """
 
 from collections.abc import Mapping

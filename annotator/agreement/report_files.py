@@ -1,6 +1,7 @@
 """Write the files of the agreement report: a page of HTML, or estimates as CSV.
 
-The target is checked first. A file is written under a temporary name and renamed, so a failure leaves what was there.
+The target is checked first. A file is written under a temporary name and renamed, so a failure leaves what
+was there.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,10 +1,10 @@
 """Find and read the pairs that a figure or a sentence of agreement is about.
 
-The same judgments count as in `agreement/service.py`. Queries start from the smallest set: the judgments of the named
-annotators, else the pairs of the group, else all. Only one page of pairs is read in full. Annotators appear under the
-pair's letters unless the reader asked for them by name. The caller notes what was shown
-(`storage/logs/disclosures.py`). Pairs of failed checks come from `labeling/calibration_sql.py`. Raises ValidationError
-for an unknown group or kind, NotFound for an unknown person.
+The same judgments count as in `agreement/service.py`. Queries start from the smallest set: the judgments of
+the named annotators, else the pairs of the group, else all. Only one page of pairs is read in full.
+Annotators appear under the pair's letters unless the reader asked for them by name. The caller notes what was
+shown (`storage/logs/disclosures.py`). Pairs of failed checks come from `labeling/calibration_sql.py`. Raises
+ValidationError for an unknown group or kind, NotFound for an unknown person.
 """
 
 import json

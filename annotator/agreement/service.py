@@ -1,7 +1,8 @@
 """Measure how well annotators agree: for leads, for annotators themselves, and for the release gate.
 
-Only current independent judgments with a grade count. Judgments of quality control, further judgments requested because
-two differed, decisions, and “cannot rate” do not count. A pair with one annotator adds nothing to agreement.
+Only current independent judgments with a grade count. Judgments of quality control, further judgments
+requested because two differed, decisions, and “cannot rate” do not count. A pair with one annotator adds
+nothing to agreement.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -124,9 +125,10 @@ def compute_agreement(
 ) -> AgreementReport:
     """Measure the agreement of a dataset and its groups, with 95 % intervals and diagnosis. For leads.
 
-    Leaves out pairs that the lead may still judge. `by`: one of `list_groupings`. `resamples` 0 leaves the intervals out.
-    `seed` None: the dataset's, which also the release gate uses. The report has usernames. `report_progress` is called
-    with the number of shared pairs and their kappa without an interval, as soon as they are known.
+    Leaves out pairs that the lead may still judge. `by`: one of `list_groupings`. `resamples` 0 leaves the
+    intervals out. `seed` None: the dataset's, which also the release gate uses. The report has usernames.
+    `report_progress` is called with the number of shared pairs and their kappa without an interval, as soon
+    as they are known.
     """
     with database.read() as session:
         row = _find_led(session, actor, dataset)
@@ -149,8 +151,8 @@ def measure_agreement(
 ) -> AgreementReport:
     """Measure agreement in an open transaction. The caller has checked the role.
 
-    `pseudonyms` (by annotator_pk) replace the usernames everywhere; releases use them. `blind`: pairs to leave out,
-    because the reader may still judge them.
+    `pseudonyms` (by annotator_pk) replace the usernames everywhere; releases use them. `blind`: pairs to
+    leave out, because the reader may still judge them.
     """
     if not 0 <= resamples <= MAX_RESAMPLES:
         raise ValidationError(f"resamples: expected 0 to {MAX_RESAMPLES}, found {resamples}")
@@ -221,8 +223,9 @@ def list_selected_pairs(
 ) -> SelectedPairs:
     """Return the pairs behind a figure or a sentence, the largest difference first, then in the queries' order. For leads.
 
-    Leaves out pairs that the lead may still judge; the lead can no longer judge a pair that is returned. Annotators have
-    letters, as on the pair's page, unless the selection names them. Writes to the audit log if it names somebody.
+    Leaves out pairs that the lead may still judge; the lead can no longer judge a pair that is returned.
+    Annotators have letters, as on the pair's page, unless the selection names them. Writes to the audit log
+    if it names somebody.
     """
     with database.read() as session:
         row = _find_led(session, actor, dataset)
@@ -267,8 +270,8 @@ def iterate_left_out_judgments(
 ) -> Iterator[ExcludedJudgment]:
     """Yield the judgments that do not count for one reason, in the order in which they were stored. For leads.
 
-    `kind`: of an `ExclusionCount`. Leaves out pairs that the lead may still judge; the lead can no longer judge a pair
-    that is shown.
+    `kind`: of an `ExclusionCount`. Leaves out pairs that the lead may still judge; the lead can no longer
+    judge a pair that is shown.
     """
     with database.read() as session:
         dataset_pk = key_of(_find_led(session, actor, dataset).pk)
@@ -305,8 +308,8 @@ def show_own_agreement(
 ) -> OwnAgreement:
     """Return how well the annotator agrees with all others together.
 
-    The annotator can no longer change the grades of the pairs behind the figures. Raises NotAllowed unless the dataset's
-    leads show the figures to annotators.
+    The annotator can no longer change the grades of the pairs behind the figures. Raises NotAllowed unless
+    the dataset's leads show the figures to annotators.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -361,8 +364,8 @@ def compare_version(
 ) -> VersionComparison | None:
     """Compare agreement before and since a version of the guideline, in the dataset and by category. For leads.
 
-    `version` None: the latest that decisions led to, else the latest. The categories are those of these decisions.
-    Leaves out pairs that the lead may still judge. Returns None if there is only one version.
+    `version` None: the latest that decisions led to, else the latest. The categories are those of these
+    decisions. Leaves out pairs that the lead may still judge. Returns None if there is only one version.
     """
     with database.read() as session:
         row = _find_led(session, actor, dataset)
@@ -429,8 +432,9 @@ def summarize_agreement(
 ) -> AgreementSummary:
     """Return the figures and the verdict of a report without the diagnosis, which takes most of a report's time.
 
-    `settled`: the dataset's pairs, if the caller has read them with the same `blind`: judgments are then not read again.
-    `blind`: pairs to leave out, because the reader may still judge them. The caller has checked the role.
+    `settled`: the dataset's pairs, if the caller has read them with the same `blind`: judgments are then not
+    read again. `blind`: pairs to leave out, because the reader may still judge them. The caller has checked
+    the role.
     """
     dataset_pk = key_of(row.pk)
     read = read_grades(session, dataset_pk, blind) if settled is None else select_grades(settled)

@@ -1,7 +1,8 @@
 """Compare agreement before and since a version of the guideline, in the dataset and in the categories it concerns.
 
-Only pairs that were judged wholly before the version or wholly since count. The interval of the difference of kappas is
-by query (`intervals.cluster_interval`). Nothing is claimed for too few pairs, or if the interval contains 0.
+Only pairs that were judged wholly before the version or wholly since count. The interval of the difference of
+kappas is by query (`intervals.cluster_interval`). Nothing is claimed for too few pairs, or if the interval
+contains 0.
 """
 
 from collections.abc import Mapping, Sequence

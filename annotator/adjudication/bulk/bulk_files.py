@@ -1,11 +1,12 @@
 """Read and check files of decisions and document orders, and write the queue as CSV for a meeting.
 
-A file of decisions has `query_id,doc_id,grade,rationale[,reason]`, or is an exported queue, filled in. An export is
-recognized by its column `seen`; its other columns are ignored, and a row without grade, rationale and reason is
-undecided. A file of orders has `query_id,doc_id`, best document first. A grade other than 0-3 or "unrateable", a blank
-rationale, an unknown column, and a pair that occurs twice are refused; every bad line is reported. A line of an export is
-refused if its pair has changed since the export, unless it repeats the current decision. Ids are kept exactly; an id that
-a spreadsheet would rewrite (007, 1e5, 3-4) is exported with an apostrophe. An export names nobody.
+A file of decisions has `query_id,doc_id,grade,rationale[,reason]`, or is an exported queue, filled in. An
+export is recognized by its column `seen`; its other columns are ignored, and a row without grade, rationale
+and reason is undecided. A file of orders has `query_id,doc_id`, best document first. A grade other than 0-3
+or "unrateable", a blank rationale, an unknown column, and a pair that occurs twice are refused; every bad
+line is reported. A line of an export is refused if its pair has changed since the export, unless it repeats
+the current decision. Ids are kept exactly; an id that a spreadsheet would rewrite (007, 1e5, 3-4) is exported
+with an apostrophe. An export names nobody.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -180,7 +181,8 @@ def check_origin(
 ) -> None:
     """Add a problem for each row whose `seen` belongs to another pair than its ids name.
 
-    A file whose rows are all foreign gets one problem. `pairs`: the keys of the dataset's pairs, by query_id and doc_id.
+    A file whose rows are all foreign gets one problem. `pairs`: the keys of the dataset's pairs, by query_id
+    and doc_id.
     """
     exported = [line for line in lines if line.seen is not None]
     foreign = [line for line in exported if pairs.get((line.query_id, line.doc_id)) != line.pair]

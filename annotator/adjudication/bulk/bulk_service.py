@@ -1,7 +1,8 @@
 """Decide many pairs at once, from a file or by a policy for small differences; export the queue as a file.
 
-All or nothing: if one line is bad, or one pair has changed since it was seen, nothing is stored. The refusals are those of
-a single decision: a pair that the lead judged, a pair that is no disagreement, a blank rationale.
+All or nothing: if one line is bad, or one pair has changed since it was seen, nothing is stored. The refusals
+are those of a single decision: a pair that the lead judged, a pair that is no disagreement, a blank
+rationale.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -111,10 +112,11 @@ def adjudicate_file(
 ) -> FileDecisions:
     """Decide every pair of a CSV file, or none.
 
-    `data`: `query_id,doc_id,grade,rationale[,reason]`, or the file of `export_queue`, filled in. `path`: the file's name
-    for messages. A line that repeats the current decision changes nothing, unless the pair waits for a lead again; any
-    other line adds a revision. A row of an export is refused if its pair has changed since. BadInput names every bad line.
-    Messages can show grades, so the pairs are recorded as seen, also if the file is refused.
+    `data`: `query_id,doc_id,grade,rationale[,reason]`, or the file of `export_queue`, filled in. `path`: the
+    file's name for messages. A line that repeats the current decision changes nothing, unless the pair waits
+    for a lead again; any other line adds a revision. A row of an export is refused if its pair has changed
+    since. BadInput names every bad line. Messages can show grades, so the pairs are recorded as seen, also if
+    the file is refused.
     """
     lead_pk, problems = require_person(actor), Problems(path)
     lines = read_decisions(data, path, problems)
@@ -167,8 +169,8 @@ def order_documents(
 ) -> OrderedDocuments:
     """Store the order of each query's documents from a CSV file (`query_id,doc_id`, best first), or nothing.
 
-    Releases list documents by grade, then by the annotators' mean, then in this order. A query that is not in the file
-    keeps its order. `path`: the file's name for messages. BadInput names every bad line.
+    Releases list documents by grade, then by the annotators' mean, then in this order. A query that is not in
+    the file keeps its order. `path`: the file's name for messages. BadInput names every bad line.
     """
     lead_pk, problems = require_person(actor), Problems(path)
     lines = read_order(data, path, problems)
@@ -265,8 +267,8 @@ def list_pairs_to_settle(
 ) -> PairsToSettle:
     """Return the preview of a policy with a part of the pairs that it would settle, in the order of the queue. For leads.
 
-    Leaves out pairs that the lead may still judge; the lead can no longer judge a pair that is returned. An offset behind
-    the last pair gives the last part.
+    Leaves out pairs that the lead may still judge; the lead can no longer judge a pair that is returned. An
+    offset behind the last pair gives the last part.
     """
     check_policy(policy)
     lead_pk = require_person(actor)
@@ -305,8 +307,8 @@ def settle_by_policy(
 ) -> DecisionBatch:
     """Settle exactly the pairs of a preview, or nothing; return the batch, which can be undone.
 
-    `seen_digest`: the preview's. ConflictError, saying what changed, if the policy would settle anything else now;
-    StateError if there is nothing to settle; ValidationError for a blank rationale.
+    `seen_digest`: the preview's. ConflictError, saying what changed, if the policy would settle anything else
+    now; StateError if there is nothing to settle; ValidationError for a blank rationale.
     """
     lead_pk = require_person(actor)
     check_policy(policy)
@@ -342,7 +344,8 @@ def undo_batch(
 ) -> BatchUndone:
     """Withdraw the decisions of a batch that still hold; the pairs wait for a lead again. Later decisions stay.
 
-    For any lead, because it decides nothing. NotFound for a batch of another dataset; StateError if it is undone already.
+    For any lead, because it decides nothing. NotFound for a batch of another dataset; StateError if it is
+    undone already.
     """
     lead_pk = require_person(actor)
     rationale = check_text(say("rationale"), rationale, empty=None)
@@ -395,7 +398,8 @@ def _foresee_revisions(
 ) -> list[int]:
     """Return the revision numbers that these decisions would get; decisions that would be proposals are left out.
 
-    A proposal that the lead may not see counts as absent: otherwise the lead could find out which grade it has.
+    A proposal that the lead may not see counts as absent: otherwise the lead could find out which grade it
+    has.
     """
     by_pk = {pair.pair_pk: pair for pair in pairs}
     if not dataset.second_adjudicator:

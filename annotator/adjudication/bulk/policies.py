@@ -1,7 +1,8 @@
 """Preview a policy: which pairs it settles at which grades, and which pairs it leaves to a lead, with the reason.
 
 A policy settles only pairs with neighbouring grades on one side of relevance, and without any obstacle
-(`domain/settling.py`). To settle, a lead must send back the preview's digest: exactly the shown pairs are settled.
+(`domain/settling.py`). To settle, a lead must send back the preview's digest: exactly the shown pairs are
+settled.
 """
 
 import hashlib
@@ -70,8 +71,8 @@ def check_policy(policy: str) -> str:
 def choose_grade(policy: str, grades: Sequence[int]) -> int:
     """Return the grade at which the policy settles these grades (at least one, in any order).
 
-    The median of an even number of grades is the lower of the middle two: a grade that somebody gave, and the more
-    careful one.
+    The median of an even number of grades is the lower of the middle two: a grade that somebody gave, and the
+    more careful one.
     """
     ordered = sorted(grades)
     return ordered[{"lower": 0, "higher": -1}.get(policy, (len(ordered) - 1) // 2)]

@@ -1,9 +1,9 @@
 """Let annotators discuss a disagreement before a lead decides, read the decision, and object once.
 
-Annotators see others' judgments of a pair, or its decision, only after they have finished its query. From then on they no
-longer judge the pair; this is noted in the same transaction. A turn is no judgment and never counts. Annotators appear as
-letters, the same as for leads. Refused are people who did not judge the pair, a second turn or objection, and a turn or
-objection on something that has changed since.
+Annotators see others' judgments of a pair, or its decision, only after they have finished its query. From
+then on they no longer judge the pair; this is noted in the same transaction. A turn is no judgment and never
+counts. Annotators appear as letters, the same as for leads. Refused are people who did not judge the pair, a
+second turn or objection, and a turn or objection on something that has changed since.
 """
 
 from collections.abc import Collection
@@ -92,7 +92,8 @@ def explain_open_work(query_id: str) -> Message:
 def find_unaskable(judges: int, able: Collection[str], spoken: Collection[str]) -> Message | None:
     """Return why nobody can be asked to discuss a pair; None if somebody can.
 
-    `judges`: the number of annotators of the pair. `able`: those who can be asked. `spoken`: those who have spoken.
+    `judges`: the number of annotators of the pair. `able`: those who can be asked. `spoken`: those who have
+    spoken.
     """
     if judges < 2:
         return say("Fewer than two annotators have judged this pair, so there is nobody to discuss it with.")
@@ -124,8 +125,8 @@ SHOWN_CHARACTERS = 200_000
 def ask_to_discuss(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
     """Ask the annotators of a pair to look at each other's notes before a lead decides. For leads.
 
-    Asking again changes nothing; a closed discussion is opened again. StateError if the pair does not wait for a decision,
-    or if fewer than two of its annotators can be asked.
+    Asking again changes nothing; a closed discussion is opened again. StateError if the pair does not wait
+    for a decision, or if fewer than two of its annotators can be asked.
     """
     with database.write() as session:
         row, lead_pk, pair_pk = _enter_as_lead(session, actor, dataset, pair)
@@ -194,8 +195,8 @@ def take_discussion_turn(
 ) -> DiscussionTurn:
     """Store the annotator's one turn in a discussion: keep or revise the own judgment. It counts nowhere.
 
-    `decided`: 0-3 or "unrateable"; the same as the own judgment to keep it. `seen`: `OwnDiscussion.seen`. The same turn
-    sent twice is stored once.
+    `decided`: 0-3 or "unrateable"; the same as the own judgment to keep it. `seen`: `OwnDiscussion.seen`. The
+    same turn sent twice is stored once.
     """
     outcome, grade = ("unrateable", None) if decided == "unrateable" else ("graded", check_grade(decided))
     note_text = check_text(say("note"), note, empty=None) or None
@@ -258,8 +259,9 @@ def list_own_decisions(
 ) -> OwnDecisions:
     """Return a page of the decisions on pairs that the annotator judged, and note that they were shown.
 
-    The annotator no longer judges these pairs. `differing`: only decisions that differ from the annotator's judgment.
-    `visit`: when the annotator's visit began (None: now); decisions that were not shown before it come first.
+    The annotator no longer judges these pairs. `differing`: only decisions that differ from the annotator's
+    judgment. `visit`: when the annotator's visit began (None: now); decisions that were not shown before it
+    come first.
     """
     read = partial(
         list_decisions_for_annotator, differing=differing, visit=visit or now, limit=limit, offset=offset
@@ -283,7 +285,8 @@ def object_to_decision(
 ) -> None:
     """Store the annotator's one objection to the decision on a pair that they judged. The pair waits for a lead again.
 
-    `seen`: the revision of the decision that was shown. ConflictError, saying what changed, if another holds now.
+    `seen`: the revision of the decision that was shown. ConflictError, saying what changed, if another holds
+    now.
     """
     objection_text = check_text(say("objection"), text, empty=NO_WORDS)
     with database.write() as session:

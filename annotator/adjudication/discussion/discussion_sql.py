@@ -1,11 +1,12 @@
 """Read and write discussions of pairs, and find the queries on which an annotator still has work.
 
 A discussion begins when a lead asks for it (then it has a row), or, without a row, when the grades of an open
-disagreement differ by at least the dataset's `discuss_from`. Annotators see others' turns only after their own.
+disagreement differ by at least the dataset's `discuss_from`. Annotators see others' turns only after their
+own.
 
-Others' judgments are shown only if the annotator has no open work on the whole query, because one document hints at the
-others. Open work is everything that an annotator holds, may still get (also when others' leases end), put off, must judge
-again, or checks for quality control.
+Others' judgments are shown only if the annotator has no open work on the whole query, because one document
+hints at the others. Open work is everything that an annotator holds, may still get (also when others' leases
+end), put off, must judge again, or checks for quality control.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,8 +1,8 @@
 """Read the decisions on pairs that an annotator judged, and objections to decisions.
 
-What annotators get has no names and no grades of others. It is limited to pairs on which the annotator has a current
-judgment, without gold pairs and other checks, which must look like all others, and without pairs of queries on which the
-annotator still has work (`adjudication/discussion/discussion_sql.py`).
+What annotators get has no names and no grades of others. It is limited to pairs on which the annotator has a
+current judgment, without gold pairs and other checks, which must look like all others, and without pairs of
+queries on which the annotator still has work (`adjudication/discussion/discussion_sql.py`).
 """
 
 from collections.abc import Collection
@@ -103,7 +103,8 @@ def list_decisions_for_annotator(
 ) -> tuple[OwnDecisions, list[int]]:
     """Return a page of the decisions that the annotator may see, and its pairs (pair_pk).
 
-    Decisions that were not shown before the `visit` come first, then the latest. Runs one statement if there are none.
+    Decisions that were not shown before the `visit` come first, then the latest. Runs one statement if there
+    are none.
     """
     hidden_queries = _list_hidden_queries(session, request, dataset)
     if hidden_queries is None:

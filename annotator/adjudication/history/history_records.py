@@ -1,7 +1,7 @@
 """Records of the audit log, and of the history of one pair.
 
-An entry of the log has the person, the time, the action, and the values before and after. A pair's history names leads,
-who are responsible for their decisions, and never an annotator.
+An entry of the log has the person, the time, the action, and the values before and after. A pair's history
+names leads, who are responsible for their decisions, and never an annotator.
 """
 
 from collections.abc import Mapping
@@ -62,8 +62,8 @@ class HistoryEntry:
 def read_day_or_time(text: str, zone: tzinfo | None = None, *, last: bool = False) -> datetime:
     """Return the time of a text such as "2026-03-04" or "2026-03-04T12:00+09:00" (ISO 8601).
 
-    `zone`: the zone of a text without one (None: this computer's). A day means its first moment, with `last` its last.
-    Raises ValidationError for any other text, and if the year in UTC is not 1 to 9999.
+    `zone`: the zone of a text without one (None: this computer's). A day means its first moment, with `last`
+    its last. Raises ValidationError for any other text, and if the year in UTC is not 1 to 9999.
     """
     try:
         moment = datetime.fromisoformat(text.strip())

@@ -1,7 +1,8 @@
 """Read the audit log, by page or whole, and the history of one pair. For leads only.
 
-An entry about a pair that the reader may still judge has no values. A lead who reads a pair's history has seen others'
-judgments and no longer judges the pair. `storage/logs/audit_log.py` appends entries; nothing changes them.
+An entry about a pair that the reader may still judge has no values. A lead who reads a pair's history has
+seen others' judgments and no longer judges the pair. `storage/logs/audit_log.py` appends entries; nothing
+changes them.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -159,7 +160,8 @@ def _hide_unjudged(
 ) -> tuple[tuple[AuditLogEntry, ...], set[int]]:
     """Return the entries as this reader may see them, and the pairs (pair_pk) with a grade in them.
 
-    A decision also names near-duplicates with their grades; those that the reader may still judge are removed.
+    A decision also names near-duplicates with their grades; those that the reader may still judge are
+    removed.
     """
     if actor.person_id is None:
         return tuple(entries), set()

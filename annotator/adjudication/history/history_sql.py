@@ -1,8 +1,8 @@
 """Read the history of one pair, from every table that mentions it, and the audit log.
 
 Returns usernames of annotators, for experts of quality control with "quality " in front;
-`adjudication/history/history_service.py` replaces them by letters. The history has every judgment, because judgments never
-change.
+`adjudication/history/history_service.py` replaces them by letters. The history has every judgment, because
+judgments never change.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

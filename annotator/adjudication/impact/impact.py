@@ -1,11 +1,11 @@
 """Compute how much the choice of a pair's grade moves nDCG, recall, reciprocal rank and the order of systems.
 
-Functions of arrays, without a database. The metrics are those of the evaluators that load our releases: nDCG with gain
-2^grade - 1 and discount log2(rank + 1) (Järvelin & Kekäläinen 2002; Burges et al. 2005), recall at the cut-off,
-reciprocal rank. A document without a grade keeps its rank and adds nothing to ranking or ideal. A tried grade changes
-only its own part of a score, so the rest is computed once; tests compare the result with the formulas as published
-(tests/unit/adjudication/plain_formula.py). An open pair has a provisional grade until it is decided. Settled grades come
-from `domain/settling.py`.
+Functions of arrays, without a database. The metrics are those of the evaluators that load our releases: nDCG
+with gain 2^grade - 1 and discount log2(rank + 1) (Järvelin & Kekäläinen 2002; Burges et al. 2005), recall at
+the cut-off, reciprocal rank. A document without a grade keeps its rank and adds nothing to ranking or ideal.
+A tried grade changes only its own part of a score, so the rest is computed once; tests compare the result
+with the formulas as published (tests/unit/adjudication/plain_formula.py). An open pair has a provisional
+grade until it is decided. Settled grades come from `domain/settling.py`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,8 +63,9 @@ class GradeEffects:
     def count_flips(self, totals: Floats, present: Floats, system_indexes: Ints) -> list[int]:
         """Count, for each pair, the pairs of systems whose order by mean nDCG depends on the choice of its grade.
 
-        `totals`: each system's sum of nDCG over all queries. `present`: this query's present scores, which are part of `totals`.
-        `system_indexes`: the rows of this query's systems in `totals`. A tie is no order.
+        `totals`: each system's sum of nDCG over all queries. `present`: this query's present scores, which
+        are part of `totals`. `system_indexes`: the rows of this query's systems in `totals`. A tie is no
+        order.
         """
         others = totals.copy()
         others[system_indexes] -= np.nan_to_num(present)
@@ -91,7 +92,8 @@ def weigh(
 ) -> tuple[Floats, GradeEffects]:
     """Return the present scores, and the effects of the grades that each of these documents may get.
 
-    `candidates`: possible grades, at least one, by the index of the document. The other documents keep their grades.
+    `candidates`: possible grades, at least one, by the index of the document. The other documents keep their
+    grades.
     """
     query = _QueryRanks(ranked, cutoff, relevant)
     return query.score(), query.try_grades(candidates)
@@ -100,9 +102,9 @@ def weigh(
 def weigh_without_runs(grades: Ints, candidates: Mapping[int, Sequence[int]]) -> Floats:
     """Return the impact of the grade of each of these documents, for a query without runs.
 
-    The impact is the gain between the lowest and the highest grade, divided by the query's ideal DCG with the highest
-    grade: the most that the choice could move nDCG of a system that ranks the document first. The more relevant
-    documents a query has, the lower it is.
+    The impact is the gain between the lowest and the highest grade, divided by the query's ideal DCG with the
+    highest grade: the most that the choice could move nDCG of a system that ranks the document first. The
+    more relevant documents a query has, the lower it is.
     """
     _, _, lowest, highest, documents = _list_options(candidates)
     apart = _GAINS[highest] - _GAINS[lowest]

@@ -1,8 +1,8 @@
 """Keep the impact of each disagreement up to date with judgments, decisions and runs.
 
-A change of a grade marks the query as due. A decision recomputes its query in its transaction. Queries changed by
-judgments are recomputed when a lead opens the queue. The systems' totals are computed first: they decide which systems
-can change places. The caller has checked the role.
+A change of a grade marks the query as due. A decision recomputes its query in its transaction. Queries
+changed by judgments are recomputed when a lead opens the queue. The systems' totals are computed first: they
+decide which systems can change places. The caller has checked the role.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,8 +47,9 @@ ProgressCallback = Callable[[int, int], None]
 def recompute(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> None:
     """Compute the impact of these queries in the caller's transaction, which holds the dataset's lock.
 
-    Call it once per transaction, with all queries, after the disagreements were derived. If there are more than
-    WITH_A_DECISION queries, or the totals of the systems are unknown, the queries stay due for `bring_up_to_date`.
+    Call it once per transaction, with all queries, after the disagreements were derived. If there are more
+    than WITH_A_DECISION queries, or the totals of the systems are unknown, the queries stay due for
+    `bring_up_to_date`.
     """
     from annotator.adjudication.impact.impact import compute
 
@@ -65,8 +66,9 @@ def bring_up_to_date(
 ) -> int:
     """Compute what is due, and return the number of steps that came up meanwhile.
 
-    A step is one query; if no totals are stored, each query takes two steps. Uses many small transactions, so that
-    annotators hardly wait. Two processes may do it at once. `report_progress`: called with (steps done, all steps).
+    A step is one query; if no totals are stored, each query takes two steps. Uses many small transactions, so
+    that annotators hardly wait. Two processes may do it at once. `report_progress`: called with (steps done,
+    all steps).
     """
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
@@ -104,8 +106,8 @@ class _QueryPart(NamedTuple):
 class _KeptEffects:
     """Effects that were computed together with the scores, kept until the totals are known.
 
-    They are kept by the queries of a transaction, with the state they were computed from. Effects that do not fit into
-    memory are computed again.
+    They are kept by the queries of a transaction, with the state they were computed from. Effects that do not
+    fit into memory are computed again.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Read the ranks of a query's documents in the imported runs, and the state of its pairs, to compute their impact.
 
-Reads columns of numbers for some queries at a time, because there can be ten million results. Settled grades come from
-`domain/settling.py`.
+Reads columns of numbers for some queries at a time, because there can be ten million results. Settled grades
+come from `domain/settling.py`.
 """
 
 from collections.abc import Mapping, Sequence

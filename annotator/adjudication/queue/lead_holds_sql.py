@@ -1,7 +1,7 @@
 """Read and store holds (a lead has a pair open), pairs that a lead put off, and assignments of pairs to leads.
 
-A hold lasts a few minutes and belongs to a lead and a browser tab. It keeps leads from working on the same pair, but never
-prevents a decision.
+A hold lasts a few minutes and belongs to a lead and a browser tab. It keeps leads from working on the same
+pair, but never prevents a decision.
 """
 
 from collections.abc import Collection

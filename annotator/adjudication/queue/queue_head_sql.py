@@ -1,9 +1,9 @@
 """Choose the pairs at the head of the queue that one lead decides next.
 
-Chooses open disagreements that the lead did not judge, that no other lead holds or was assigned, and that do not wait
-for a second lead after this one's proposal. Pairs come last that the lead put off, that are still under discussion, that
-another tab of the lead holds, or for which the lead has made a proposal. Uses the order's index where there is one, so
-fifty thousand disagreements cost no more than the first few.
+Chooses open disagreements that the lead did not judge, that no other lead holds or was assigned, and that do
+not wait for a second lead after this one's proposal. Pairs come last that the lead put off, that are still
+under discussion, that another tab of the lead holds, or for which the lead has made a proposal. Uses the
+order's index where there is one, so fifty thousand disagreements cost no more than the first few.
 """
 
 from collections.abc import Collection, Sequence
@@ -69,8 +69,8 @@ def list_head(
 ) -> list[QueueHead]:
     """Return the first pairs of the queue for this lead and tab, at most `limit`, without those in `have`.
 
-    `ahead`: the pairs are fetched before they are shown. Pairs that the lead may still be given to judge are then left
-    out, because their grades would be disclosed.
+    `ahead`: the pairs are fetched before they are shown. Pairs that the lead may still be given to judge are
+    then left out, because their grades would be disclosed.
     """
     if limit < 1:
         return []
@@ -115,8 +115,8 @@ def _build(
 ) -> Any:
     """Return the statement for one part of the queue. Cached for each filter: building it takes longer than running it.
 
-    `part`: whether these are the pairs that come last, and their distance (None: any). `left`: whether an annotator who
-    judged in the dataset can no longer discuss.
+    `part`: whether these are the pairs that come last, and their distance (None: any). `left`: whether an
+    annotator who judged in the dataset can no longer discuss.
     """
     reader = _BoundReader(_DATASET, _LEAD, _NOW)
     chosen, (is_last, distance) = _choose(reader, wanted), part
@@ -231,8 +231,8 @@ def _is_discussed(reader: QueueReader, apart: int | None) -> ColumnElement[bool]
 def _may_be_over(apart: int, *, left: bool) -> ColumnElement[bool]:
     """Return a cheap condition that holds for every pair with a finished discussion, and for some others.
 
-    If the dataset asks for discussions, nearly every pair is still discussed. This excludes most of them without
-    reading who judged the pair.
+    If the dataset asks for discussions, nearly every pair is still discussed. This excludes most of them
+    without reading who judged the pair.
     """
     begun = union(select(col(DiscussionRow.pair_pk)), select(col(DiscussionTurnRow.pair_pk)))
     near = col(DisagreementRow.distance) < apart

@@ -1,7 +1,7 @@
 """Records of the queue of disagreements (filter, sort order, rows), and an estimate of how long it lasts.
 
-Pages, commands and meeting files share them. The estimate uses the pace of the last working days: days on which a lead
-decided something. Pairs that a policy settled do not count. An unknown figure says why.
+Pages, commands and meeting files share them. The estimate uses the pace of the last working days: days on
+which a lead decided something. Pairs that a policy settled do not count. An unknown figure says why.
 """
 
 from collections.abc import Mapping, Sequence
@@ -193,8 +193,9 @@ def estimate_queue(
 ) -> QueuePace:
     """Return the pace of the last seven days, in the zone of `now`.
 
-    `waiting`: open disagreements. `decided`: time and seconds (None: unknown) of each decision since `find_begin(now)`.
-    `arrived`: disagreements that began since then. `first`: the begin of the dataset's first disagreement.
+    `waiting`: open disagreements. `decided`: time and seconds (None: unknown) of each decision since
+    `find_begin(now)`. `arrived`: disagreements that began since then. `first`: the begin of the dataset's
+    first disagreement.
     """
     days = len({at.astimezone(now.tzinfo).date() for at, _ in decided})
     timed = [seconds for _, seconds in decided if seconds is not None]

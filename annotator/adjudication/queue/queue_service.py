@@ -1,6 +1,7 @@
 """List, summarize and time the queue of disagreements. For leads only.
 
-`domain/settling.py` decides what a disagreement is. The summary counts a disagreement once for each of its reasons.
+`domain/settling.py` decides what a disagreement is. The summary counts a disagreement once for each of its
+reasons.
 """
 
 from collections.abc import Mapping, Sequence
@@ -138,7 +139,8 @@ def find_disagreements(
 ) -> list[Disagreement]:
     """Return all disagreements that the filter `wanted` lets through, open ones first, then by `sort`. For leads.
 
-    The same as `list_queue`, whole and with all impacts computed. `report_progress`: called with (steps done, all steps).
+    The same as `list_queue`, whole and with all impacts computed. `report_progress`: called with (steps done,
+    all steps).
     """
     check_sort(sort)
     _bring_up_to_date(database, actor, dataset, report_progress=report_progress)

@@ -1,7 +1,8 @@
 """Read the queue of disagreements page by page, and count it.
 
-The database counts and sorts, so that fifty thousand disagreements cost no more than a page of them. Filters are defined
-in `adjudication/queue/queue_records.py`; some counts ignore them and are over all open disagreements.
+The database counts and sorts, so that fifty thousand disagreements cost no more than a page of them. Filters
+are defined in `adjudication/queue/queue_records.py`; some counts ignore them and are over all open
+disagreements.
 """
 
 from collections.abc import Sequence
@@ -167,8 +168,8 @@ def is_in_dataset(dataset_pk: int) -> ColumnElement[bool]:
 class QueueReader:
     """The lead who reads the queue of a dataset, and the time.
 
-    Impact would show the grades of all pairs of a query, so it is hidden for queries with blind pairs. Flips would show
-    grades of the whole dataset, so they are hidden for all queries if there is a blind pair.
+    Impact would show the grades of all pairs of a query, so it is hidden for queries with blind pairs. Flips
+    would show grades of the whole dataset, so they are hidden for all queries if there is a blind pair.
     """
 
     dataset_pk: int
@@ -346,7 +347,8 @@ def _is_put_off(reader: QueueReader) -> ColumnElement[bool]:
 def filter_disagreements(reader: QueueReader, wanted: QueueFilter) -> list[ColumnElement[bool]]:
     """Return the conditions of a filter.
 
-    For statements over `DisagreementRow`, with `QueryRow` and `DisagreementAssignmentRow` if the filter needs them.
+    For statements over `DisagreementRow`, with `QueryRow` and `DisagreementAssignmentRow` if the filter needs
+    them.
     """
     conditions: list[ColumnElement[bool]] = [col(DisagreementRow.dataset_pk) == reader.dataset_pk]
     if wanted.shown != "all":

@@ -3,9 +3,10 @@
 Cohen (1960), A coefficient of agreement for nominal scales, Educ. Psychol. Meas. 20(1);
 Cohen (1968), Weighted kappa, Psychol. Bull. 70(4).
 
-The tests compare it with scikit-learn's `cohen_kappa_score`, which is not used here: it takes lists of judgments, so
-every resample would need a call, and it returns NaN or warns where this program must say why. One table and many tables
-give the same kappa to the last digit, because both divide the same whole numbers (exact in 64 bits).
+The tests compare it with scikit-learn's `cohen_kappa_score`, which is not used here: it takes lists of
+judgments, so every resample would need a call, and it returns NaN or warns where this program must say why.
+One table and many tables give the same kappa to the last digit, because both divide the same whole numbers
+(exact in 64 bits).
 """
 
 from collections.abc import Iterator
@@ -27,9 +28,9 @@ DISAGREEMENT: dict[str, Floats] = {
 def cohen_kappa(confusion: Floats, disagreement: Floats) -> Floats:
     """Return the kappa of each table: 1 - observed / expected disagreement.
 
-    `confusion`: … x k x k counts, rows one annotator, columns the other. `disagreement`: k x k, 0 on the diagonal.
-    NaN where kappa is undefined: the table is empty, or both annotators always gave the same one grade. If only one of
-    them always gave one grade, kappa is 0.
+    `confusion`: … x k x k counts, rows one annotator, columns the other. `disagreement`: k x k, 0 on the
+    diagonal. NaN where kappa is undefined: the table is empty, or both annotators always gave the same one
+    grade. If only one of them always gave one grade, kappa is 0.
     """
     size = confusion.shape[-1]
     flat = flatten(confusion)

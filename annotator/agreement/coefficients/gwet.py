@@ -1,8 +1,9 @@
 """Compute Gwet's AC1 and AC2: chance-corrected agreement that does not collapse when one grade prevails.
 
-Gwet (2008), Computing inter-rater reliability and its variance in the presence of high agreement, Br. J. Math. Stat.
-Psychol. 61(1); with missing judgments and weights: Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., ch. 3. As
-published, a pair with one judgment does not count for observed agreement, but does count for how common each grade is.
+Gwet (2008), Computing inter-rater reliability and its variance in the presence of high agreement, Br. J.
+Math. Stat. Psychol. 61(1); with missing judgments and weights: Gwet (2014), Handbook of Inter-Rater
+Reliability, 4th ed., ch. 3. As published, a pair with one judgment does not count for observed agreement, but
+does count for how common each grade is.
 """
 
 import numpy as np
@@ -24,8 +25,8 @@ def quadratic_weights(categories: int) -> Floats:
 def gwet_terms(counts: Floats, weights: Floats) -> Floats:
     """Return the terms of each pair with at least one judgment, to be summed over pairs: n x k counts -> n x (3 + k).
 
-    The terms are 1 (the pair itself), 1 if it has two or more judgments, its weighted observed agreement, and the
-    share of each grade.
+    The terms are 1 (the pair itself), 1 if it has two or more judgments, its weighted observed agreement, and
+    the share of each grade.
     """
     judgments = counts.sum(axis=1)
     shared = judgments >= 2

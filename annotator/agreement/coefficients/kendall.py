@@ -1,6 +1,7 @@
 """Compute Kendall's tau-b within queries: whether two annotators order documents alike, wherever their grades begin.
 
-Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3). Pooled over queries and annotator pairs.
+Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3). Pooled over queries and annotator
+pairs.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
 """Compute Krippendorff's alpha: any number of annotators, any pattern of missing judgments, three metrics.
 
-Krippendorff (2011), Computing Krippendorff's Alpha-Reliability (University of Pennsylvania, ScholarlyCommons).
+Krippendorff (2011), Computing Krippendorff's Alpha-Reliability (University of Pennsylvania,
+ScholarlyCommons).
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """Measure what makes kappa hard to read: one prevailing grade, and annotators who use the grades unequally often.
 
-Byrt, Bishop & Carlin (1993), Bias, prevalence and kappa, J. Clin. Epidemiol. 46(5), for two categories; with more, the
-same figures of the commonest one and of all margins. The paradox: Feinstein & Cicchetti (1990), High agreement but low
-kappa, J. Clin. Epidemiol. 43(6).
+Byrt, Bishop & Carlin (1993), Bias, prevalence and kappa, J. Clin. Epidemiol. 46(5), for two categories; with
+more, the same figures of the commonest one and of all margins. The paradox: Feinstein & Cicchetti (1990),
+High agreement but low kappa, J. Clin. Epidemiol. 43(6).
 """
 
 import numpy as np
@@ -18,10 +18,11 @@ HIGH_PREVALENCE = 0.6
 def compute_paradox(confusion: Floats) -> KappaParadox | None:
     """Return the indices of one table (k x k), or of a dataset from its annotator pairs' tables (p x k x k).
 
-    `prevalence` is (k p - 1) / (k - 1), where p is the share of the most common grade over both margins. `bias` is half
-    the sum of the absolute differences between the two margins' shares. With two categories, these are the published
-    abs(a - d) / n and abs(b - c) / n. The bias of a dataset is the mean over annotator pairs, weighted by shared pairs:
-    in summed tables, the bias of one annotator pair could hide that of another. None without a judgment.
+    `prevalence` is (k p - 1) / (k - 1), where p is the share of the most common grade over both margins.
+    `bias` is half the sum of the absolute differences between the two margins' shares. With two categories,
+    these are the published abs(a - d) / n and abs(b - c) / n. The bias of a dataset is the mean over
+    annotator pairs, weighted by shared pairs: in summed tables, the bias of one annotator pair could hide
+    that of another. None without a judgment.
     """
     tables = np.asarray(confusion, dtype=np.float64).reshape(-1, *np.shape(confusion)[-2:])
     total = float(tables.sum())

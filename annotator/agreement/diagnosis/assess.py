@@ -1,8 +1,9 @@
 """Assess a dataset: the verdict, then the findings in plain sentences.
 
-Intervals come from the queries' influences (agreement/intervals.py), not from resamples, so no seed is needed. A finding
-appears only if the data prove it. Its sentence names the figure behind it and links to the pairs. Without a shared pair,
-findings other than the verdict can only be about simulated annotators and failed checks.
+Intervals come from the queries' influences (agreement/intervals.py), not from resamples, so no seed is
+needed. A finding appears only if the data prove it. Its sentence names the figure behind it and links to the
+pairs. Without a shared pair, findings other than the verdict can only be about simulated annotators and
+failed checks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -89,10 +90,11 @@ def assess(
 ) -> DiagnosisAssessment:
     """Return the verdict, the findings (the most important first), the periods and the leanings.
 
-    `names[n]` is annotator n of `judged`. `made_at` (seconds since 1970; 0: unknown) and `seconds` (active time; 0 or
-    NaN: unknown) have one value per row of `judged`; None leaves out the findings that need them. `groups`: by
-    category. `checks`: results under the names in `names`. `grade_names`: the rubric's names of the grades 0 to 3.
-    `simulated`: annotators who are not people. `unrateable`: the number of judgments “cannot rate”.
+    `names[n]` is annotator n of `judged`. `made_at` (seconds since 1970; 0: unknown) and `seconds` (active
+    time; 0 or NaN: unknown) have one value per row of `judged`; None leaves out the findings that need them.
+    `groups`: by category. `checks`: results under the names in `names`. `grade_names`: the rubric's names of
+    the grades 0 to 3. `simulated`: annotators who are not people. `unrateable`: the number of judgments
+    “cannot rate”.
     """
     verdict = judge(measured, target=target, unrateable=unrateable)
     comparisons = list_comparisons(judged)

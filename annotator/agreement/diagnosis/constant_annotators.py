@@ -1,7 +1,7 @@
 """Find annotators who give one grade almost throughout, and measure agreement without them.
 
-Names an annotator only if the others surely give this grade less often on the same pairs. The claim is corrected for the
-number of annotators.
+Names an annotator only if the others surely give this grade less often on the same pairs. The claim is
+corrected for the number of annotators.
 """
 
 from collections.abc import Collection, Sequence
@@ -114,8 +114,8 @@ def measure_without(shared: GradedJudgments, left_out: Flags) -> tuple[float, in
 def leave_out(measured: MeasuredAgreement, others: Comparisons, named: Collection[str]) -> MeasuredAgreement:
     """Return the measured agreement without these annotators, for findings about grades and annotator pairs.
 
-    Only `pairs`, `annotator_pairs` and `cohen_kappa` (without intervals) are computed again; the rest stays as it is.
-    `others`: the comparisons of the remaining annotators.
+    Only `pairs`, `annotator_pairs` and `cohen_kappa` (without intervals) are computed again; the rest stays
+    as it is. `others`: the comparisons of the remaining annotators.
     """
     if not named:
         return measured

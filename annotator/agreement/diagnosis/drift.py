@@ -1,8 +1,8 @@
 """Measure agreement over time: periods of the work, and whether its end differs from its beginning.
 
-The time of a pair is that of its second judgment with a known time. Periods are ISO weeks (UTC) if the work spans three
-or more, else days if it spans three or more, else equal parts in order of time. Neighbouring periods are joined until
-each has FEW_PAIRS pairs. If only one period would remain, there are none.
+The time of a pair is that of its second judgment with a known time. Periods are ISO weeks (UTC) if the work
+spans three or more, else days if it spans three or more, else equal parts in order of time. Neighbouring
+periods are joined until each has FEW_PAIRS pairs. If only one period would remain, there are none.
 """
 
 from collections.abc import Sequence
@@ -174,8 +174,8 @@ def _join_small(number: Ints) -> Ints:
 def find_changes(comparisons: Comparisons, completed: Ints, names: Sequence[str]) -> tuple[GradingDrift, ...]:
     """Find differences between the first and the last third of the pairs, in kappa and in each leaning.
 
-    Returns only differences that are large enough to matter and have an interval (by query, corrected for the number of
-    claims) without 0. Returns nothing if a third has too few pairs or queries.
+    Returns only differences that are large enough to matter and have an interval (by query, corrected for the
+    number of claims) without 0. Returns nothing if a third has too few pairs or queries.
     """
     if len(completed) < 3 * FEW_PAIRS:
         return ()
@@ -261,8 +261,8 @@ def _confirm(
 ) -> list[GradingDrift]:
     """Return the annotators who changed, the largest change first.
 
-    If one annotator becomes lenient, all others look severe in comparison. So a further annotator is named only if they
-    also changed compared with those who are not named.
+    If one annotator becomes lenient, all others look severe in comparison. So a further annotator is named
+    only if they also changed compared with those who are not named.
     """
     suspects = sorted(
         suspects, key=lambda suspect: (-round(abs(suspect[1].by), 9), suspect[1].by < 0, suspect[0])

@@ -1,7 +1,8 @@
 """Find annotators who fail gold pairs or repeats.
 
-Only FEW_ANSWERS or more answers are tested. An annotator fails if the exact interval (Clopper and Pearson) of the share
-of right or equal answers lies wholly below the required share, corrected for the number of annotators.
+Only FEW_ANSWERS or more answers are tested. An annotator fails if the exact interval (Clopper and Pearson) of
+the share of right or equal answers lies wholly below the required share, corrected for the number of
+annotators.
 """
 
 from collections.abc import Sequence

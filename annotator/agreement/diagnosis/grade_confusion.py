@@ -1,9 +1,10 @@
 """Find the two grades confused most: how often, who gives the higher one, and in which category it happens most.
 
-A confusion is two judgments of one pair with these two grades. An annotator is named if the interval of their share of
-the higher grade excludes one half. Where one annotator gives the higher grade, all others give the lower; so a further
-annotator is named only if this also holds among those who are not named yet. A category is named if its rate is at least
-CONCENTRATED times the rate of the others and the interval of the difference excludes 0.
+A confusion is two judgments of one pair with these two grades. An annotator is named if the interval of their
+share of the higher grade excludes one half. Where one annotator gives the higher grade, all others give the
+lower; so a further annotator is named only if this also holds among those who are not named yet. A category
+is named if its rate is at least CONCENTRATED times the rate of the others and the interval of the difference
+excludes 0.
 """
 
 from collections.abc import Collection, Sequence
@@ -64,7 +65,8 @@ def find_confused(
 ) -> GradeConfusion | None:
     """Return the two grades confused most, with what is sure about the confusion; None if nobody differs.
 
-    `groups`: by category, may be empty. `comparisons`: without those of `left_out`, who are named for something worse.
+    `groups`: by category, may be empty. `comparisons`: without those of `left_out`, who are named for
+    something worse.
     """
     table = np.bincount(comparisons.cell, minlength=CELLS).reshape(CATEGORIES, CATEGORIES)
     differing = np.triu(table + table.T, 1)
@@ -156,8 +158,8 @@ def _find_concentrations(
 ) -> tuple[ConfusionConcentration, ...]:
     """Return the categories in which the confusion is concentrated, the most frequent first.
 
-    Comparisons of one query depend on each other, so binomial errors are too small. They are multiplied by the ratio of
-    the two intervals of the whole dataset: by query and by comparison.
+    Comparisons of one query depend on each other, so binomial errors are too small. They are multiplied by
+    the ratio of the two intervals of the whole dataset: by query and by comparison.
     """
     down, up = _are_confused(comparisons, low, high)
     stretch = _stretch(comparisons.estimate_mean(down | up))
@@ -200,8 +202,8 @@ def _rate(pairs: Sequence[PairAgreement], low: int, high: int) -> tuple[int, int
 def _widen_exact(share: FigureEstimate, pairs: int, level: float) -> Interval:
     """Return the exact binomial interval of a share, for its effective number of independent comparisons.
 
-    That number follows from the spread by query, and is at most the number of pairs. Near 0 and 1, an interval from the
-    spread alone would be too narrow.
+    That number follows from the spread by query, and is at most the number of pairs. Near 0 and 1, an
+    interval from the spread alone would be too narrow.
     """
     effective = min(share.comparisons / _stretch(share) ** 2, pairs)
     return exact_interval(share.value * effective, effective, level=level)

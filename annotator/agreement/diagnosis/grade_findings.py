@@ -38,8 +38,9 @@ def describe_paradox(
 ) -> list[DiagnosisFinding]:
     """Return the finding that kappa is low because one grade prevails, or nothing.
 
-    Returns nothing if kappa is low because of one annotator, or of the `constants`, who almost always give one grade.
-    Recommends AC1 only if kappa is surely above 0: annotators who cannot tell documents apart also reach a high AC1.
+    Returns nothing if kappa is low because of one annotator, or of the `constants`, who almost always give
+    one grade. Recommends AC1 only if kappa is surely above 0: annotators who cannot tell documents apart also
+    reach a high AC1.
     """
     observed, kappa = measured.observed_agreement, measured.cohen_kappa["unweighted"].value
     tables = np.array([pair.confusion for pair in measured.annotator_pairs], dtype=np.float64)
@@ -97,7 +98,8 @@ def _is_above_0(kappa: CoefficientValue) -> bool:
 def _owes_to_annotators(measured: MeasuredAgreement, target: float, constants: Collection[str]) -> bool:
     """Return whether the mean kappa reaches the target without one annotator, or without all `constants`.
 
-    Then they lower kappa, and not the grade, which prevails without them too. False if fewer than FEW_PAIRS pairs remain.
+    Then they lower kappa, and not the grade, which prevails without them too. False if fewer than FEW_PAIRS
+    pairs remain.
     """
     weighted_pairs = [
         (pair.annotators, pair.pairs, pair.pairs * value)

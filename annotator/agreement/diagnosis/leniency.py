@@ -1,9 +1,9 @@
 """Find annotators who grade higher or lower than the others, and compute alpha without each annotator in turn.
 
-If one annotator is lenient, all others look severe. So the one who leans most is named first, and another one only if
-they still lean among those who are not named. Alpha depends only on how many annotators gave each grade to a pair. Few
-such patterns occur, and alpha without an annotator is computed from their counts, without another pass over the
-judgments.
+If one annotator is lenient, all others look severe. So the one who leans most is named first, and another one
+only if they still lean among those who are not named. Alpha depends only on how many annotators gave each
+grade to a pair. Few such patterns occur, and alpha without an annotator is computed from their counts,
+without another pass over the judgments.
 """
 
 from collections.abc import Collection, Sequence
@@ -43,9 +43,9 @@ def find_leaning(
 ) -> tuple[ClaimedLeaning, ...]:
     """Return the leanings that are sure and large enough, the greatest first.
 
-    If there are only two annotators, the one who grades higher is named. A leaning that rests on one other annotator is
-    claimed of these two only. `named`: annotators who are named for something worse: they are not named again, and
-    nobody is compared with them.
+    If there are only two annotators, the one who grades higher is named. A leaning that rests on one other
+    annotator is claimed of these two only. `named`: annotators who are named for something worse: they are
+    not named again, and nobody is compared with them.
     """
     comparisons = comparisons.leave_out(*(names.index(name) for name in named))
     tested = [leaning for leaning in leanings if leaning.comparisons >= FEW_PAIRS and leaning.ci95]
@@ -81,8 +81,8 @@ def _find_claim(
 ) -> ClaimedLeaning | None:
     """Return the claim about an annotator's leaning, or None.
 
-    The claim is about all others if the leaning holds without any one of them; else about the one other annotator on
-    whom it rests, if it is sure in comparison with that one.
+    The claim is about all others if the leaning holds without any one of them; else about the one other
+    annotator on whom it rests, if it is sure in comparison with that one.
     """
     own = comparisons.of(who)
     if not len(own.left):

@@ -2,8 +2,8 @@
 
 Each annotator is compared with all others in one table (rows: own grades, columns: others'), so that pairs of
 annotators with few shared pairs do not distort the kappa, as they do in the mean over annotator pairs
-(docs/statistics.md). Every claim is corrected for the number of annotators. The lowest and highest annotator pairs are
-named only if they surely differ.
+(docs/statistics.md). Every claim is corrected for the number of annotators. The lowest and highest annotator
+pairs are named only if they surely differ.
 """
 
 from collections.abc import Iterable, Sequence
@@ -79,8 +79,8 @@ def find_less(
 ) -> tuple[LowAgreementAnnotator, ...]:
     """Find annotators who surely agree less with the others than all annotators together, the greatest effect first.
 
-    `comparisons` and `estimates`: without annotators who are named for something worse, because they make all others look
-    bad.
+    `comparisons` and `estimates`: without annotators who are named for something worse, because they make all
+    others look bad.
     """
     estimates = [
         (who, own)
@@ -115,7 +115,8 @@ def find_extremes(
 ) -> tuple[PairAgreement, PairAgreement] | None:
     """Return the annotator pairs with the lowest and the highest kappa; None unless they surely differ.
 
-    Only pairs that share enough (no `warning`) count. The claim is corrected for the number of annotator pairs.
+    Only pairs that share enough (no `warning`) count. The claim is corrected for the number of annotator
+    pairs.
     """
     ranked = [
         (value, pair.annotators, pair)

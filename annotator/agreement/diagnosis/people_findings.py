@@ -161,8 +161,8 @@ def describe_agrees_less(
 ) -> list[DiagnosisFinding]:
     """Return findings about annotators who agree less with the others; all after the first few in one sentence.
 
-    `annotators`: those with the greatest effect first. `left_out`: annotators whose judgments are not counted, because
-    they give one grade almost throughout.
+    `annotators`: those with the greatest effect first. `left_out`: annotators whose judgments are not
+    counted, because they give one grade almost throughout.
     """
     findings = [
         DiagnosisFinding(

@@ -1,9 +1,9 @@
 """Find annotators who judged some pairs much faster than they usually do, and agree less on those pairs.
 
-Neither alone is a sign: easy pairs are quick, and hard pairs lead to disagreement. A judgment is quick if its active time
-is below a quarter of the annotator's median and below ten seconds. Wise & Ma (2012), Setting response time thresholds,
-NCME, use a tenth of an item's usual time and at most ten seconds. The share is larger here because most of the time is
-reading. A judgment of unknown time is never quick.
+Neither alone is a sign: easy pairs are quick, and hard pairs lead to disagreement. A judgment is quick if its
+active time is below a quarter of the annotator's median and below ten seconds. Wise & Ma (2012), Setting
+response time thresholds, NCME, use a tenth of an item's usual time and at most ten seconds. The share is
+larger here because most of the time is reading. A judgment of unknown time is never quick.
 """
 
 from collections.abc import Sequence
@@ -98,8 +98,8 @@ def _tally_match(comparisons: Comparisons, annotators: int, counted: Flags) -> t
 def _match_less_within_queries(hasty: tuple[Floats, Floats], usual: tuple[Floats, Floats]) -> bool:
     """Return whether quick judgments also match less than the other judgments of the same query.
 
-    An annotator may be quick on a hard query, on which everybody differs. True if too few judgments are on queries with
-    both kinds.
+    An annotator may be quick on a hard query, on which everybody differs. True if too few judgments are on
+    queries with both kinds.
     """
     both = (hasty[1] > 0) & (usual[1] > 0)
     if hasty[1][both].sum() < FEW_QUICK:

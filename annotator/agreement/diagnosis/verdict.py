@@ -1,10 +1,10 @@
 """Decide whether the dataset's kappa meets its target: yes, no, or unknown, and how many more pairs would tell.
 
-The 95 % interval of the unweighted Cohen's kappa decides. The target is met if the whole interval is at or above it, and
-not met if the whole interval is below it. The result is unknown if the interval spans the target, is missing, or rests
-on fewer than FEW_PAIRS pairs or FEW_QUERIES queries (it would be too narrow: eight pairs that all agree give [1, 1]).
-It is also unknown if kappa comes mostly from annotators who share few pairs: the mean over annotator pairs is then too
-low (docs/statistics.md).
+The 95 % interval of the unweighted Cohen's kappa decides. The target is met if the whole interval is at or
+above it, and not met if the whole interval is below it. The result is unknown if the interval spans the
+target, is missing, or rests on fewer than FEW_PAIRS pairs or FEW_QUERIES queries (it would be too narrow:
+eight pairs that all agree give [1, 1]). It is also unknown if kappa comes mostly from annotators who share
+few pairs: the mean over annotator pairs is then too low (docs/statistics.md).
 """
 
 from annotator.agreement.diagnosis.wording import round_up, show_pairs, show_queries, show_value
@@ -57,8 +57,9 @@ def judge(measured: MeasuredAgreement, *, target: float, unrateable: int = 0) ->
 def count_further(kappa: CoefficientValue, target: float, pairs: int) -> int | None:
     """Return about how many more pairs, each judged twice, would move the target out of the interval.
 
-    Assumes that kappa stays the same and that new queries have as many pairs as the old ones: the interval's width then
-    shrinks with the square root of the number of queries. None if kappa equals the target or is too near it.
+    Assumes that kappa stays the same and that new queries have as many pairs as the old ones: the interval's
+    width then shrinks with the square root of the number of queries. None if kappa equals the target or is
+    too near it.
     """
     if kappa.value is None or kappa.ci95 is None or kappa.value == target:
         return None

@@ -1,8 +1,9 @@
 """REST routes of the decision panel: disagreements out as JSON, decisions in.
 
-The session cookie alone identifies the sender. Requests from other origins, of another content type, or of too many bytes
-are refused. A decision is answered after its transaction is committed. If the pair has changed meanwhile, the decision is
-refused and the answer has the pair in its present state. `disagreement_json.py` writes the answers.
+The session cookie alone identifies the sender. Requests from other origins, of another content type, or of
+too many bytes are refused. A decision is answered after its transaction is committed. If the pair has changed
+meanwhile, the decision is refused and the answer has the pair in its present state. `disagreement_json.py`
+writes the answers.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,8 +1,8 @@
 """Draw the forms that settle disagreements in bulk: by a policy, or from a file of decisions.
 
-A policy is previewed with every pair that it would settle, then applied, and can be undone. If the preview is out of date,
-nothing is settled and the page says why. A file of decisions from a meeting is checked first, with every bad line listed,
-then applied as a whole.
+A policy is previewed with every pair that it would settle, then applied, and can be undone. If the preview is
+out of date, nothing is settled and the page says why. A file of decisions from a meeting is checked first,
+with every bad line listed, then applied as a whole.
 """
 
 from dataclasses import replace

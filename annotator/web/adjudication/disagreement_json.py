@@ -1,8 +1,8 @@
 """Write disagreements, decisions and histories as the JSON that the decision panel reads.
 
-The panel and its addresses call a disagreement a "case", and an undisputed pair "not_disputed". Only this file and
-`web/adjudication/api.py` use these words. The JSON has only what the lead may see, which is all that a
-`DisagreementView` has. Its sentences are in the reader's language.
+The panel and its addresses call a disagreement a "case", and an undisputed pair "not_disputed". Only this
+file and `web/adjudication/api.py` use these words. The JSON has only what the lead may see, which is all that
+a `DisagreementView` has. Its sentences are in the reader's language.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
 """The queue and the audit log as files over HTTP, streamed, for leads.
 
-`GET /api/queue?dataset=…` with the filter and order of `web/adjudication/queue_url.py`; the decided file comes
-back with `annotator adjudicate`.
-`GET /api/trail?dataset=…&format=csv|jsonl[&pair=KEY][&action=…][&person=USER][&since=TIME][&until=TIME]`; the CSV
+`GET /api/queue?dataset=…` with the filter and order of `web/adjudication/queue_url.py`; the decided file
+comes back with `annotator adjudicate`. `GET
+/api/trail?dataset=…&format=csv|jsonl[&pair=KEY][&action=…][&person=USER][&since=TIME][&until=TIME]`; the CSV
 is for spreadsheets (`formats/syntax/spreadsheet.py`). Columns and names are English in every language.
 """
 

@@ -1,7 +1,7 @@
 """Draw the filters and the sort order of the queue, and describe them in the reader's language.
 
-A change of a control changes the page's address. The controls always show the values of the address, also after the
-browser's Back button.
+A change of a control changes the page's address. The controls always show the values of the address, also
+after the browser's Back button.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,9 @@
 """Draw the page Disagreements: the queue, its counts and pace, or one disagreement to decide (`?pair=`).
 
-`pair=next` is the first pair of the queue, with the filter of the address (`web/adjudication/queue_url.py`). Reads one
-page of the queue and the counts, and draws only the open tab (list, charts, bulk, files). If many impacts are out of
-date, they are computed first, with a progress bar. If nothing is open, the page shows agreement and a link to a release.
+`pair=next` is the first pair of the queue, with the filter of the address (`web/adjudication/queue_url.py`).
+Reads one page of the queue and the counts, and draws only the open tab (list, charts, bulk, files). If many
+impacts are out of date, they are computed first, with a progress bar. If nothing is open, the page shows
+agreement and a link to a release.
 """
 
 from functools import partial

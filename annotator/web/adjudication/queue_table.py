@@ -1,7 +1,7 @@
 """Draw the queue as a table, and as charts by grades and by category.
 
-Each row links to its pair. Grades are sorted and without names, so that their position does not show who gave them. A
-click on a cell or bar filters the queue; the tables of the charts have links for the keyboard.
+Each row links to its pair. Grades are sorted and without names, so that their position does not show who gave
+them. A click on a cell or bar filters the queue; the tables of the charts have links for the keyboard.
 """
 
 from collections.abc import Callable, Mapping, Sequence

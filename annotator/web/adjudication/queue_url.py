@@ -1,7 +1,7 @@
 """Read and write the queue's filter, order and position as an address that can be sent to a colleague.
 
-The page, the requests of the decision panel and the download of the queue use the same parameters. A value that is
-unknown, or that the dataset does not have, is ignored.
+The page, the requests of the decision panel and the download of the queue use the same parameters. A value
+that is unknown, or that the dataset does not have, is ignored.
 """
 
 from collections.abc import Collection, Mapping
@@ -152,8 +152,8 @@ def go(
 ) -> None:
     """Show this address from the next run on.
 
-    `elsewhere`: the pressed control will be gone, so the tab with the list is opened and the focus moves. `container`: the
-    key of the container that gets the focus.
+    `elsewhere`: the pressed control will be gone, so the tab with the list is opened and the focus moves.
+    `container`: the key of the container that gets the focus.
     """
     st.query_params.from_dict(list_parameters(address, pair=pair, start=start))
     if elsewhere or pair is not None or container:

@@ -1,8 +1,9 @@
 """Chart agreement: a forest plot of groups, a heat map of every two annotators, and grades per annotator.
 
-Groups with too few pairs are hollow in the forest plot. The heat map shows kappa above the diagonal and the number of
-shared pairs below. Only the largest groups, or the annotators who share the most pairs, are drawn; the table has all. The
-colours suit light and dark pages and colour-blind readers, and no information is in colour alone.
+Groups with too few pairs are hollow in the forest plot. The heat map shows kappa above the diagonal and the
+number of shared pairs below. Only the largest groups, or the annotators who share the most pairs, are drawn;
+the table has all. The colours suit light and dark pages and colour-blind readers, and no information is in
+colour alone.
 """
 
 import json
@@ -200,7 +201,8 @@ def list_shown(pairs: Sequence[PairAgreement]) -> list[str]:
 def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[str, Any]]:
     """Return two cells for each annotator pair: kappa above the diagonal, the number of shared pairs below.
 
-    Each cell has a row, a column, a text (`shown`), and the colours of its background (`fill`) and text (`ink`).
+    Each cell has a row, a column, a text (`shown`), and the colours of its background (`fill`) and text
+    (`ink`).
     """
     names = list_shown(pairs)
     cells = []
@@ -355,8 +357,8 @@ BAR_ROW, BAR_EDGE = 28, 140
 def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> list[dict[str, Any]]:
     """Return a row for each grade of each annotator: all annotators together first, then each by name.
 
-    Of more than MOST_BARS annotators, those with the most judgments. `place`: the grade. `whose`: the annotator's
-    username; "" for all annotators.
+    Of more than MOST_BARS annotators, those with the most judgments. `place`: the grade. `whose`: the
+    annotator's username; "" for all annotators.
     """
     names = name_grades(grade_names)
     chosen = sorted(sorted(counts, key=lambda name: (-sum(counts[name]), name))[:MOST_BARS])

@@ -1,8 +1,9 @@
 """Send the figures of the agreement page, and the pairs behind them, as streamed CSV files. For leads.
 
-`GET /api/agreement/figures?dataset=…&table=…` is a table of the page, `GET /api/agreement/pairs?dataset=…&pairs=…` the whole
-list behind a figure, `GET /api/agreement/left-out?dataset=…&kind=…` the judgments left out for one reason, and
-`GET /api/agreement/since?dataset=…&version=…` agreement before and since a version. For spreadsheets
+`GET /api/agreement/figures?dataset=…&table=…` is a table of the page, `GET
+/api/agreement/pairs?dataset=…&pairs=…` the whole list behind a figure, `GET
+/api/agreement/left-out?dataset=…&kind=…` the judgments left out for one reason, and `GET
+/api/agreement/since?dataset=…&version=…` agreement before and since a version. For spreadsheets
 (`formats/syntax/spreadsheet.py`).
 """
 

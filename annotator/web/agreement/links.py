@@ -1,8 +1,9 @@
 """Write and read the addresses of the agreement page: a `PairSelection` as parameters, as a sentence, and as links.
 
-`?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`: without `pairs`, nothing is selected; without `is`, the
-pairs without a value. `?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`: bob's judgments do not
-count. `when=2026-03-02T08:00:00Z/2026-03-08T17:30:00Z`: a span of time. Links are plain HTML, for mouse and keyboard.
+`?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`: without `pairs`, nothing is selected; without
+`is`, the pairs without a value. `?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`:
+bob's judgments do not count. `when=2026-03-02T08:00:00Z/2026-03-08T17:30:00Z`: a span of time. Links are
+plain HTML, for mouse and keyboard.
 """
 
 from collections.abc import Sequence

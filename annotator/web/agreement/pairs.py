@@ -1,6 +1,7 @@
 """Draw the pairs behind a figure or a sentence, a page at a time, with links to their disagreements and to a file of all.
 
-The selection is in the address, which can be sent to somebody. `list_selected_pairs` decides what each pair shows.
+The selection is in the address, which can be sent to somebody. `list_selected_pairs` decides what each pair
+shows.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
 """List the routes of the agreement page's files.
 
-`downloads.py` answers them. It is imported at the first request, because an idle server does not load numpy and pandas.
+`downloads.py` answers them. It is imported at the first request, because an idle server does not load numpy
+and pandas.
 """
 
 from collections.abc import Awaitable, Callable

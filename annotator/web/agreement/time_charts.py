@@ -87,7 +87,8 @@ def list_leaning_people(periods: Sequence[AgreementPeriod]) -> list[str]:
 def chart_leanings(periods: Sequence[AgreementPeriod]) -> "alt.LayerChart":
     """Chart how much higher each annotator graded than the others in each period.
 
-    Each annotator has a colour and a shape. A click on a point picks its period and annotator (parameter `cell`: at, name).
+    Each annotator has a colour and a shape. A click on a point picks its period and annotator (parameter
+    `cell`: at, name).
     """
     import altair as alt
 

@@ -1,7 +1,7 @@
 """Mount the decision panel, which shows one disagreement after the other, when the address names a pair.
 
-Like the labeling panel, it gets the lead, the dataset and the guideline as one JSON text in a dict. The panel fetches the
-disagreements from `/api/cases`.
+Like the labeling panel, it gets the lead, the dataset and the guideline as one JSON text in a dict. The panel
+fetches the disagreements from `/api/cases`.
 """
 
 import json
