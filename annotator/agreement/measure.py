@@ -15,8 +15,7 @@ import numpy as np
 
 from annotator.agreement.coefficient_records import CUT_POINTS, group_by_family
 from annotator.agreement.coefficients import cohen, fleiss, gwet, krippendorff
-from annotator.agreement.coefficients.cohen import TWO_BY_TWO, compute_at, name_cut
-from annotator.agreement.coefficients.observed import observed_agreement
+from annotator.agreement.coefficients.cohen import TWO_BY_TWO, compute_at, name_cut, observed_agreement
 from annotator.agreement.coefficients.paradox import compute_paradox, compute_paradoxes
 from annotator.agreement.comparisons import estimate_kappa, list_comparisons
 from annotator.agreement.intervals import (
@@ -48,7 +47,6 @@ from annotator.agreement.records import (
     FEW_OWN,
     TOO_FEW_QUERIES,
     CoefficientValue,
-    GivenGrade,
     Leaning,
     MeasuredAgreement,
     OwnAgreement,
@@ -324,14 +322,6 @@ def measure_own(
             for row in range(CATEGORIES)
         ),
     )
-
-
-def measure_given(given: Sequence[GivenGrade], *, resamples: int, seed: int) -> MeasuredAgreement:
-    """Return every figure over these grades; each annotator gives a document of a query at most one."""
-    grades: dict[tuple[str, str], dict[str, int]] = {}
-    for judgment in given:
-        grades.setdefault((judgment.query_id, judgment.doc_id), {})[judgment.annotator] = judgment.grade
-    return measure_pairs(grades, resamples=resamples, seed=seed)[1]
 
 
 def measure_pairs(

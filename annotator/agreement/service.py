@@ -49,7 +49,7 @@ from annotator.agreement.left_out_sql import (
     count_outdated,
     list_left_out,
 )
-from annotator.agreement.measure import measure_given, measure_own, measure_pairs
+from annotator.agreement.measure import measure_own, measure_pairs
 from annotator.agreement.own_agreement import choose_compared
 from annotator.agreement.records import (
     AgreementReport,
@@ -450,7 +450,10 @@ def summarize_agreement(
 
 def measure_file(given: Sequence[GivenGrade]) -> MeasuredAgreement:
     """Measure how well the annotators in a file agree, as for a dataset with these judgments."""
-    return measure_given(given, resamples=RESAMPLES, seed=0)
+    grades: dict[tuple[str, str], dict[str, int]] = {}
+    for judgment in given:
+        grades.setdefault((judgment.query_id, judgment.doc_id), {})[judgment.annotator] = judgment.grade
+    return measure_pairs(grades, resamples=RESAMPLES, seed=0)[1]
 
 
 def _find_led(session: Session, actor: Actor, dataset: str) -> DatasetRow:

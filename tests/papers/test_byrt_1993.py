@@ -8,8 +8,7 @@ the paper's definitions, PI = |a - d| / n and BI = |b - c| / n.
 import numpy as np
 import pytest
 
-from annotator.agreement.coefficients.cohen import DISAGREEMENT, cohen_kappa
-from annotator.agreement.coefficients.observed import observed_agreement
+from annotator.agreement.coefficients.cohen import DISAGREEMENT, cohen_kappa, observed_agreement
 from annotator.agreement.coefficients.paradox import compute_paradox
 
 UNWEIGHTED = DISAGREEMENT["unweighted"][:2, :2]

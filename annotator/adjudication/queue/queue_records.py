@@ -4,13 +4,15 @@ Pages, commands and meeting files share them. The estimate uses the pace of the 
 which a lead decided something. Pairs that a policy settled do not count. An unknown figure says why.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from math import ceil
 from statistics import median
 from typing import Any, Literal, NamedTuple, get_args
 
+from annotator.adjudication.records import IndependentJudgment
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say, say_n
 from annotator.domain.settling import NOTHING, Decided, QueueReason
@@ -146,6 +148,41 @@ class QueueSummary:
     flips: int
     assigned: Mapping[str, int]  # by the lead to whom they are assigned
     due: int  # queries whose impact is still to be computed
+
+
+def summarize_counts(
+    counts: Iterable[OpenDisagreementCount],
+    *,
+    by_category: Mapping[str | None, int],
+    assigned: Mapping[str, int],
+    due: int,
+) -> QueueSummary:
+    """Add up the counts of each kind. A disagreement counts once for each of its reasons."""
+    by_reason: Counter[QueueReason] = Counter()
+    by_grades: Counter[tuple[int, int]] = Counter()
+    taste = flips = 0
+    for count in counts:
+        for reason in count.waiting:
+            by_reason[reason] += count.pairs
+        if count.low is not None and count.high is not None:
+            by_grades[count.low, count.high] += count.pairs
+        taste += count.pairs * bool(count.taste)
+        flips += count.pairs * bool(count.flips)
+    reasons = {reason: by_reason[reason] for reason in QueueReason}
+    return QueueSummary(reasons, dict(by_grades), by_category, taste, flips, assigned, due)
+
+
+def add_grades(
+    disagreement: Disagreement, judgments: Sequence[IndependentJudgment], *, yours: bool
+) -> Disagreement:
+    """Return the disagreement with the grades of its judgments. `yours`: the lead who asks judged the pair."""
+    return replace(
+        disagreement,
+        grades={judgment.annotator: judgment.grade for judgment in judgments if judgment.grade is not None},
+        simulated=any(judgment.simulated for judgment in judgments),
+        yours=yours,
+        unrateable=tuple(judgment.annotator for judgment in judgments if judgment.outcome == "unrateable"),
+    )
 
 
 DAYS = 7

@@ -17,9 +17,11 @@ from annotator.adjudication.queue.queue_records import (
     QueuePace,
     QueuePage,
     QueueSummary,
+    add_grades,
     check_sort,
     estimate_queue,
     find_begin,
+    summarize_counts,
 )
 from annotator.adjudication.queue.queue_sql import (
     QueueReader,
@@ -36,7 +38,6 @@ from annotator.adjudication.queue.queue_sql import (
     list_rows,
     make_reader,
 )
-from annotator.adjudication.queue.queue_view import add_grades, summarize_counts
 from annotator.domain.people import Actor
 from annotator.domain.settling import UNGRADED, QueueReason
 from annotator.people.roles_service import require_role

@@ -25,6 +25,11 @@ DISAGREEMENT: dict[str, Floats] = {
 """The disagreement weight of each cell of a table, by the kind of kappa."""
 
 
+def observed_agreement(confusion: Floats) -> Floats:
+    """Return the share on the diagonal of `confusion` (… x k x k counts), 0 to 1; NaN for an empty table."""
+    return divide(np.trace(confusion, axis1=-2, axis2=-1), confusion.sum(axis=(-2, -1)))
+
+
 def cohen_kappa(confusion: Floats, disagreement: Floats) -> Floats:
     """Return the kappa of each table: 1 - observed / expected disagreement.
 

@@ -5,7 +5,7 @@ takes one turn in a discussion and may object once to a decision. A decision is 
 others' grades.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from html import escape
 
@@ -114,10 +114,7 @@ def _draw_discussion(
     else:
         _draw_document(context, dataset, discussion)
         _draw_form(discussion, names)
-    refused = st.session_state.get(REFUSED)
-    if refused and refused[0] == discussion.pair:
-        st.error(escape_markdown(refused[1]), icon=":material/block:")
-        del st.session_state[REFUSED]
+    _draw_refusal(discussion.pair)
 
 
 def _draw_judgments(discussion: OwnDiscussion, names: Sequence[str]) -> None:
@@ -192,26 +189,31 @@ def _draw_form(discussion: OwnDiscussion, names: Sequence[str]) -> None:
         )
 
 
-def _take_turn(pair: str, own: Decided, seen: str) -> None:
-    """Store the turn. Runs before the page is drawn again."""
+def _call(action: Callable[..., object], pair: str, refused_key: str = REFUSED, **values: object) -> bool:
+    """Call a use case for this pair, before the page is drawn again. Return whether it was done, not refused."""
     context = find_context()
     if context is None or context.dataset is None:
-        return
-    choice = st.session_state.get(f"choice {pair}", STAND)
+        return False
     try:
-        take_discussion_turn(
-            context.database,
-            context.actor,
-            context.dataset,
-            pair,
-            decided=own if choice == STAND else choice,
-            note=st.session_state.get(f"why {pair}") or "",
-            seen=seen,
-            now=context.now,
-        )
+        action(context.database, context.actor, context.dataset, pair, now=context.now, **values)
     except AnnotatorError as error:
-        st.session_state[REFUSED] = (pair, show_refusal(error))
-    else:
+        st.session_state[refused_key] = (pair, show_refusal(error))
+        return False
+    return True
+
+
+def _draw_refusal(pair: str, refused_key: str = REFUSED) -> None:
+    refused = st.session_state.get(refused_key)
+    if refused and refused[0] == pair:
+        st.error(escape_markdown(refused[1]), icon=":material/block:")
+        del st.session_state[refused_key]
+
+
+def _take_turn(pair: str, own: Decided, seen: str) -> None:
+    choice = st.session_state.get(f"choice {pair}", STAND)
+    decided = own if choice == STAND else choice
+    note = st.session_state.get(f"why {pair}") or ""
+    if _call(take_discussion_turn, pair, decided=decided, note=note, seen=seen):
         st.session_state[DONE] = tr("Reply saved. A lead reads it and decides.")
         note_press()
 
@@ -327,25 +329,12 @@ def _draw_objection_form(decision: OwnDecision) -> None:
         on_click=_object,
         args=(decision.pair, decision.revision),
     )
-    refused = st.session_state.get(OBJECTION_REFUSED)
-    if refused and refused[0] == decision.pair:
-        st.error(escape_markdown(refused[1]), icon=":material/block:")
-        del st.session_state[OBJECTION_REFUSED]
+    _draw_refusal(decision.pair, OBJECTION_REFUSED)
 
 
 def _object(pair: str, revision: int) -> None:
-    """Store the objection. Runs before the page is drawn again."""
-    context = find_context()
-    if context is None or context.dataset is None:
-        return
     words = st.session_state.get(f"objection {pair}") or ""
-    try:
-        object_to_decision(
-            context.database, context.actor, context.dataset, pair, text=words, seen=revision, now=context.now
-        )
-    except AnnotatorError as error:
-        st.session_state[OBJECTION_REFUSED] = (pair, show_refusal(error))
-    else:
+    if _call(object_to_decision, pair, OBJECTION_REFUSED, text=words, seen=revision):
         st.session_state.pop(f"objection {pair}", None)
         st.session_state[OBJECTION_DONE] = tr("Objection sent. The pair is waiting for a lead again.")
         note_press(_name_card(pair))

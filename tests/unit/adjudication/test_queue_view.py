@@ -2,8 +2,12 @@
 
 from datetime import UTC, datetime
 
-from annotator.adjudication.queue.queue_records import Disagreement, OpenDisagreementCount
-from annotator.adjudication.queue.queue_view import add_grades, summarize_counts
+from annotator.adjudication.queue.queue_records import (
+    Disagreement,
+    OpenDisagreementCount,
+    add_grades,
+    summarize_counts,
+)
 from annotator.adjudication.records import IndependentJudgment
 from annotator.domain.settling import QueueReason
 

@@ -13,10 +13,9 @@ from annotator.agreement.measure import (
     ONE_QUERY,
     mean_kappas,
     measure,
-    measure_given,
     measure_pairs,
 )
-from annotator.agreement.records import CoefficientValue, GivenGrade, MeasuredAgreement, warn_of_few
+from annotator.agreement.records import CoefficientValue, MeasuredAgreement, warn_of_few
 
 NAMES = ("김", "高橋", "zoë")
 Row = tuple[int, int, int, int]
@@ -227,12 +226,14 @@ def test_the_grades_of_pairs_give_the_figures_of_their_judgments(judged: int) ->
         grades[f"Q{draw.randint(1, 20)}", f"D{number}"] = {name: draw.randint(0, 3) for name in people}
     alike: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
     shared = {name: alike.setdefault(tuple(of_pair.items()), of_pair) for name, of_pair in grades.items()}
-    given = [
-        GivenGrade(*name, person, grade)
-        for name, of_pair in grades.items()
+    names = sorted({person for of_pair in grades.values() for person in of_pair})
+    queries = list(dict.fromkeys(query_id for query_id, _ in grades))
+    rows = [
+        (queries.index(query_id), number, names.index(person), grade)
+        for number, ((query_id, _), of_pair) in enumerate(grades.items())
         for person, grade in of_pair.items()
     ]
-    expected = measure_given(given, resamples=50, seed=3)
-    names = sorted({judgment.annotator for judgment in given})
+    judged_rows = sort_judged(*np.array(rows, dtype=np.int64).reshape(-1, 4).T)
+    expected = measure(judged_rows, names, resamples=50, seed=3)
     assert measure_pairs(grades, resamples=50, seed=3) == (names, expected)
     assert measure_pairs(shared, resamples=50, seed=3) == (names, expected)
