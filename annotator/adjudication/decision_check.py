@@ -1,4 +1,4 @@
-"""Check a decision: its form, whether it was sent before, and whether the pair has changed since the lead saw it.
+"""Check a decision: its form, repetition, and changes of the pair since the lead saw it.
 
 `service.py` calls these checks in the transaction of the decision: if two leads decide at once, one decision
 is stored.
@@ -44,7 +44,7 @@ def check_decision(
     in_guideline: bool,
     seconds: float | None,
 ) -> DecisionContent:
-    """Return the decision, its texts without surrounding white space. ValidationError for an impossible value."""
+    """Return the decision with its texts stripped. ValidationError for an impossible value."""
     outcome: Outcome
     if decided == "unrateable" or decided == "withdrawn":
         outcome, grade = decided, None
@@ -88,7 +88,7 @@ def find_repeated_decision(
 
 
 def check_state(facts: DisagreementFacts, content: DecisionContent, lead_pk: int) -> None:
-    """Raise StateError if there is nothing to decide or to withdraw, RationaleRequired if the rationale is missing."""
+    """Raise StateError if nothing can be decided or withdrawn, RationaleRequired without a rationale."""
     if content.outcome == "withdrawn":
         is_decided = bool(facts.decisions) and facts.decisions[-1].outcome != "withdrawn"
         if not is_decided and all(proposal.lead_pk != lead_pk for proposal in facts.proposals):
@@ -112,7 +112,7 @@ def check_state(facts: DisagreementFacts, content: DecisionContent, lead_pk: int
 
 
 def needs_rationale(decided: Decided, judged: Sequence[Decided], distance: int) -> bool:
-    """Return whether a decision needs a rationale: the grades are far apart, or nobody gave the decided grade."""
+    """Return whether a rationale is needed: grades far apart, or a grade that nobody gave."""
     return distance >= RATIONALE_FROM or decided not in judged
 
 

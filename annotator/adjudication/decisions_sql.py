@@ -1,4 +1,4 @@
-"""Store decisions and proposals with their entries in the audit log, and read the judgments and decisions of pairs.
+"""Store decisions and proposals with audit entries; read judgments, decisions and proposals.
 
 `settle_pairs` stores every decision: single, from a file or by a policy. The caller has checked the role, the
 rationale, the digest of what was seen, and that the lead judged none of the pairs. `settle_pairs` finds out
@@ -57,7 +57,7 @@ WHERE x.pair_pk IN :pairs AND x.outcome IS NOT NULL""",
 
 
 def list_judgments(session: Session, pair_pks: Collection[int]) -> dict[int, list[IndependentJudgment]]:
-    """Return, by pair_pk, the current independent judgments and those of quality control, each list by username."""
+    """Return the current independent and quality control judgments by pair_pk, sorted by username."""
     by_pair = fetch_by_pair(session, _JUDGMENTS, IndependentJudgment, pair_pks)
     for judgments in by_pair.values():
         judgments.sort(key=lambda judgment: (judgment.annotator, judgment.quality))
@@ -136,7 +136,7 @@ def list_last_decisions(session: Session, pair_pks: Collection[int]) -> dict[int
 
 
 def list_proposals(session: Session, pair_pks: Collection[int]) -> dict[int, list[DecisionProposal]]:
-    """Return what leads propose for these pairs, by pair_pk, the earliest first; pairs without a proposal are absent."""
+    """Return the proposals for these pairs by pair_pk, the earliest first."""
     return fetch_by_pair(session, _PROPOSALS, DecisionProposal, pair_pks)
 
 
@@ -182,7 +182,7 @@ def settle_pairs(
     now: datetime,
     action: Action = "decided",
 ) -> list[Decision | None]:
-    """Store each decision in order; it becomes a proposal if the pair needs two leads and this is the first.
+    """Store each decision, or a proposal if the pair needs two leads and this is the first.
 
     Returns the stored decisions; None for a proposal or a withdrawn proposal. Each pair occurs once.
     `action`: its name in the audit log.

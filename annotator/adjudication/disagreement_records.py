@@ -1,4 +1,4 @@
-"""Records of one disagreement: the facts about its pair (`DisagreementFacts`), and a lead's view (`DisagreementView`).
+"""Records of one disagreement: the facts about its pair, and a lead's view of it.
 
 The facts have usernames. The view has no annotator's name and no rank, score or system, because they could
 influence the decision. Facts and view share the parts in which nothing is hidden: query, document, state in
@@ -125,7 +125,7 @@ class DisagreementFacts:
 
     @property
     def seen(self) -> str:
-        """Return the digest of the judgments and decisions that are shown; a decision has to bring it back."""
+        """Return the digest of the judgments and decisions that are shown. It is sent back with a decision."""
         return digest_seen_state([judgment.event_id for judgment in self.judgments], len(self.decisions))
 
 
@@ -219,7 +219,7 @@ class PairSystem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PairOrigin:
-    """The people who judged a pair, and the systems that put it into the pool. Only for leads who ask for it."""
+    """The people who judged a pair and the systems that pooled it. For leads who ask for it."""
 
     annotators: tuple[PairJudge, ...]
     systems: tuple[PairSystem, ...]

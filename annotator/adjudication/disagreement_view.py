@@ -1,4 +1,4 @@
-"""Describe one disagreement for a lead: anonymous judgments, objections and questions, and the query's other documents.
+"""Describe one disagreement for a lead, with letters for annotators.
 
 Only here do usernames become letters (`domain/shuffling.py`).
 """
@@ -50,14 +50,14 @@ class ViewContext:
 
 
 def name_judge(judgment: IndependentJudgment) -> str:
-    """Return the name that a letter replaces. The same person has another letter as an expert of quality control."""
+    """Return the name that a letter replaces; an expert of quality control has another letter."""
     return name_checker(judgment.annotator) if judgment.quality else judgment.annotator
 
 
 def assign_letters(
     judgments: Iterable[IndependentJudgment], others: Iterable[str] = (), *, seed: Seed, pair: str
 ) -> dict[str, str]:
-    """Return {name: letter} for a pair, in the order of the letters: people who judged it, then the `others`."""
+    """Return {name: letter} for a pair in the order of letters: its annotators, then the `others`."""
     return give_letters({name_judge(judgment) for judgment in judgments}, others, seed=seed, pair=pair)
 
 
@@ -66,7 +66,7 @@ def hide_names(
     letters: Mapping[str, str],
     turns: Mapping[str, DiscussionTurn],
 ) -> tuple[AnonymousJudgment, ...]:
-    """Return the judgments with letters in place of names, in the order of the letters. `turns`: by username."""
+    """Return the judgments with letters for names, in the order of letters. `turns`: by username."""
     by_name = {name_judge(judgment): judgment for judgment in judgments}
     return tuple(
         AnonymousJudgment(

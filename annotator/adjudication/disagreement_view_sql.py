@@ -274,7 +274,7 @@ def list_neighbours(
     stages: Mapping[int, tuple[PairState, PairStage]],
     sketches: TextSketches,
 ) -> list[NeighbourDocument]:
-    """Return the other judged documents of the pair's query, at most MOST_SHOWN: near-duplicates first, then settled ones.
+    """Return up to MOST_SHOWN other judged documents: near-duplicates first, then settled ones.
 
     `documents`: those of any queries. `stages`: of `list_stages`; documents without a stage are left out.
     """
@@ -290,7 +290,7 @@ def list_neighbours(
 
 
 def read_texts(session: Session, documents: Iterable[tuple[int, str]], *, most: int) -> dict[str, str]:
-    """Return the first `most` characters of texts, by SHA-256. `documents`: document_pk and SHA-256 of each."""
+    """Return the begin of texts (`most` characters) by SHA-256. `documents`: document_pk, SHA-256."""
     texts: dict[str, str] = {}
     for chunk in split_into_chunks(sorted(set(documents)), AT_ONCE):
         values = {

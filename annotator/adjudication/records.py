@@ -1,4 +1,4 @@
-"""Records of adjudication that pages, files, policies and the audit log share: judgments, decisions, proposals, causes."""
+"""Records of judgments, decisions and proposals that pages, files and the audit log share."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ Outcome = Literal["graded", "unrateable", "withdrawn"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionContent:
-    """The content of a decision: the grade, that the pair cannot be rated, or that the last decision is withdrawn."""
+    """The content of a decision: a grade, “cannot rate”, or a withdrawal."""
 
     outcome: Outcome
     grade: int | None  # 0-3 if the outcome is "graded", else None
@@ -102,7 +102,7 @@ class NewDecision(DecisionContent):
 
 @dataclass(frozen=True, slots=True)
 class UnlikeDocument:
-    """A near-duplicate that is settled at another grade than the decision's. The audit log keeps it with the decision."""
+    """A near-duplicate that is settled at another grade than the decision's, for the audit log."""
 
     doc_id: str
     grade: int

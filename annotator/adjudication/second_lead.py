@@ -39,7 +39,7 @@ def settles_pair(
 
 
 def find_visible_proposals(lead_pk: int | None, proposals: Mapping[int, Decided]) -> Set[int]:
-    """Return the leads whose proposals this lead may see: all of them after the lead's own, or once two differ."""
+    """Return the leads with visible proposals: all, after the lead's own or if two differ; else none."""
     if lead_pk in proposals or len(set(proposals.values())) > 1:
         return set(proposals)
     return set()

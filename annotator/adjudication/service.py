@@ -1,4 +1,4 @@
-"""Let a lead work through disagreements one by one: get the next ones, decide, put off, assign to another lead.
+"""Let a lead work through disagreements: get the next ones, decide, put off, assign.
 
 Decisions are append-only: a change or a withdrawal adds a revision. A decision is refused if the actor is no
 lead or judged the pair, if a required rationale is missing, if the judgments do not differ, or if they have
@@ -94,7 +94,7 @@ def hand_out_disagreements(
     tab: str = "",
     now: datetime,
 ) -> DisagreementBatch:
-    """Return `pair` (a key), if given, and then the first pairs of the queue: `want` disagreements in all. For leads.
+    """Return `pair` (a key), if any, and the first pairs of the queue, `want` in all. For leads.
 
     `pair` is returned in any state. `have`: the keys of the pairs that the tab has already; they are not
     returned. All these pairs and those of `have` are held for this lead and tab.
@@ -202,7 +202,7 @@ def put_off_disagreement(database: Database, actor: Actor, dataset: str, pair: s
 def assign_disagreement(
     database: Database, actor: Actor, dataset: str, pair: str, *, to: str | None, now: datetime
 ) -> None:
-    """Assign the pair to a lead of the dataset (username), or to nobody (None). Only that lead then gets the pair.
+    """Assign the pair to a lead (username), who alone then gets it, or to nobody (None).
 
     ValidationError if the person is no lead of the dataset; NotAllowed for a lead who judged the pair.
     """
@@ -332,7 +332,7 @@ def _learn_texts(session: Session, documents: Sequence[tuple[int, str | None]]) 
 def _list_unlike(
     session: Session, reader: QueueReader, pair_pk: int, content: DecisionContent
 ) -> list[UnlikeDocument]:
-    """Return the near-duplicates of a pair's document that are settled at another grade than the decision's."""
+    """Return the near-duplicates that are settled at another grade than the decision's."""
     if content.outcome == "withdrawn":
         return []
     own = read_pair_document(session, pair_pk)

@@ -1,4 +1,4 @@
-"""The list of coefficients: their keys in files and their names. Every page, command, report and release reads it.
+"""The list of coefficients, with keys and names, for every page, command, report and release.
 
 A new kind of κ or α is one line here. A new family also needs a field of `MeasuredAgreement` and its formula
 in `agreement/measure.py`.

@@ -1,4 +1,4 @@
-"""List every comparison (two judgments of the same pair) as columns, for the signals about time, speed and grades.
+"""List every comparison (two judgments of the same pair) as columns, for the diagnosis.
 
 The list is made once for all signals: a million judgments give about a million comparisons.
 """
@@ -95,7 +95,7 @@ def list_comparisons(judged: GradedJudgments) -> Comparisons:
 
 
 def _number(judged: GradedJudgments) -> tuple[Ints, Ints]:
-    """Return the number of each row's pair (of no use if it is not shared), and the query of each shared pair."""
+    """Return the pair number of each row, valid if the pair is shared, and each shared pair's query."""
     starts = np.zeros(len(judged.pair), dtype=np.bool_)
     same = judged.pair[1:] == judged.pair[:-1]
     starts[:-1] = same
@@ -125,7 +125,7 @@ def subtract(first: FigureEstimate, other: FigureEstimate) -> FigureEstimate:
 
 
 def estimate_kappa(comparisons: Comparisons, annotators: int) -> FigureEstimate:
-    """Return the dataset's unweighted Cohen's kappa: the mean over annotator pairs, weighted by the pairs they share."""
+    """Return the dataset's unweighted Cohen's kappa: the weighted mean over annotator pairs."""
     codes, both = number(comparisons.first * annotators + comparisons.second)
     tables = _count_tables(both, comparisons.cell, len(codes))
     value = float(mean_kappa(tables, _APART)) if len(tables) else float("nan")
@@ -177,19 +177,19 @@ def _count_tables(table: Ints, cell: Ints, tables: int) -> Floats:
 
 
 def _derive_mean(tables: Floats, value: float) -> Floats:
-    """Return the derivative of the mean kappa by each cell of each table: p x 16; zeros for tables without a kappa."""
+    """Return the derivative of the mean kappa by each cell: p x 16; 0 in tables without a kappa."""
     change, weight = _derive_kappa(tables, np.array([[value]]))
     return np.asarray(change / weight.sum())
 
 
 def _derive_each(tables: Floats) -> Floats:
-    """Return the derivative of each table's own kappa by each of its cells: p x 16; zeros for tables without a kappa."""
+    """Return the derivative of each table's kappa by its cells: p x 16; 0 in tables without a kappa."""
     change, weight = _derive_kappa(tables, cohen_kappa(tables, _APART)[:, None])
     return np.asarray(change / np.where(weight > 0, weight, 1.0))
 
 
 def _derive_kappa(tables: Floats, value: Floats) -> tuple[Floats, Floats]:
-    """Return the derivative (p x 16) of the weighted sum of kappas by each cell, and the weight of each table (p x 1).
+    """Return the derivative of the weighted sum of kappas by each cell (p x 16), and weights (p x 1).
 
     `value` is subtracted from the kappa of each comparison. The weight of a table without a kappa is 0.
     """

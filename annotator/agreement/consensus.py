@@ -1,4 +1,4 @@
-"""Estimate the grade behind several judgments (majority, median, Dawid and Skene) and compare it with leads' decisions.
+"""Estimate the grade behind several judgments, and compare it with leads' decisions.
 
 An estimate settles nothing and enters no release. Only pairs with two or more judgments are estimated, and
 only adjudicated pairs are compared: where all gave the same grade, every method agrees anyway.
@@ -37,7 +37,7 @@ def find_majority(grades: Sequence[int]) -> int | None:
 
 
 def compare_estimates(dataset: str, pairs: Iterable[ConsensusPair], names: Mapping[int, str]) -> Consensus:
-    """Return the estimates of the pairs with two or more judgments; none if Dawid and Skene's method did not converge.
+    """Return the estimates of pairs with two or more judgments; none if Dawid and Skene's fails.
 
     `names`: of the annotators, by the keys of `ConsensusPair.grades`.
     """

@@ -1,4 +1,4 @@
-"""Estimate the grades behind the judgments, and each annotator's error rates, by Dawid and Skene's method.
+"""Estimate grades and each annotator's error rates from judgments by Dawid and Skene's method.
 
 Dawid & Skene (1979), Maximum likelihood estimation of observer error-rates using the EM algorithm, Applied
 Statistics 28(1), 20–28; equations by its numbers. Deterministic: it starts from the share of each grade among
@@ -118,7 +118,10 @@ class _Model:
         return probabilities
 
     def maximize(self, probabilities: Floats) -> Floats:
-        """Return shares and error rates from the probabilities of each pair's grades (equations 2.3 and 2.4)."""
+        """Return the parameters that follow from the probabilities of each pair's grades.
+
+        These are the shares (equation 2.4) and the error rates (equation 2.3) in one vector.
+        """
         errors = self._count(probabilities).transpose(0, 2, 1)
         errors = errors / np.maximum(errors.sum(axis=2, keepdims=True), TINY)
         return np.concatenate([probabilities.sum(axis=0) / max(1, len(probabilities)), errors.ravel()])

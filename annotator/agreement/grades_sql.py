@@ -88,7 +88,7 @@ def read_grades(session: Session, dataset_pk: int, blind: Collection[int] = froz
 
 
 def select_grades(settled: PairSettlements) -> GradeRows:
-    """Return the judgments that count from columns that were read before; times and guidelines are unknown (0).
+    """Return the judgments that count, from columns read before; times and guidelines are unknown.
 
     They are enough for every coefficient. The diagnosis needs `read_grades`.
     """
@@ -107,7 +107,7 @@ def select_grades(settled: PairSettlements) -> GradeRows:
 
 
 def _read_numbers(session: Session, dataset_pk: int, rubrics: int, *, walk: bool) -> Sequence[Ints | Floats]:
-    """Return the columns from SQLite. `walk`: scan the whole table, which is faster than its index for a large part."""
+    """Return the columns from SQLite. `walk`: scan the table, faster than its index for a large part."""
     of_dataset = f"c.dataset_pk{' + 0' if walk else ''} = {dataset_pk:d}"
     rows: Any = execute_sql(
         session,
@@ -121,7 +121,7 @@ def _read_numbers(session: Session, dataset_pk: int, rubrics: int, *, walk: bool
 
 
 def _read_bytes(session: Session, dataset_pk: int, rubrics: int) -> Sequence[Ints | Floats]:
-    """Return the columns from PostgreSQL, which sends four integers and a float per row, eight bytes each, big-endian."""
+    """Return the columns from PostgreSQL: per row four integers and a float, 8 bytes, big-endian."""
     statement = _BYTES.format(
         rubrics=rubrics,
         of_dataset=f"c.dataset_pk = {dataset_pk:d}",
@@ -264,6 +264,6 @@ WHERE a.annotator_pk = :person_pk""").bindparams(bindparam("until", type_=UtcDat
 def list_compared_grades(
     session: Session, dataset_pk: int, person_pk: int, *, until: datetime
 ) -> list[ComparedGrade]:
-    """Return a person's first grades with those of each other annotator on the same pairs, received by `until`."""
+    """Return a person's first grades with each other annotator's on the same pairs, up to `until`."""
     values = {"dataset_pk": dataset_pk, "person_pk": person_pk, "until": until}
     return [ComparedGrade(*row) for row in session.execute(_COMPARED, values)]

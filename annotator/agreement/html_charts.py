@@ -24,7 +24,7 @@ TICKS = (-1.0, -0.5, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 def draw_intervals(
     title: str, labeled: Sequence[tuple[str, CoefficientValue]], target: float, *, name: str
 ) -> str:
-    """Draw a forest plot: each value (at most MOST_ROWS) as a dot on its interval, the target as a dashed line."""
+    """Draw a forest plot of up to MOST_ROWS values with intervals, and the target as a dashed line."""
     shown = labeled[:MOST_ROWS]
     low = _find_axis_start([value for _, value in shown], target)
     bottom = TOP + ROW * len(shown)

@@ -1,4 +1,4 @@
-"""Write the agreement report as one self-contained HTML page, to send, to print, and to keep with a release.
+"""Write the agreement report as one self-contained HTML page.
 
 This file selects the content of the page; `templates/report.html.jinja` has its words and its HTML. The same
 report and time give the same bytes. Jinja escapes every value, and fails if the template needs a value that
@@ -143,7 +143,7 @@ def _choose_pairs(report: AgreementReport) -> dict[str, Any]:
 
 
 def choose_listed_pairs(report: AgreementReport) -> tuple[Sequence[PairAgreement], str]:
-    """Return the annotator pairs that the tables list, and a sentence about the others ("" if all are listed).
+    """Return the listed annotator pairs, and a sentence about the others ("" if all are listed).
 
     Of more than MOST_LISTED, those that lower the dataset's kappa most are listed (`rank_pairs`).
     """

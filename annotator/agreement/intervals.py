@@ -68,7 +68,7 @@ class Resamples:
             yield part, weights.astype(np.float32)
 
     def sum(self, blocks: Sequence[CountBlock]) -> list[Floats]:
-        """Return the features of each block summed over each resample: resamples x f. `queries` has those of all blocks."""
+        """Return the features of each block summed over each resample: resamples x f."""
         widths = [block.features.shape[1] for block in blocks]
         features = np.zeros((len(self.queries), sum(widths)))
         ends = np.cumsum(widths, dtype=np.int64)
@@ -81,7 +81,7 @@ class Resamples:
 
 
 def _draw(random: Generator, queries: int, resamples: int) -> Ints:
-    """Return how often each query is drawn in each resample: queries x resamples; each column sums to `queries`."""
+    """Return how often each query is drawn: queries x resamples; each column sums to `queries`."""
     drawn = random.integers(0, queries, size=(resamples, queries), dtype=np.uint32).astype(np.int64)
     drawn *= resamples
     drawn += np.arange(resamples)[:, None]
@@ -89,7 +89,7 @@ def _draw(random: Generator, queries: int, resamples: int) -> Ints:
 
 
 def find_tail(queries: Ints | int) -> Floats:
-    """Return the share of resamples that a 95 % interval leaves out at each end: at most 0.025, less for few queries.
+    """Return the share of resamples outside a 95 % interval at each end: 0.025, less for few queries.
 
     The usual percentiles give too narrow intervals: resamples of n queries spread too little by sqrt((n - 1)
     / n), and they follow a normal distribution instead of Student's t. Percentiles further out correct both:
@@ -117,7 +117,7 @@ def interval(values: Floats, queries: int) -> tuple[float, float] | None:
 
 
 def intervals(values: Floats, queries: Ints) -> list[tuple[float, float] | None]:
-    """Return the `interval` of each row (m x n), computed together; `queries` (m): the number of queries of each row."""
+    """Return the `interval` of each row (m x n). `queries` (m): the number of queries of each row."""
     limits: list[tuple[float, float] | None] = [None] * len(values)
     if not values.size:
         return limits

@@ -130,7 +130,7 @@ def number(values: Ints) -> tuple[Ints, Ints]:
 
 
 def count_tables(judged: GradedJudgments, queries: Ints, only: int | None = None) -> ConfusionTables:
-    """Return the tables of every two annotators who share a pair, in order; with `only`, those of that annotator.
+    """Return the tables of every two annotators who share a pair; with `only`, of that annotator.
 
     `queries` (sorted) are the columns of the counts: every query of `judged`, and possibly others.
     """
@@ -145,7 +145,10 @@ def count_tables(judged: GradedJudgments, queries: Ints, only: int | None = None
 
 
 def sum_tables(judged: GradedJudgments) -> Floats:
-    """Return the same tables summed over all queries: p x 4 x 4. Fast, for the figures that are shown first."""
+    """Return the tables of every two annotators who share a pair, summed over all queries: p x 4 x 4.
+
+    Faster than `count_tables`, for the figures that are shown first.
+    """
     cells = _find_cells(judged)
     counts = np.bincount(cells.cell, minlength=len(cells.first) * CELLS)
     return counts.reshape(-1, CATEGORIES, CATEGORIES).astype(np.float64)
@@ -173,7 +176,7 @@ def _find_cells(judged: GradedJudgments, only: int | None = None) -> _Cells:
 
 
 def meet(pair: Ints) -> tuple[Ints, Ints]:
-    """Return the row numbers of every two judgments of the same pair, the lower annotator's first. `pair` is sorted."""
+    """Return the rows of every two judgments of the same pair, in order. `pair`: sorted."""
     left: list[Ints] = []
     right: list[Ints] = []
     for lag in range(1, len(pair)):

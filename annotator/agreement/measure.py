@@ -74,7 +74,7 @@ NEAR = gwet.quadratic_weights(CATEGORIES)
 
 @dataclass(frozen=True, slots=True)
 class ResampledSums:
-    """Counts summed over all queries and over each resample of them, so that one function gives value and interval."""
+    """Counts summed over all queries and over each resample, for a value and its interval."""
 
     total: Floats  # of all queries
     draws: Floats  # the same with an axis of resamples
@@ -186,7 +186,7 @@ def measure(
 
 
 def mean_kappas(tables: Floats) -> Mapping[str, CoefficientValue]:
-    """Return a dataset's Cohen's kappas from the tables of its annotator pairs (p x 4 x 4), without intervals."""
+    """Return a dataset's Cohen's kappas without intervals, from its annotator pairs (p x 4 x 4)."""
     why = ONE_GRADE if len(tables) else NO_SHARED_PAIR
     return {
         kind: _value(float(cohen.mean_kappa(tables, weights)), None, why, NO_RESAMPLES)
@@ -297,7 +297,7 @@ ME = 0
 def measure_own(
     rows: Sequence[tuple[int, int, int, int]], person: int, *, resamples: int, seed: int
 ) -> OwnAgreement:
-    """Return a person's agreement with the others on the same pairs; only the number of pairs if it is below FEW_OWN.
+    """Return a person's agreement with the others; only the number of pairs if it is below FEW_OWN.
 
     `rows`: query, pair, annotator, grade. The caller selects them so that the sums show no single grade
     (`own_agreement.py`).
@@ -327,7 +327,7 @@ def measure_own(
 def measure_pairs(
     grades: Mapping[tuple[str, str], Mapping[str, int]], *, resamples: int, seed: int
 ) -> tuple[list[str], MeasuredAgreement]:
-    """Return the annotators and every figure over grades by pair and annotator; each pair has at least one grade.
+    """Return the annotators and every figure of these grades, by (query_id, doc_id) and annotator.
 
     Millions of pairs may share a few mappings: each mapping is read once.
     """

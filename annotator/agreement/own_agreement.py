@@ -1,4 +1,4 @@
-"""Choose the comparisons of an annotator's own agreement, so that no change of the figures shows a single grade.
+"""Choose the comparisons of an annotator's own agreement, so that no figure shows one grade.
 
 Annotators see these figures while they judge. So an annotator's first grade of a pair is compared with
 another annotator's first grade: a later change of a grade moves nothing. Comparisons are added in whole

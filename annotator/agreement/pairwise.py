@@ -1,4 +1,4 @@
-"""Compute Cohen's kappa of every two annotators and of the dataset, and who grades higher, with intervals.
+"""Compute Cohen's kappa of every two annotators and of the dataset, and leanings, with intervals.
 
 Processes some annotator pairs at a time, so that 200 annotators need no more memory than 20. With many
 annotators, most annotator pairs share pairs of one query only. Every resample then gives the same kappa, so
@@ -93,7 +93,7 @@ def sum_pairs(tables: ConfusionTables, resamples: Resamples, *, annotators: int)
 def compute_mean_leanings(
     totals: Floats, first: Sequence[int], second: Sequence[int], annotators: int
 ) -> tuple[Floats, Floats]:
-    """Return each annotator's mean difference from the others on the same pairs, and the number of comparisons.
+    """Return each annotator's mean difference from the others, and the number of comparisons.
 
     `totals`: the tables of the annotator pairs (p x 4 x 4). `first` and `second`: their annotators (p).
     """
@@ -117,7 +117,7 @@ class _ResampledPairs(NamedTuple):
 def _draw(
     tables: ConfusionTables, resamples: Resamples, several: Ints, queries: Ints
 ) -> tuple[Floats, Floats]:
-    """Return the tables of the annotator pairs in `several` over each resample, and how often each query is drawn.
+    """Return the tables of `several` annotator pairs over each resample, and the draws of `queries`.
 
     The shapes are pairs x 16 x resamples, and queries x resamples. `several`, `queries`: indexes.
     """

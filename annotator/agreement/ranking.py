@@ -1,4 +1,4 @@
-"""Rank annotator pairs, annotators and groups by how much they matter, for tables that cannot list all of them.
+"""Rank annotator pairs, annotators and groups, for tables that cannot list all of them.
 
 Those that lower the dataset's kappa most come first: their distance below that kappa, times the shared pairs.
 Annotator pairs that share too little, or have no kappa, are counted and not ranked.
@@ -33,7 +33,7 @@ class RankedPairs:
 
 
 def rank_pairs(pairs: Sequence[PairAgreement], dataset: CoefficientValue) -> RankedPairs:
-    """Rank annotator pairs. `dataset`: its unweighted kappa; if it is undefined, the lowest kappa comes first."""
+    """Rank annotator pairs. `dataset`: its kappa; if undefined, the lowest kappa comes first."""
     enough = [pair for pair in pairs if not pair.warning]
     kappas = [(pair.cohen_kappa["unweighted"].value, pair) for pair in enough]
     defined = [(value, pair) for value, pair in kappas if value is not None]

@@ -1,4 +1,4 @@
-"""Records of measured agreement: figures, findings, selected pairs, and the comparison since a guideline version.
+"""Records of measured agreement: figures, findings, selected pairs, comparison of versions.
 
 Pages, commands and reports show these records; `as_json` gives the documented shape of `agreement --json`. An
 undefined figure says why. `warn_of_few` decides how many shared pairs and queries a figure needs.
@@ -48,7 +48,7 @@ class KappaParadox:
 
 @dataclass(frozen=True, slots=True)
 class PairSelection:
-    """The pairs that a figure or a sentence is about, in a form that fits into an address. Default: all shared pairs."""
+    """The pairs behind a figure or a sentence, as an address can name them. Default: shared pairs."""
 
     kind: Literal["shared", "differing", "given", "repeat", "gold", "quick"] = "shared"
     """"shared": judged by two or more; "differing": shared, with different grades; "given": pairs to which

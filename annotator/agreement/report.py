@@ -102,7 +102,7 @@ def make_report(
     categories: Sequence[GroupAgreement],
     left_out: Sequence[ExclusionCount],
 ) -> AgreementReport:
-    """Make the report. `measured`, `groups`, `categories`: from the functions of this file, for the same judgments."""
+    """Make the report from the measurements of the same judgments by the functions of this file."""
     assessed = assess(
         judgments.judged,
         names=judgments.names,

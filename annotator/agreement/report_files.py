@@ -49,7 +49,7 @@ def _describe_why(target: Path, error: OSError) -> ValidationError:
 
 
 def write_file(target: Path, pieces: Iterable[str]) -> None:
-    """Write the pieces as one file in UTF-8. ValidationError if that fails; an existing file then stays unchanged."""
+    """Write the pieces as one file (UTF-8). ValidationError if that fails; an old file then stays."""
     check_target(target)
     try:
         replace_file(target, (piece.encode() for piece in pieces), mode=0o666)
@@ -58,7 +58,7 @@ def write_file(target: Path, pieces: Iterable[str]) -> None:
 
 
 def write_estimate_rows(consensus: Consensus) -> Iterator[str]:
-    """Yield the estimates as CSV for spreadsheets: the fields of `EstimatedPair`, whole medians without a decimal point."""
+    """Yield the estimates as CSV for spreadsheets, whole medians without a decimal point."""
     return write_sheet(
         COLUMNS,
         (

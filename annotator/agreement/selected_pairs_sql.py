@@ -113,7 +113,7 @@ class SelectionKeys:
 def find_pair_distances(
     session: Session, keys: SelectionKeys, *, limit: int | None, offset: int = 0
 ) -> tuple[int, list[PairDistance]]:
-    """Return how many pairs a selection has, and some of them: furthest apart first, then in the order of the queries."""
+    """Return the number of pairs in a selection, and some of them, the largest distance first."""
     statement, values = _write_selection(session, keys)
     row_limit = -1 if limit is None and _is_sqlite(session) else limit
     rows = session.execute(
@@ -429,7 +429,7 @@ def select_pairs(
 
 
 def _find_people(session: Session, dataset_pk: int, usernames: Sequence[str]) -> tuple[int, ...]:
-    """Return the person_pk of each username. NotFound for people who work only on other datasets: leads must not see them."""
+    """Return the person_pk of each username. NotFound for people of other datasets only."""
     if not usernames:
         return ()
     pks = {person.username: person.pk for person in list_dataset_people(session, dataset_pk)}

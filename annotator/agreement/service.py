@@ -189,7 +189,7 @@ def measure_agreement(
 def measure_listed(
     grades: Mapping[tuple[str, str], Mapping[str, int]], *, resamples: int, seed: int
 ) -> dict[str, Any]:
-    """Return the figures of `agreement --json` over judgments from a file, without a database. For verifying a release.
+    """Return the figures of `agreement --json` over judgments from a file, to verify a release.
 
     `grades`: the independent grades by (query_id, doc_id) and annotator, at least one for each pair.
     """
@@ -221,7 +221,7 @@ def list_selected_pairs(
     offset: int = 0,
     now: datetime,
 ) -> SelectedPairs:
-    """Return the pairs behind a figure or a sentence, the largest difference first, then in the queries' order. For leads.
+    """Return the pairs behind a figure or a sentence, the largest difference first. For leads.
 
     Leaves out pairs that the lead may still judge; the lead can no longer judge a pair that is returned.
     Annotators have letters, as on the pair's page, unless the selection names them. Writes to the audit log
@@ -247,7 +247,7 @@ def list_selected_pairs(
 def iterate_selected_pairs(
     database: Database, actor: Actor, dataset: str, selection: PairSelection, *, now: datetime
 ) -> Iterator[SelectedPair]:
-    """Yield all pairs of a selection, read in chunks. Notes all of them as seen before the first one. For leads."""
+    """Yield all pairs of a selection, after all of them were noted as seen. For leads."""
     with database.read() as session:
         row = _find_led(session, actor, dataset)
         dataset_pk = key_of(row.pk)
@@ -268,7 +268,7 @@ def iterate_selected_pairs(
 def iterate_left_out_judgments(
     database: Database, actor: Actor, dataset: str, kind: str, *, now: datetime
 ) -> Iterator[ExcludedJudgment]:
-    """Yield the judgments that do not count for one reason, in the order in which they were stored. For leads.
+    """Yield the judgments left out for one reason, in the order in which they were stored. For leads.
 
     `kind`: of an `ExclusionCount`. Leaves out pairs that the lead may still judge; the lead can no longer
     judge a pair that is shown.
@@ -332,7 +332,7 @@ def show_own_agreement(
 
 
 def compute_consensus(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Consensus:
-    """Return estimates of the grade of each shared pair, with its settled grade. For leads, to compare with decisions.
+    """Return the estimated and the settled grade of each shared pair. For leads.
 
     An estimate settles nothing. Leaves out pairs that the lead may still judge.
     """
@@ -362,7 +362,7 @@ def compare_version(
     *,
     resamples: int = RESAMPLES,
 ) -> VersionComparison | None:
-    """Compare agreement before and since a version of the guideline, in the dataset and by category. For leads.
+    """Compare agreement before and since a guideline version, also by category. For leads.
 
     `version` None: the latest that decisions led to, else the latest. The categories are those of these
     decisions. Leaves out pairs that the lead may still judge. Returns None if there is only one version.
@@ -404,7 +404,7 @@ def write_report(
 
 
 def write_estimates(target: Path, estimates: Consensus) -> None:
-    """Write the estimates as CSV. InsufficientData if they did not converge; an existing file then stays unchanged."""
+    """Write the estimates as CSV. InsufficientData if they did not converge; an old file then stays."""
     if not estimates.converged:
         raise InsufficientData(estimates.explain_none())
     write_file(target, write_estimate_rows(estimates))
@@ -430,7 +430,7 @@ def summarize_agreement(
     settled: PairSettlements | None = None,
     blind: Collection[int] = frozenset(),
 ) -> AgreementSummary:
-    """Return the figures and the verdict of a report without the diagnosis, which takes most of a report's time.
+    """Return the figures and the verdict of a report, without the slow diagnosis.
 
     `settled`: the dataset's pairs, if the caller has read them with the same `blind`: judgments are then not
     read again. `blind`: pairs to leave out, because the reader may still judge them. The caller has checked

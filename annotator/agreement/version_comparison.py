@@ -1,4 +1,4 @@
-"""Compare agreement before and since a version of the guideline, in the dataset and in the categories it concerns.
+"""Compare agreement before and since a guideline version, in the dataset and its categories.
 
 Only pairs that were judged wholly before the version or wholly since count. The interval of the difference of
 kappas is by query (`intervals.cluster_interval`). Nothing is claimed for too few pairs, or if the interval
@@ -65,7 +65,7 @@ class ComparedJudgments:
 
 
 def choose_version(versions: Sequence[int], led: Led, requested: int | None) -> int | None:
-    """Return the version to compare: the requested one, else the latest that decisions led to, else the latest.
+    """Return the requested version, else the latest that decisions led to, else the latest.
 
     None if there is only one version. Raises NotFound if the requested version is unknown or the first one.
     """
@@ -88,7 +88,11 @@ def compare_versions(
     resamples: int,
     seed: int,
 ) -> VersionComparison:
-    """Compare both sides of this version. `versions`: of each judgment's guideline; `version_numbers`: all, ascending."""
+    """Compare agreement on the pairs judged before a version with agreement on those judged since.
+
+    `versions` holds the version that each judgment was made under, `version_numbers` every version in
+    ascending order. The categories that most decisions behind the version are about (`led`) are also compared.
+    """
     before, since, between, unknown = split_rows(judgments.judged, versions, version)
     compared = ComparedJudgments(judgments, before, since, resamples, seed)
     parts = [_compare(compared, None, np.ones(len(before), dtype=np.bool_), version)]
@@ -108,7 +112,7 @@ def compare_versions(
 
 
 def split_rows(judged: GradedJudgments, versions: Ints, version: int) -> tuple[Flags, Flags, int, int]:
-    """Return the rows of pairs judged wholly before a version, the rows of pairs judged wholly since, and two counts.
+    """Return the rows of pairs wholly before a version and wholly since, and two counts.
 
     The counts are of other shared pairs: judged partly before, and with a judgment of an unknown version (0).
     """

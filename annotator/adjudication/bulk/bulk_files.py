@@ -55,7 +55,7 @@ QUEUE_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class QueueLine:
-    """A row of the exported queue, without the cells that the meeting fills in. Its fields are among QUEUE_COLUMNS."""
+    """A row of the exported queue (fields of QUEUE_COLUMNS), without the cells to fill in."""
 
     query_id: str
     doc_id: str
@@ -135,7 +135,7 @@ def write_queue(lines: Iterable[QueueLine]) -> Iterator[bytes]:
 
 
 def write_seen(pair: str, seen: str) -> str:
-    """Return the cell `seen`: the pair's key, with which changed ids are found, and the digest of what was seen."""
+    """Return the cell `seen`: the pair's key, to find changed ids, and the digest of what was seen."""
     return f"{pair}:{seen}"
 
 
@@ -171,7 +171,7 @@ class DecisionLine:
 
 
 def read_decisions(data: bytes, path: str, problems: Problems) -> list[DecisionLine]:
-    """Return the good lines of a CSV file, and add the bad ones to `problems`. BadInput for wrong columns."""
+    """Return the good lines of a CSV file, and add bad ones to `problems`. BadInput: wrong columns."""
     read_row = partial(_read_decision_row, exported=_is_exported(data, path))
     return read_pair_table(data, path, problems, read_row, columns=DECISION_COLUMNS, optional=OPTIONAL)
 
@@ -241,7 +241,7 @@ class OrderLine:
 
 
 def read_order(data: bytes, path: str, problems: Problems) -> list[OrderLine]:
-    """Return the good lines of a CSV file in their order, and add the bad ones to `problems`. BadInput for wrong columns."""
+    """Return the good lines of a CSV file, and add bad ones to `problems`. BadInput: wrong columns."""
     return read_pair_table(data, path, problems, _read_order_row, columns=ORDER_COLUMNS)
 
 

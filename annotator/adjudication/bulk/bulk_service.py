@@ -1,4 +1,4 @@
-"""Decide many pairs at once, from a file or by a policy for small differences; export the queue as a file.
+"""Decide many pairs at once, from a file or by a policy; export the queue as a file.
 
 All or nothing: if one line is bad, or one pair has changed since it was seen, nothing is stored. The refusals
 are those of a single decision: a pair that the lead judged, a pair that is no disagreement, a blank
@@ -167,7 +167,7 @@ def order_documents(
     now: datetime,
     dry_run: bool = False,
 ) -> OrderedDocuments:
-    """Store the order of each query's documents from a CSV file (`query_id,doc_id`, best first), or nothing.
+    """Store the order of each query's documents from a CSV file, or nothing.
 
     Releases list documents by grade, then by the annotators' mean, then in this order. A query that is not in
     the file keeps its order. `path`: the file's name for messages. BadInput names every bad line.
@@ -208,7 +208,7 @@ def export_queue(
     base_url: str = "",
     report_progress: ProgressCallback | None = None,
 ) -> Iterator[bytes]:
-    """Return a part of the queue as CSV for a meeting; `adjudicate_file` reads it back. It names nobody. For leads.
+    """Return a part of the queue as CSV for a meeting, without names. For leads.
 
     Pairs that the lead may still judge are left out: their absence under a filter would tell their grades. The lead has
     then seen others' judgments of the pairs, and no longer judges them. Writes to the audit log. `base_url`:
@@ -245,7 +245,7 @@ def export_queue(
 def preview_policy(
     database: Database, actor: Actor, dataset: str, policy: str, wanted: QueueFilter, *, now: datetime
 ) -> PolicyPreview:
-    """Return the pairs that the policy would settle in this part of the queue, and why it leaves others. For leads."""
+    """Return the pairs that the policy would settle here, and why it leaves others. For leads."""
     check_policy(policy)
     require_person(actor)
     with database.read() as session:
@@ -265,7 +265,7 @@ def list_pairs_to_settle(
     offset: int = 0,
     now: datetime,
 ) -> PairsToSettle:
-    """Return the preview of a policy with a part of the pairs that it would settle, in the order of the queue. For leads.
+    """Return the preview of a policy with a part of the pairs, in the queue's order. For leads.
 
     Leaves out pairs that the lead may still judge; the lead can no longer judge a pair that is returned. An
     offset behind the last pair gives the last part.
@@ -342,7 +342,7 @@ def settle_by_policy(
 def undo_batch(
     database: Database, actor: Actor, dataset: str, number: int, *, rationale: str = "", now: datetime
 ) -> BatchUndone:
-    """Withdraw the decisions of a batch that still hold; the pairs wait for a lead again. Later decisions stay.
+    """Withdraw the decisions of a batch that still hold, so that the pairs wait for a lead again.
 
     For any lead, because it decides nothing. NotFound for a batch of another dataset; StateError if it is
     undone already.
@@ -396,7 +396,7 @@ def _foresee_revisions(
     decisions: Sequence[NewDecision],
     pairs: Iterable[PairToDecide],
 ) -> list[int]:
-    """Return the revision numbers that these decisions would get; decisions that would be proposals are left out.
+    """Return the revisions that these decisions would get, without those that would be proposals.
 
     A proposal that the lead may not see counts as absent: otherwise the lead could find out which grade it
     has.

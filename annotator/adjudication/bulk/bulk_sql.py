@@ -1,4 +1,4 @@
-"""Read the data for decisions on many pairs: pairs by name, seen judgments, candidates of a policy. Store batches.
+"""Read the data for decisions on many pairs, and store batches.
 
 Reads plain rows in chunks, so that fifty thousand pairs take a few seconds.
 """

@@ -1,4 +1,4 @@
-"""Preview a policy: which pairs it settles at which grades, and which pairs it leaves to a lead, with the reason.
+"""Preview a policy: the pairs that it settles with their grades, and those that it leaves.
 
 A policy settles only pairs with neighbouring grades on one side of relevance, and without any obstacle
 (`domain/settling.py`). To settle, a lead must send back the preview's digest: exactly the shown pairs are

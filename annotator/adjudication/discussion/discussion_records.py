@@ -35,7 +35,7 @@ class PairDiscussion:
 
 @dataclass(frozen=True, slots=True)
 class AnonymousJudgment:
-    """One judgment of a pair, with a letter for the annotator. The letter means another person on another pair."""
+    """One judgment of a pair, with a letter for the annotator, which is valid for this pair only."""
 
     letter: str  # A, B, …
     outcome: str

@@ -158,7 +158,7 @@ def close_discussion(database: Database, actor: Actor, dataset: str, pair: str, 
 def list_own_discussions(
     database: Database, actor: Actor, dataset: str, *, limit: int = PAGE, offset: int = 0, now: datetime
 ) -> OwnDiscussions:
-    """Return a page of the open discussions of pairs that the annotator judged, those that wait for the annotator first.
+    """Return a page of the annotator's open discussions, those that wait for the annotator first.
 
     Only where the annotator has no open work on the query. Which pairs are discussed tells something of others' grades, so
     from then on the annotator's own judgments of all of them stay as they are.
@@ -283,7 +283,7 @@ def list_own_decisions(
 def object_to_decision(
     database: Database, actor: Actor, dataset: str, pair: str, *, text: str, seen: int, now: datetime
 ) -> None:
-    """Store the annotator's one objection to the decision on a pair that they judged. The pair waits for a lead again.
+    """Store the annotator's one objection to a pair's decision. The pair then waits for a lead.
 
     `seen`: the revision of the decision that was shown. ConflictError, saying what changed, if another holds
     now.
@@ -337,7 +337,7 @@ def _enter(session: Session, actor: Actor, dataset: str, role: str) -> DatasetRo
 
 
 def _enter_as_lead(session: Session, actor: Actor, dataset: str, pair: str) -> tuple[DatasetRow, int, int]:
-    """Return the dataset, locked, the lead's person_pk and the pair_pk. StateError for a pair that the lead may still judge."""
+    """Return the locked dataset, person_pk and pair_pk. StateError if the lead may still judge it."""
     row, lead_pk = _enter(session, actor, dataset, "lead"), require_person(actor)
     lock_dataset(session, key_of(row.pk))
     pair_pk = key_of(_find_pair(session, row, pair).pk)
@@ -348,7 +348,7 @@ def _enter_as_lead(session: Session, actor: Actor, dataset: str, pair: str) -> t
 def _enter_as_judge(
     session: Session, actor: Actor, dataset: str, pair: str
 ) -> tuple[DatasetRow, int, PairRow]:
-    """Return the dataset, locked, the annotator's person_pk and the pair. NotAllowed if they did not judge the pair."""
+    """Return the locked dataset, person_pk and the pair. NotAllowed if the person did not judge it."""
     row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
     lock_dataset(session, key_of(row.pk))
     pair_row = _find_pair(session, row, pair)

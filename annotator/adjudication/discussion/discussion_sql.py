@@ -134,7 +134,7 @@ _PAGE = "SELECT x.pair_pk, x.query_pk FROM ({own}) x ORDER BY x.spoken, x.asked_
 
 
 def _join_parts(parts: Sequence[tuple[str, str]], *, condition: str = "", details: bool = False) -> str:
-    """Return the SQL of the annotator's open discussions, over all parts. `details`: with what their order depends on."""
+    """Return the SQL of the annotator's open discussions. `details`: with the columns for sorting."""
     selects = []
     for source, clause in parts:
         asked_at = "n.asked_at" if clause is not _FAR_APART else "s.since"
@@ -236,7 +236,7 @@ def _find_state(*, is_open: bool, waiting: Iterable[WaitReason]) -> DiscussionSt
 def list_judges(
     session: Session, dataset_pk: int, pair_pks: Collection[int]
 ) -> dict[int, list[PairAnnotator]]:
-    """Return the annotators with a current independent judgment of these pairs, by pair_pk, sorted by username."""
+    """Return the annotators with a current independent judgment by pair_pk, sorted by username."""
     role = (
         select(col(MembershipRow.pk))
         .where(
@@ -277,7 +277,7 @@ def list_turns(session: Session, pair_pks: Collection[int]) -> dict[int, dict[st
 
 
 def is_discussed(session: Session, dataset: DatasetRow, pair_pk: int) -> bool:
-    """Return whether the pair's discussion is open: it has begun, is not closed, and the pair is not decided."""
+    """Return whether the pair's discussion is open: begun, not closed, and the pair not decided."""
     disagreement = list_disagreements(session, [pair_pk]).get(pair_pk)
     begin = _find_begin(dataset, session.get(DiscussionRow, pair_pk), disagreement)
     return begin is not None and begin.is_open
@@ -310,7 +310,7 @@ class _DiscussionBegin(NamedTuple):
 def _find_begin(
     dataset: DatasetRow, row: DiscussionRow | None, disagreement: DisagreementRow | None
 ) -> _DiscussionBegin | None:
-    """Return when a pair's discussion began, by a lead's row or by the dataset's setting; None if there is none."""
+    """Return the begin of a discussion, by a lead's row or the dataset's setting; None without one."""
     is_open = disagreement is not None and disagreement.open
     if row is not None:
         return _DiscussionBegin(row.asked_at, is_open and row.closed_at is None)
@@ -355,7 +355,7 @@ def _find_wait_reason(
 def read_own_discussions(
     session: Session, dataset: DatasetRow, username: str, pair_pks: Sequence[int]
 ) -> list[OwnDiscussion]:
-    """Return the discussions of these pairs in this order, as this annotator sees them, who judged the pairs.
+    """Return the discussions of these pairs as this annotator, who judged them, sees them.
 
     The caller records that the annotator has seen others' judgments. Runs five statements for any number of pairs.
     """
@@ -408,7 +408,10 @@ def _show_discussion(
 
 
 def digest_judgments(judgments: Iterable[IndependentJudgment]) -> str:
-    """Return the digest of what the annotators of a pair have judged; a turn has to bring it back."""
+    """Return the digest of what the annotators of a pair have judged.
+
+    It is sent back with a turn: one that was written about other judgments is refused.
+    """
     return digest_seen_state([judgment.event_id for judgment in judgments if not judgment.quality], 0)
 
 

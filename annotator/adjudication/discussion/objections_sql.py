@@ -82,7 +82,7 @@ def list_objections(session: Session, pair_pks: Collection[int]) -> dict[int, li
 def list_unseen_decisions(
     session: Session, request: OpenPairsRequest, dataset: DatasetRow, *, most: int
 ) -> list[int]:
-    """Return the pairs (pair_pk) of up to `most` decisions that the annotator may see and has not been shown.
+    """Return the pairs of up to `most` decisions that the annotator may see and has not seen.
 
     A decision counts as shown also if the annotator saw others' judgments of the pair after it.
     """
@@ -118,7 +118,7 @@ def list_decisions_for_annotator(
 
 
 def find_own_decision(session: Session, request: OpenPairsRequest, pair_pk: int) -> OwnDecision | None:
-    """Return the decision on this pair, also if the annotator has open work on its query; None without a decision."""
+    """Return the decision on this pair, also if the query has open work; None without a decision."""
     row = session.execute(_select_page(request, request.now).where(col(PairRow.pk) == pair_pk)).first()
     return None if row is None else _to_own_decision(row)[1]
 
@@ -173,7 +173,7 @@ def _list_page(
 
 
 def _select_own(request: OpenPairsRequest, *columns: Any) -> Select[*tuple[Any, ...]]:
-    """Select from the annotator's judged pairs with a decision, or with an own objection to a former decision."""
+    """Select from the annotator's judged pairs with a decision or an own objection."""
     objected = and_(
         col(ObjectionRow.pair_pk) == col(CurrentJudgmentRow.pair_pk),
         col(ObjectionRow.annotator_pk) == request.annotator_pk,
@@ -196,7 +196,7 @@ def _select_own(request: OpenPairsRequest, *columns: Any) -> Select[*tuple[Any, 
 
 
 def _was_shown(request: OpenPairsRequest, before: datetime | None = None) -> ColumnElement[bool]:
-    """Return the condition that the annotator has seen the present decision on a pair, or saw it `before` a time."""
+    """Return the condition that the annotator has seen the present decision, or `before` a time."""
     decision = CurrentAdjudicationRow
     disclosed = [
         col(DisclosureRow.pair_pk) == col(decision.pair_pk),

@@ -1,4 +1,4 @@
-"""Describe events of the audit log and of a pair's history in sentences without a subject ("decided 2: …").
+"""Describe events of the audit log and of a pair's history in sentences such as "decided 2: …".
 
 Also writes the log as CSV and JSON Lines. Sentences are translated; texts of people stay as they are. Columns
 and names in files are always English.

@@ -55,7 +55,7 @@ def read_audit_log(
     limit: int = PAGE,
     now: datetime,
 ) -> AuditLogPage:
-    """Return a page of the audit log, the latest entry first. For leads. ValidationError if the action is unknown.
+    """Return a page of the audit log, the latest first. For leads. ValidationError: unknown action.
 
     A lead who reads the grades of a pair no longer judges it.
     """
@@ -72,7 +72,7 @@ def read_audit_log(
 def iterate_audit_log(
     database: Database, actor: Actor, dataset: str, wanted: AuditLogFilter = EVERYTHING, *, now: datetime
 ) -> Iterator[AuditLogEntry]:
-    """Yield the whole audit log, the oldest entry first, read piece by piece. For leads, as `read_audit_log`.
+    """Yield the whole audit log, the oldest entry first. For leads, as `read_audit_log`.
 
     Refuses before the first entry.
     """

@@ -95,7 +95,7 @@ def _list_pool(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
 
 
 def _list_judgments(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
-    """Yield the judgments in the order in which they were made, each with the previous answer of the same person."""
+    """Yield the judgments in order, each with the previous answer of the same person."""
     statement = (
         select(JudgmentRow, col(PersonRow.username), col(QualityPairRow.settled_grade))
         .join(PersonRow, col(PersonRow.pk) == col(JudgmentRow.annotator_pk))
@@ -259,7 +259,7 @@ def list_events(
 def list_events_after(
     session: Session, dataset_pk: int, reader_pk: int | None, wanted: AuditLogFilter, *, after: int
 ) -> tuple[AuditLogEntry, ...]:
-    """Return up to AT_ONCE entries with a higher number than `after`, in the order in which they were appended."""
+    """Return up to AT_ONCE entries with a higher number than `after`, in their order."""
     statement = _filter_events(_select(), dataset_pk, wanted).where(col(AuditEventRow.pk) > after)
     rows = session.execute(statement.order_by(col(AuditEventRow.pk)).limit(AT_ONCE)).all()
     return _read(session, reader_pk, rows)
@@ -328,7 +328,7 @@ def _read(session: Session, reader_pk: int | None, rows: Sequence[Any]) -> tuple
 def _list_hidden_proposals(
     session: Session, reader_pk: int | None, events: Sequence[AuditEventRow]
 ) -> set[int | None]:
-    """Return the entries (pk) about other leads' proposals that the reader may not see yet (`second_lead.py`)."""
+    """Return the entries (pk) about other leads' proposals that the reader may not see yet."""
     if reader_pk is None:
         return set()
     proposals = [event for event in events if _is_proposal(event) and event.person_pk != reader_pk]
@@ -338,7 +338,7 @@ def _list_hidden_proposals(
 
 
 def _is_proposal(event: AuditEventRow) -> bool:
-    """Return whether the entry is about a proposal. A withdrawn decision, unlike a proposal, has a revision."""
+    """Return whether the entry is about a proposal: a withdrawn decision has a revision."""
     withdrawn = event.action == "withdrew" and event.before is not None and "revision" not in event.before
     return event.action == "proposed" or withdrawn
 

@@ -1,4 +1,4 @@
-"""Compute how much the choice of a pair's grade moves nDCG, recall, reciprocal rank and the order of systems.
+"""Compute how much the choice of a pair's grade moves scores and the order of systems.
 
 Functions of arrays, without a database. The metrics are those of the evaluators that load our releases: nDCG
 with gain 2^grade - 1 and discount log2(rank + 1) (Järvelin & Kekäläinen 2002; Burges et al. 2005), recall at
@@ -61,7 +61,7 @@ class GradeEffects:
         return spreads
 
     def count_flips(self, totals: Floats, present: Floats, system_indexes: Ints) -> list[int]:
-        """Count, for each pair, the pairs of systems whose order by mean nDCG depends on the choice of its grade.
+        """Count, for each pair, the pairs of systems with an order that depends on its grade.
 
         `totals`: each system's sum of nDCG over all queries. `present`: this query's present scores, which
         are part of `totals`. `system_indexes`: the rows of this query's systems in `totals`. A tie is no
@@ -114,7 +114,7 @@ def weigh_without_runs(grades: Ints, candidates: Mapping[int, Sequence[int]]) ->
 
 
 class _QueryRanks:
-    """The parts of a query's scores that do not depend on the tried grades: ranks, discounts, other documents."""
+    """The parts of a query's scores that do not depend on the tried grades."""
 
     def __init__(self, ranked: RankedQuery, cutoff: int, relevant: int) -> None:
         ranks, self.grades = ranked.ranks, ranked.grades
@@ -162,7 +162,7 @@ class _QueryRanks:
 
 
 def _list_options(candidates: Mapping[int, Sequence[int]]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Return the different grades of all pairs in one array, then of each pair: start, lowest and highest grade, document."""
+    """Return all pairs' options in one array, and each pair's start, lowest, highest and document."""
     options: list[int] = []
     starts: list[int] = []
     lowest: list[int] = []
@@ -184,7 +184,7 @@ def _count_grades(grades: Ints) -> Ints:
 
 
 def _replace_counts(counts: Ints, now: Ints, then: Ints) -> Ints:
-    """Return a row of counts for each option: one document fewer with the grade `now`, one more with `then`."""
+    """Return a row of counts for each option: one document fewer of grade `now`, one more of `then`."""
     replaced = np.repeat(counts[None, :], len(now), axis=0)
     rows = np.arange(len(now))
     replaced[rows, now] -= 1
@@ -202,7 +202,7 @@ def _find_ideal(counts: Ints, cutoff: int) -> Floats:
 
 
 def _find_two_best(values: Floats) -> tuple[Floats, Floats, Ints]:
-    """Return the highest and second highest value of each row, and the column of the highest; 0, 0, -1 without columns."""
+    """Return each row's highest and second highest value, and the column of the highest."""
     if not values.shape[1]:
         nothing = np.zeros(len(values))
         return nothing, nothing, np.full(len(values), -1, dtype=np.int64)
@@ -349,7 +349,7 @@ class ComputedImpact:
 def compute(
     pairs: Mapping[int, Sequence[KnownPair]], results: Mapping[int, Results], systems: Sequence[str]
 ) -> ComputedImpact:
-    """Compute scores and impact of these queries. `pairs`: by query_pk. `results`: of the queries that runs have."""
+    """Compute scores and impact of these queries. `pairs` and `results` (if in a run): by query_pk."""
     computed = ComputedImpact({}, [], [], systems)
     for query_pk, query_pairs in pairs.items():
         query = lay_out(query_pairs, results.get(query_pk))

@@ -1,4 +1,4 @@
-"""Read the ranks of a query's documents in the imported runs, and the state of its pairs, to compute their impact.
+"""Read the ranks of documents in the imported runs, and the state of pairs, for their impact.
 
 Reads columns of numbers for some queries at a time, because there can be ten million results. Settled grades
 come from `domain/settling.py`.
@@ -104,7 +104,7 @@ def find_stamp(session: Session) -> RankingsStamp:
 
 
 def read_rankings(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> Rankings:
-    """Return the results of all runs for these queries. If the ranks of a run begin at 0, 1 is added to them."""
+    """Return the results of all runs for these queries, with ranks from 1, also if they begin at 0."""
     import numpy as np
 
     stamp, systems = find_stamp(session), list_systems(session, dataset_pk)
@@ -214,7 +214,7 @@ def _begin_at_1(system: "Ints", rank: "Ints") -> "Ints":
 
 
 def _read_numbers(session: Session, values: Mapping[str, Any]) -> "Ints":
-    """Return two numbers for each result (_ORDER_KEY, _RANK). PostgreSQL sends all of them as one binary value."""
+    """Return _ORDER_KEY and _RANK of each result. PostgreSQL sends all as one binary value."""
     import numpy as np
 
     dialect = session.connection().dialect.name

@@ -1,4 +1,4 @@
-"""Read and store holds (a lead has a pair open), pairs that a lead put off, and assignments of pairs to leads.
+"""Read and store holds (a lead has a pair open), put-off pairs, and assignments to leads.
 
 A hold lasts a few minutes and belongs to a lead and a browser tab. It keeps leads from working on the same
 pair, but never prevents a decision.
@@ -76,12 +76,12 @@ class _PersonName(NamedTuple):
 
 
 def find_latest_hold(now: datetime) -> datetime:
-    """Return the latest possible end of a hold. A later end comes from a wrong clock, and the hold does not count."""
+    """Return the latest valid end of a hold; a later one comes from a wrong clock."""
     return find_latest_end(now, HELD_FOR)
 
 
 def lock_holds(session: Session, dataset_pk: int) -> None:
-    """Wait until no other lead is being given disagreements. Judgments and decisions do not wait for this lock."""
+    """Wait until no other lead is being given disagreements. Nothing else waits for this lock."""
     lock_dataset(session, -dataset_pk)
 
 

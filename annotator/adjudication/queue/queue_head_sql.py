@@ -97,7 +97,7 @@ def list_head(
 
 
 def _split(sort: str, wanted: QueueFilter) -> Sequence[int | None]:
-    """Return the distances into which the queue is split, so that each part is read by its index; (None,) for one part."""
+    """Return the distances of the queue's parts, each of which an index reads; (None,): one part."""
     return DISTANCES if sort == "distance" and wanted.distance is None else (None,)
 
 
@@ -113,7 +113,7 @@ class _BoundReader(QueueReader):
 def _build(
     wanted: QueueFilter, sort: str, part: tuple[bool, int | None], ahead: bool, apart: int | None, left: bool
 ) -> Any:
-    """Return the statement for one part of the queue. Cached for each filter: building it takes longer than running it.
+    """Return the statement for one part of the queue, cached: building takes longer than running.
 
     `part`: whether these are the pairs that come last, and their distance (None: any). `left`: whether an
     annotator who judged in the dataset can no longer discuss.
@@ -245,7 +245,7 @@ def _may_be_over(apart: int, *, left: bool) -> ColumnElement[bool]:
 
 
 def _list_gone(session: Session, dataset_pk: int) -> list[int]:
-    """Return the annotators who judged something here and can no longer take part in a discussion (person_pk)."""
+    """Return the annotators (person_pk) with judgments here who can no longer discuss."""
     judged = exists().where(
         col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
         col(CurrentJudgmentRow.annotator_pk) == col(PersonRow.pk),

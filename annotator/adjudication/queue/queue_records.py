@@ -1,4 +1,4 @@
-"""Records of the queue of disagreements (filter, sort order, rows), and an estimate of how long it lasts.
+"""Records of the queue of disagreements, and an estimate of how long it lasts.
 
 Pages, commands and meeting files share them. The estimate uses the pace of the last working days: days on
 which a lead decided something. Pairs that a policy settled do not count. An unknown figure says why.
@@ -175,7 +175,7 @@ def summarize_counts(
 def add_grades(
     disagreement: Disagreement, judgments: Sequence[IndependentJudgment], *, yours: bool
 ) -> Disagreement:
-    """Return the disagreement with the grades of its judgments. `yours`: the lead who asks judged the pair."""
+    """Return the disagreement with the grades of its judgments. `yours`: the reader judged it."""
     return replace(
         disagreement,
         grades={judgment.annotator: judgment.grade for judgment in judgments if judgment.grade is not None},
@@ -255,7 +255,7 @@ def estimate_queue(
 
 
 def _count_days(first: datetime | None, now: datetime) -> int:
-    """Return the number of days over which arrivals are counted: DAYS, or the days since the first disagreement."""
+    """Return the days over which arrivals are counted: DAYS, or those since the first disagreement."""
     if first is None:
         return DAYS
     passed = now.date() - first.astimezone(now.tzinfo).date()

@@ -61,7 +61,7 @@ def list_queue(
     limit: int = PAGE,
     now: datetime,
 ) -> QueuePage:
-    """Return a page of the queue, with the length of the queue. For leads. ValidationError for an unknown sort order.
+    """Return a page of the queue, with its length. For leads. ValidationError for an unknown order.
 
     Pairs that the lead may still judge are neither listed nor counted; the lead can no longer judge a listed pair. A
     filter by annotator shows who judged a pair, so the audit log records it. Computes the due impacts first if they are
@@ -138,7 +138,7 @@ def find_disagreements(
     now: datetime,
     report_progress: ProgressCallback | None = None,
 ) -> list[Disagreement]:
-    """Return all disagreements that the filter `wanted` lets through, open ones first, then by `sort`. For leads.
+    """Return all disagreements that the filter lets through, open ones first. For leads.
 
     The same as `list_queue`, whole and with all impacts computed. `report_progress`: called with (steps done,
     all steps).

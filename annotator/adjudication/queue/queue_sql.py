@@ -107,7 +107,7 @@ def count_due(session: Session, dataset_pk: int) -> int:
 
 
 def list_waiting_for(session: Session, dataset_pk: int) -> dict[int, int]:
-    """Return why each open disagreement waits, as `QueueReason` bits, by pair_pk."""
+    """Return the `QueueReason` bits of each open disagreement by its pair_pk."""
     statement = _open(select(col(DisagreementRow.pair_pk), col(DisagreementRow.waiting)), dataset_pk)
     return dict(session.execute(statement).all())
 
@@ -152,7 +152,7 @@ def _open(statement: Select[*Columns], dataset_pk: int) -> Select[*Columns]:
 
 
 def _scan_open(statement: Select[*Columns], dataset_pk: int) -> Select[*Columns]:
-    """Select the open disagreements with a scan of the table. For statements with columns that no index has."""
+    """Select the open disagreements by a scan of the table, for columns that no index has."""
     return statement.select_from(DisagreementRow).where(is_in_dataset(dataset_pk), col(DisagreementRow.open))
 
 

@@ -57,7 +57,7 @@ def mean_kappa(confusions: Floats, disagreement: Floats) -> Floats:
 
 
 def cut_at(confusion: Floats, relevant_from: int) -> Floats:
-    """Return tables of relevant (grade >= `relevant_from`) or not, from tables of grades: … x 4 x 4 -> … x 2 x 2."""
+    """Return the tables with grades read as relevant (>= `relevant_from`) or not: … x 2 x 2."""
     size = confusion.shape[-1]
     side = (np.arange(size) >= relevant_from).astype(np.int64)
     cells = np.zeros((size * size, 4))

@@ -11,7 +11,7 @@ from annotator.agreement.judgment_table import Floats, divide
 
 
 def fleiss_terms(counts: Floats) -> Floats:
-    """Return the terms of each pair with two or more judgments, to be summed over pairs: n x k counts -> n x (2 + k).
+    """Return the terms of each pair with two or more judgments: n x k counts -> n x (2 + k).
 
     The terms are 1 (the pair itself), the share of the pair's comparisons that match, and the share of each
     grade.

@@ -17,13 +17,13 @@ def identity_weights(categories: int) -> Floats:
 
 
 def quadratic_weights(categories: int) -> Floats:
-    """Return the agreement weights of the report's AC2 (k x k): 1 - (distance / greatest distance) squared."""
+    """Return the weights of the report's AC2 (k x k): 1 - (distance / greatest distance) squared."""
     grades = np.arange(categories)
     return np.asarray(1.0 - (np.subtract.outer(grades, grades) / (categories - 1)) ** 2)
 
 
 def gwet_terms(counts: Floats, weights: Floats) -> Floats:
-    """Return the terms of each pair with at least one judgment, to be summed over pairs: n x k counts -> n x (3 + k).
+    """Return the terms of each pair with at least one judgment: n x k counts -> n x (3 + k).
 
     The terms are 1 (the pair itself), 1 if it has two or more judgments, its weighted observed agreement, and
     the share of each grade.

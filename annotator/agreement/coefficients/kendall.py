@@ -1,4 +1,4 @@
-"""Compute Kendall's tau-b within queries: whether two annotators order documents alike, wherever their grades begin.
+"""Compute Kendall's tau-b within queries: whether two annotators order documents alike.
 
 Kendall (1945), The treatment of ties in ranking problems, Biometrika 33(3). Pooled over queries and annotator
 pairs.
@@ -22,7 +22,7 @@ _SAME_ORDER = _BY_FIRST * _BY_SECOND
 
 
 def measure_order(comparisons: Comparisons, annotators: int) -> float | None:
-    """Return tau-b; None if fewer than FEW_ORDERED comparisons of documents are untied for one of the annotators."""
+    """Return tau-b; None if an annotator has fewer than FEW_ORDERED untied comparisons of documents."""
     both = (comparisons.first * annotators + comparisons.second) * max(
         1, comparisons.queries
     ) + comparisons.query

@@ -1,4 +1,4 @@
-"""Compute Krippendorff's alpha: any number of annotators, any pattern of missing judgments, three metrics.
+"""Compute Krippendorff's alpha for any number of annotators and any missing judgments.
 
 Krippendorff (2011), Computing Krippendorff's Alpha-Reliability (University of Pennsylvania,
 ScholarlyCommons).
@@ -34,7 +34,7 @@ def krippendorff_alpha(table: Floats, metric: str) -> Floats:
 
 
 def _distance(margins: Floats, metric: str) -> Floats:
-    """Return the squared difference function: k x k, or … x k x k for "ordinal", which depends on the margins."""
+    """Return the squared differences: k x k; … x k x k for "ordinal", which depends on the margins."""
     categories = margins.shape[-1]
     if metric == "nominal":
         return np.asarray(1.0 - np.eye(categories))

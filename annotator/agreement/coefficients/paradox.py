@@ -1,4 +1,4 @@
-"""Measure what makes kappa hard to read: one prevailing grade, and annotators who use the grades unequally often.
+"""Measure prevalence (one common grade) and bias (unequal use of grades), which distort kappa.
 
 Byrt, Bishop & Carlin (1993), Bias, prevalence and kappa, J. Clin. Epidemiol. 46(5), for two categories; with
 more, the same figures of the commonest one and of all margins. The paradox: Feinstein & Cicchetti (1990),
@@ -55,7 +55,7 @@ def compute_paradoxes(tables: Floats) -> list[KappaParadox | None]:
 def is_paradox(
     paradox: KappaParadox | None, *, observed: float | None, kappa: float | None, target: float
 ) -> bool:
-    """Return whether kappa is below the target or undefined although the annotators agree, because one grade prevails."""
+    """Return whether kappa is low or undefined although the annotators agree: one grade prevails."""
     if paradox is None or observed is None or observed < HIGH_AGREEMENT:
         return False
     return paradox.prevalence >= HIGH_PREVALENCE and (kappa is None or kappa < target)

@@ -55,7 +55,7 @@ class ConstantAnnotators:
 def find_constants(
     judged: GradedJudgments, comparisons: Comparisons, names: Sequence[str]
 ) -> ConstantAnnotators:
-    """Find annotators who give one grade almost throughout. `comparisons`: of `judged`. `names[n]` is annotator n."""
+    """Find annotators who almost always give one grade. `names[n]` is annotator n."""
     shared = judged.shared()
     counts = count_by_annotator(shared, len(names))
     judgments, grade = counts.sum(axis=1), counts.argmax(axis=1)

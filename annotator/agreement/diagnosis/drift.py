@@ -46,7 +46,7 @@ NO_VARIATION = say("all grades in this period are the same")
 
 @dataclass(frozen=True, slots=True)
 class GradingDrift:
-    """A change between the first and the last third of the pairs: of the kappa, or of one annotator's leaning."""
+    """A change of kappa, or of an annotator's leaning, from the first to the last third of the pairs."""
 
     annotator: str | None  # None for the kappa of the dataset
     first: float
@@ -233,7 +233,7 @@ def _matching_changed_alike(parts: tuple[Comparisons, Comparisons], by: float) -
 def _changed_beside_the_same(
     parts: tuple[Comparisons, Comparisons], who: int, change: GradingDrift, level: float
 ) -> bool:
-    """Return whether the leaning also changed compared with the annotators of both parts, equally weighted in both.
+    """Return whether the leaning also changed in comparison with the same people in both parts.
 
     Compared with other people, an annotator looks more lenient or more severe without grading differently.
     """

@@ -1,4 +1,4 @@
-"""Find the two grades confused most: how often, who gives the higher one, and in which category it happens most.
+"""Find the two grades confused most: how often, by whom, and in which category.
 
 A confusion is two judgments of one pair with these two grades. An annotator is named if the interval of their
 share of the higher grade excludes one half. Where one annotator gives the higher grade, all others give the
@@ -91,7 +91,7 @@ def find_confused(
 
 
 def _are_confused(comparisons: Comparisons, low: int, high: int) -> tuple[Flags, Flags]:
-    """Return flags of comparisons in which the first gave `high` and the second `low`, and the other way round."""
+    """Return flags of the comparisons with (`high`, `low`), and of those with (`low`, `high`)."""
     return comparisons.cell == high * CATEGORIES + low, comparisons.cell == low * CATEGORIES + high
 
 
@@ -138,7 +138,7 @@ def _share_higher(own: Comparisons, annotators: int, high: int) -> list[FigureEs
 
 
 def _share_higher_of(comparisons: Comparisons, who: int, high: int) -> FigureEstimate:
-    """Return the share of confusions in which this annotator gives the higher grade. `comparisons`: all of the annotator."""
+    """Return the share of these confusions, all of one annotator, with the higher grade from them."""
     return comparisons.estimate_mean((comparisons.cell // CATEGORIES == high) == (comparisons.first == who))
 
 
@@ -193,7 +193,7 @@ def _find_concentrations(
 
 
 def _rate(pairs: Sequence[PairAgreement], low: int, high: int) -> tuple[int, int]:
-    """Return how often the two grades are confused between these annotators in a category, and the comparisons there."""
+    """Return the confusions of the two grades and all comparisons of these annotator pairs."""
     tables = np.array([pair.confusion for pair in pairs], dtype=np.int64)
     table = tables.reshape(-1, CATEGORIES, CATEGORIES).sum(axis=0)
     return int(table[low, high] + table[high, low]), int(table.sum())

@@ -1,4 +1,4 @@
-"""Write the sentences about grades and categories: confused grades, a prevailing grade, agreement below the target."""
+"""Write the findings about grades (confused, prevailing) and categories below the target."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -206,7 +206,7 @@ def _describe_concentration(
 def describe_order(
     measured: MeasuredAgreement, tau: float | None, left_out: tuple[str, ...] = ()
 ) -> list[DiagnosisFinding]:
-    """Return the finding that most differences are small, with the order of documents if annotators agree on it.
+    """Return the finding that most differences are small, if so, with the agreement on the order.
 
     `tau`: from `kendall.measure_order`. `left_out`: annotators whose judgments are not counted here.
     """

@@ -1,4 +1,4 @@
-"""Find annotators who grade higher or lower than the others, and compute alpha without each annotator in turn.
+"""Find annotators who grade higher or lower than the others; compute alpha without each one.
 
 If one annotator is lenient, all others look severe. So the one who leans most is named first, and another one
 only if they still lean among those who are not named. Alpha depends only on how many annotators gave each
@@ -123,7 +123,7 @@ def _still_leans(leaning: Leaning, rest: FigureEstimate, claims: int, *, least: 
 
 
 def leave_one_out(judged: GradedJudgments, annotators: int) -> list[tuple[float, int]]:
-    """Return Krippendorff's ordinal alpha without each annotator in turn, and the number of pairs that the others share.
+    """Return ordinal alpha without each annotator in turn, and the pairs that the others share.
 
     Alpha is NaN if undefined: the others share no pair, or all gave one grade.
     """

@@ -1,4 +1,4 @@
-"""Find annotators who agree less with the others, and the annotator pairs with the lowest and the highest kappa.
+"""Find annotators who agree less, and the annotator pairs with the lowest and highest kappa.
 
 Each annotator is compared with all others in one table (rows: own grades, columns: others'), so that pairs of
 annotators with few shared pairs do not distort the kappa, as they do in the mean over annotator pairs
@@ -63,7 +63,7 @@ def estimate_against_others(
 def measure_against_others(
     estimates: Iterable[tuple[int, FigureEstimate]], names: Sequence[str]
 ) -> dict[str, CoefficientValue]:
-    """Return each annotator's kappa with all others together, with its 95 % interval. Only annotators who share a pair."""
+    """Return the kappa, with interval, of each annotator who shares a pair, with all others together."""
     values = {}
     for who, own in estimates:
         ci95 = cluster_interval(own)
@@ -77,7 +77,7 @@ def measure_against_others(
 def find_less(
     comparisons: Comparisons, estimates: Iterable[tuple[int, FigureEstimate]], names: Sequence[str]
 ) -> tuple[LowAgreementAnnotator, ...]:
-    """Find annotators who surely agree less with the others than all annotators together, the greatest effect first.
+    """Find annotators who surely agree less with the others than all do, the greatest effect first.
 
     `comparisons` and `estimates`: without annotators who are named for something worse, because they make all
     others look bad.

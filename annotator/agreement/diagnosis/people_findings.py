@@ -1,4 +1,4 @@
-"""Write the findings about annotators: constant grades, leniency, low agreement, changes over time, haste, failed checks.
+"""Write the findings about annotators: constant grades, leniency, changes, haste, failed checks.
 
 A sentence says what was seen and what to look at, never what a person is like.
 """
@@ -43,7 +43,7 @@ MOST_CONSTANT = 3
 def describe_constants(
     constants: ConstantAnnotators, measured: MeasuredAgreement, grade_names: Sequence[str]
 ) -> list[DiagnosisFinding]:
-    """Return findings about annotators who almost always give one grade: all together with alpha, then the first few."""
+    """Return findings about annotators who almost always give one grade: all, then the first few."""
     people = constants.people
     if not people:
         return []
@@ -159,7 +159,7 @@ def _gains(leaning: Leaning, alpha: float) -> bool:
 def describe_agrees_less(
     annotators: Sequence[LowAgreementAnnotator], left_out: tuple[str, ...] = ()
 ) -> list[DiagnosisFinding]:
-    """Return findings about annotators who agree less with the others; all after the first few in one sentence.
+    """Return findings about annotators who agree less with the others, after a few in one sentence.
 
     `annotators`: those with the greatest effect first. `left_out`: annotators whose judgments are not
     counted, because they give one grade almost throughout.
@@ -326,7 +326,7 @@ def describe_annotator_pairs(
     extremes: tuple[PairAgreement, PairAgreement] | None,
     left_out: Collection[str] = (),
 ) -> list[DiagnosisFinding]:
-    """Return findings about annotator pairs without a kappa, and about `extremes`: the lowest and the highest kappa.
+    """Return findings about annotator pairs without a kappa, and with the lowest and highest kappa.
 
     `left_out`: annotators whose pairs were not compared for `extremes`.
     """

@@ -36,7 +36,7 @@ class QuickAnnotator:
 
 
 def find_medians(annotator: Ints, seconds: Floats, annotators: int) -> list[float]:
-    """Return each annotator's median active time in seconds; NaN below FEW_PAIRS judgments of known time (above 0 s)."""
+    """Return each annotator's median seconds; NaN below FEW_PAIRS judgments of known time (> 0)."""
     timed = seconds > 0
     order = np.argsort(annotator[timed].astype(np.int16), kind="stable")
     ends = np.cumsum(np.bincount(annotator[timed], minlength=annotators))
@@ -50,7 +50,7 @@ def find_limit(median: float) -> float:
 
 
 def limit_quick(seconds: Sequence[float]) -> float | None:
-    """Return the number of seconds below which a judgment is quick, from an annotator's times; None without a median."""
+    """Return the seconds below which a judgment is quick, from an annotator's times; None if unknown."""
     times = np.array(seconds, dtype=np.float64)
     (median,) = find_medians(np.zeros(len(times), dtype=np.int64), times, 1)
     limit = find_limit(median)
@@ -87,7 +87,7 @@ def find_quick(
 
 
 def _tally_match(comparisons: Comparisons, annotators: int, counted: Flags) -> tuple[Floats, Floats]:
-    """Return the matching comparisons and all comparisons of the `counted` judgments, each annotators x queries."""
+    """Count the matching and all comparisons of `counted` judgments: annotators x queries."""
     first, second = (counted[rows].astype(np.float64) for rows in (comparisons.left, comparisons.right))
     matching = comparisons.apart == 0
     sums = tally(comparisons, annotators, first * matching, second * matching)
@@ -114,7 +114,7 @@ def _match_less_within_queries(hasty: tuple[Floats, Floats], usual: tuple[Floats
 
 
 def _differ(hasty: FigureEstimate, usual: FigureEstimate, *, level: float) -> Interval | None:
-    """Return the interval of the difference in matching shares; None unless quick judgments surely match less."""
+    """Return the interval of the difference in matching; None unless quick ones surely match less."""
     difference = subtract(hasty, usual)
     strict = cluster_interval(difference, level=level)
     if usual.comparisons < FEW_PAIRS or strict is None or strict[1] >= 0 or difference.value > -DIFFERS_BY:

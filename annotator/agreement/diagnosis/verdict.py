@@ -1,4 +1,4 @@
-"""Decide whether the dataset's kappa meets its target: yes, no, or unknown, and how many more pairs would tell.
+"""Decide whether the dataset's kappa meets its target: yes, no, or not known yet.
 
 The 95 % interval of the unweighted Cohen's kappa decides. The target is met if the whole interval is at or
 above it, and not met if the whole interval is below it. The result is unknown if the interval spans the
@@ -74,7 +74,7 @@ def _count_missing(measured: MeasuredAgreement) -> int:
 
 
 def _is_scattered(measured: MeasuredAgreement) -> bool:
-    """Return whether at least half of the mean kappa's weight is on annotators who share fewer than FEW_PAIRS pairs."""
+    """Return whether half of kappa's weight is on annotators who share fewer than FEW_PAIRS pairs."""
     shared = [pair.pairs for pair in measured.annotator_pairs]
     return 2 * sum(pairs for pairs in shared if pairs < FEW_PAIRS) >= sum(shared)
 

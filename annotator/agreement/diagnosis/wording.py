@@ -40,7 +40,7 @@ def show_queries(number: int) -> Message:
 
 
 def add_note_on_left_out(sentence: str, left_out: Collection[str]) -> str:
-    """Return the sentence, with a note that annotators who give one grade almost throughout are left out, if any are."""
+    """Return the sentence, with a note if annotators who almost always give one grade are left out."""
     if not left_out:
         return sentence
     return join_sentences(

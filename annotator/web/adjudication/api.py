@@ -207,7 +207,7 @@ def _show_history(database: Database, actor: Actor, values: Values) -> dict[str,
 
 
 def _refuse(error: AnnotatorError) -> JSONResponse:
-    """Return the refusal in words, with a code if the panel needs one. The gate answers an outage of the database."""
+    """Return the refusal in words, with a code if the panel needs one. The gate answers an outage."""
     if isinstance(error, DatabaseUnavailable):
         raise error
     status = find_status(error)

@@ -157,7 +157,7 @@ def _draw_preview(preview: "PolicyPreview") -> None:
 
 
 def _draw_form(dataset: str, here: QueueAddress, preview: "PolicyPreview") -> None:
-    """Draw the rationale and the button. Their keys change after each use, so that a second press settles nothing."""
+    """Draw the rationale and the button, with new keys after each use: a second press does nothing."""
     times = st.session_state.get(TIMES, 0)
     key = f"queue policy why {times}"
     st.text_area(

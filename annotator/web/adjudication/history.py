@@ -1,4 +1,4 @@
-"""Draw the audit log below the queue, with filters and page by page, and links to the whole log as a file.
+"""Draw the audit log below the queue, with filters, page by page, and links to its files.
 
 The log is read when it is opened. All texts are escaped, because people may have written them.
 """

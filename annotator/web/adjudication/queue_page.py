@@ -1,4 +1,4 @@
-"""Draw the page Disagreements: the queue, its counts and pace, or one disagreement to decide (`?pair=`).
+"""Draw the page Disagreements: the queue with its pace, or one disagreement (`?pair=`).
 
 `pair=next` is the first pair of the queue, with the filter of the address (`web/adjudication/queue_url.py`).
 Reads one page of the queue and the counts, and draws only the open tab (list, charts, bulk, files). If many
@@ -84,7 +84,7 @@ def _draw_part(
 
 
 def _draw_filter(page: QueuePage, here: QueueAddress) -> None:
-    """Draw the number of pairs that the filter lets through and a button that clears it, in a row that is always there."""
+    """Draw the number of filtered pairs and a button that clears the filter; else an empty row."""
     row = st.container(horizontal=True, vertical_alignment="center")
     conditions = describe_filter(here.wanted)
     if not conditions:
@@ -102,7 +102,7 @@ def _draw_filter(page: QueuePage, here: QueueAddress) -> None:
 
 
 def draw_nothing_open(context: PageContext, dataset: str, *, decided: int) -> None:
-    """Draw that nothing is open, how well annotators agree, and the link to a release. `decided`: disagreements."""
+    """Draw that nothing is open, agreement, and the link to a release. `decided`: their number."""
     st.html(show_as("verdict", tr("No open disagreements"), tag="h2"))
     if decided:
         st.text(tr_n("The only disagreement is decided.", "All {n:,} disagreements are decided.", decided))
@@ -142,7 +142,7 @@ def draw_nothing_open(context: PageContext, dataset: str, *, decided: int) -> No
 
 
 def finish_impacts(context: PageContext, dataset: str, due: int) -> None:
-    """Compute the impacts that are due with a progress bar, if there are many; `list_queue` computes a few by itself."""
+    """Compute the due impacts with a progress bar, if there are many; `list_queue` computes a few."""
     if due <= FEW:
         return
     words = tr("Updating the impact of the disagreements, because grades or runs have changed …")

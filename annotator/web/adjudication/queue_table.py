@@ -280,7 +280,7 @@ def describe_categories(categories: Sequence[tuple[str, int]]) -> str:
 
 
 def _only(here: QueueAddress, **conditions: Any) -> QueueAddress:
-    """Return the address with only these conditions: the charts count all open pairs, without the present filter."""
+    """Return the address with only these conditions: the charts count all open pairs."""
     return replace(here, wanted=QueueFilter(**conditions))
 
 

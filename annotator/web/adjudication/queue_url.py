@@ -114,7 +114,7 @@ DATASET = "queue dataset"
 
 
 def read_here(*, categories: Collection[str] = (), people: Collection[str] = ()) -> QueueAddress:
-    """Return the part of the queue that the page's address selects. `categories`, `people`: the known ones."""
+    """Return the part of the queue in the page's address. `categories`, `people`: the known ones."""
     address = read_address(st.query_params)
     wanted = address.wanted
     if wanted.category is not None and wanted.category not in ("", *categories):

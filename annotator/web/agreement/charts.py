@@ -176,7 +176,7 @@ def list_people(pairs: Sequence[PairAgreement]) -> list[str]:
 
 
 def choose_pairs(pairs: Sequence[PairAgreement], person: str | None) -> list[PairAgreement]:
-    """Return the annotator pairs to draw: all, or those among a person and the annotators who share most with them.
+    """Return the annotator pairs to draw: all, or those near a person.
 
     With a person, at most MOST_PEOPLE annotators remain.
     """
@@ -394,7 +394,7 @@ def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str])
 
 
 def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> "alt.LayerChart":
-    """Chart the shares as bars; a click on a part picks its grade and annotator (parameter `cell`: whose, place)."""
+    """Chart the shares as bars; a click picks grade and annotator (parameter `cell`: whose, place)."""
     import altair as alt
 
     rows, names = list_shares(counts, grade_names), name_grades(grade_names)

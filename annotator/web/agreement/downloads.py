@@ -138,7 +138,7 @@ def write_figures(database: Database, actor: Actor, dataset: str, request: Table
 def write_since(database: Database, actor: Actor, dataset: str, version: str) -> str:
     """Return agreement before and since a version as CSV.
 
-    Raises NotFound unless the version exists and has one before it.
+    Raises NotFound if the version is unknown or the first one.
     """
     number = int(version) if version.isdecimal() and len(version) < 9 else 0
     comparison = compare_version(database, actor, dataset, number)

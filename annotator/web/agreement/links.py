@@ -1,4 +1,4 @@
-"""Write and read the addresses of the agreement page: a `PairSelection` as parameters, as a sentence, and as links.
+"""Write and read the addresses of the agreement page: selections of pairs as parameters and links.
 
 `?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`: without `pairs`, nothing is selected; without
 `is`, the pairs without a value. `?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`:
@@ -46,7 +46,7 @@ def list_parameters(selection: PairSelection) -> Parameters:
 
 
 def read_selection(parameters: Parameters) -> PairSelection | None:
-    """Return the selection in the parameters of an address; None without one, or with an unknown kind of pairs."""
+    """Return the selection in an address; None without one, or with an unknown kind of pairs."""
     by_name = dict(parameters)
     kind = by_name.get("pairs")
     if kind not in KINDS:

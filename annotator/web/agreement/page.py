@@ -27,7 +27,7 @@ ANEW = "measure_anew"
 
 
 def find_report(context: PageContext, dataset: str, by: str | None) -> AgreementReport:
-    """Return the report. If its data has changed since it was measured, draw a note and a button to measure again."""
+    """Return the report. If its data has changed since, draw a note and a button to measure again."""
     placeholder = st.empty()
 
     def show_progress(pairs: int, kappa: CoefficientValue) -> None:
@@ -106,7 +106,7 @@ KEPT = timedelta(minutes=1)
 
 
 def list_fields(context: PageContext, dataset: str) -> list[str]:
-    """Return the fields for grouping, "nothing" first. Kept for a minute, because every query is read to list them."""
+    """Return the fields for grouping, "nothing" first. Kept for a minute: listing them is slow."""
     cached_dataset, since, fields = st.session_state.get("groupings", ("", context.now, []))
     if cached_dataset != dataset or context.now - since >= KEPT:
         fields = [NOTHING, *list_groupings(context.database, context.actor, dataset)]
@@ -115,7 +115,7 @@ def list_fields(context: PageContext, dataset: str) -> list[str]:
 
 
 def find_grouping(context: PageContext, dataset: str) -> str | None:
-    """Return the chosen field for grouping, before its control is drawn; at first the category. None: no groups."""
+    """Return the chosen field for grouping, at first the category; None for no groups."""
     fields = list_fields(context, dataset)
     if "by" not in st.session_state and "by" not in st.query_params:
         return find_first_grouping(dataset, fields)

@@ -1,4 +1,4 @@
-"""Draw the pairs behind a figure or a sentence, a page at a time, with links to their disagreements and to a file of all.
+"""Draw the pairs behind a figure or a sentence, page by page, with links to their disagreements.
 
 The selection is in the address, which can be sent to somebody. `list_selected_pairs` decides what each pair
 shows.

@@ -1,4 +1,4 @@
-"""Draw the agreement report: the verdict, the findings with links to their pairs, and a tab for every kind of figure."""
+"""Draw the agreement report: the verdict, the findings, and a tab for every kind of figure."""
 
 from collections.abc import Callable
 from functools import partial

@@ -83,7 +83,7 @@ def name_pair(pair: PairAgreement) -> str:
 
 
 def list_pair_rows(report: AgreementReport) -> list[Row]:
-    """Return a row for each two annotators, with prevalence and bias; the interval is that of the unweighted kappa."""
+    """Return a row for each annotator pair; the interval is that of the unweighted kappa."""
     return [
         {
             **_summary(tr("annotators"), name_pair(pair), pair.pairs, pair),
@@ -222,7 +222,7 @@ def show_cell(cell: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TableRequest:
-    """A table by its name. `by`: the field of the groups; `first`, `second`: the annotators of a confusion matrix."""
+    """A table by name, with the field of its groups, or the annotators of a confusion matrix."""
 
     table: str = ""
     by: str | None = None
@@ -237,7 +237,7 @@ class TableRequest:
 
 
 def find_pair(report: AgreementReport, first: str, second: str) -> PairAgreement | None:
-    """Return the agreement of two annotators with the first one's grades in the rows; None if they share no pair."""
+    """Return the agreement of two annotators, the first one's grades in rows; None if none is shared."""
     for pair in report.measured.annotator_pairs:
         if pair.annotators == (first, second):
             return pair

@@ -1,4 +1,4 @@
-"""Chart agreement and each annotator's leaning over time, and agreement before and since a guideline version.
+"""Chart agreement and leanings over time, and agreement before and since a guideline version.
 
 The first two charts use the same periods. The third draws two points with their intervals for each part.
 """
@@ -76,7 +76,7 @@ def describe_drift(periods: Sequence[AgreementPeriod], target: float) -> str:
 
 
 def list_leaning_people(periods: Sequence[AgreementPeriod]) -> list[str]:
-    """Return the annotators with a line, by name; of more than MOST_LINES, those who leaned the furthest in any period."""
+    """Return the annotators with a line, by name: at most MOST_LINES, those who leaned furthest."""
     furthest: dict[str, float] = {}
     for period in periods:
         for leaning in period.leanings:

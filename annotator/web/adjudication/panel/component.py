@@ -1,4 +1,4 @@
-"""Mount the decision panel, which shows one disagreement after the other, when the address names a pair.
+"""Draw the decision panel, which shows one disagreement after the other.
 
 Like the labeling panel, it gets the lead, the dataset and the guideline as one JSON text in a dict. The panel
 fetches the disagreements from `/api/cases`.
@@ -32,7 +32,7 @@ ROOM = """<style>
 
 
 def draw_deciding(context: PageContext) -> None:
-    """Draw the decision panel: the pair that the address names, then the head of the queue with the address's filter."""
+    """Draw the decision panel: the pair in the address, then the queue with the address's filter."""
     name = require_dataset(context)
     dataset = next(item for item in context.datasets if item.name == name)
     version, rubric = read_current_rubric(context.database, context.actor, name)

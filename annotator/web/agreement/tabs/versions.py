@@ -73,7 +73,7 @@ def make_since_url(dataset: str, version: int) -> str:
 
 
 def _find(context: PageContext, dataset: str) -> VersionComparison | None:
-    """Return the comparison, kept from the run before if nothing has changed; None if there is one version only."""
+    """Return the comparison, from the last run if nothing has changed; None with one version only."""
     parameter = str(st.session_state.get(KEY) or st.query_params.get(KEY, ""))
     version = int(parameter) if parameter.isdecimal() and len(parameter) < 9 else None
     stamp = (read_stamp(context.database, context.actor, dataset), version)
