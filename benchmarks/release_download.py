@@ -27,9 +27,9 @@ from sqlmodel import col, select
 from annotator.domain.people import OPERATOR
 from annotator.people.roles_service import find_actor
 from annotator.people.service import add_person
-from annotator.releases.build.files import MANIFEST, SUMS, write_json
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
+from annotator.releases.writing.files import MANIFEST, SUMS, write_json
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset
 from annotator.storage.tables.releases import ReleaseRow

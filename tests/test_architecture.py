@@ -177,6 +177,23 @@ def test_the_contracts_about_imports_hold() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_lint_reads_every_python_file() -> None:
+    """A folder named `build` or `dist`, or in .gitignore, is invisible to ruff."""
+    ruff = Path(sys.executable).with_name("ruff")
+    done = subprocess.run(
+        [ruff, "check", "--show-files", "--no-cache", "."],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    linted = {Path(line) for line in done.stdout.splitlines()}
+    python_files = list_modules(
+        *(PROJECT / folder for folder in ("annotator", "tests", "benchmarks", "docs", "exports"))
+    )
+    assert [name_of(path) for path in python_files if path not in linted] == []
+
+
 def test_the_rooms_are_looked_at() -> None:
     rooms = {room_of(path) for path in MODULES if path.parent != PROGRAM}
     assert rooms == {*SLICES, *ROOMS_OF_PLAIN_DATA, "storage", "cli", "web"}

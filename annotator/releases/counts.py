@@ -16,9 +16,9 @@ from annotator.dataset.records import Coverage, QueryFacts
 from annotator.domain.grades import RELEVANT_FROM, Rubric
 from annotator.domain.ground_truth import Query
 from annotator.quality.records import QualityStatus
-from annotator.releases.build.files import round_numbers
 from annotator.releases.gates import GateFigures
 from annotator.releases.records import ReleaseGate
+from annotator.releases.writing.files import round_numbers
 
 SHOWN = 20
 DECLARED = "queries_without_relevant"

@@ -16,16 +16,6 @@ from annotator.domain.errors import (
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.people.roles_service import require_role
-from annotator.releases.build.files import (
-    MANIFEST,
-    SIGNATURE,
-    SUMS,
-    WITHOUT_GRADES,
-    without_cycle_search,
-)
-from annotator.releases.build.folder import (
-    read_sums,
-)
 from annotator.releases.gates import to_gate
 from annotator.releases.records import Release
 from annotator.releases.releases_sql import (
@@ -39,6 +29,16 @@ from annotator.releases.verify.verified_files import (
     refuse_file,
 )
 from annotator.releases.verify.verify import Verification, verify_folder
+from annotator.releases.writing.files import (
+    MANIFEST,
+    SIGNATURE,
+    SUMS,
+    WITHOUT_GRADES,
+    without_cycle_search,
+)
+from annotator.releases.writing.folder import (
+    read_sums,
+)
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.releases import ReleaseRow

@@ -34,31 +34,6 @@ from annotator.guideline.feedback_sql import count_causes, count_decisions_behin
 from annotator.people.roles_service import require_person, require_role
 from annotator.pooling.rounds.rounds_sql import read_chances, read_history
 from annotator.quality.records import QualityStatus
-from annotator.releases.build.comparison import ReleaseComparison
-from annotator.releases.build.content import assign_numbers, count_content
-from annotator.releases.build.datasheet import collect_datasheet, hide_people
-from annotator.releases.build.datasheet_template import write_datasheet
-from annotator.releases.build.files import without_cycle_search
-from annotator.releases.build.folder import (
-    check_free,
-    discard,
-    find_whole_partial,
-    hold_folder,
-    is_abandoned,
-    open_partial,
-    put_in_place,
-    sweep,
-)
-from annotator.releases.build.judged_sql import iterate_documents, iterate_judged_queries
-from annotator.releases.build.recording_sql import (
-    begin_recording,
-    end_recording,
-    is_recorded_in_parts,
-    list_recordings,
-    record_parts,
-    remove_recording,
-)
-from annotator.releases.build.write import ReleaseOrder, WrittenRelease, write_release
 from annotator.releases.counts import DatasetSnapshot, list_scale
 from annotator.releases.files_service import to_release
 from annotator.releases.gates import explain, override_gates
@@ -87,6 +62,31 @@ from annotator.releases.releases_sql import (
     list_versions,
 )
 from annotator.releases.verify.signing import check_key, sign
+from annotator.releases.writing.comparison import ReleaseComparison
+from annotator.releases.writing.content import assign_numbers, count_content
+from annotator.releases.writing.datasheet import collect_datasheet, hide_people
+from annotator.releases.writing.datasheet_template import write_datasheet
+from annotator.releases.writing.files import without_cycle_search
+from annotator.releases.writing.folder import (
+    check_free,
+    discard,
+    find_whole_partial,
+    hold_folder,
+    is_abandoned,
+    open_partial,
+    put_in_place,
+    sweep,
+)
+from annotator.releases.writing.judged_sql import iterate_documents, iterate_judged_queries
+from annotator.releases.writing.recording_sql import (
+    begin_recording,
+    end_recording,
+    is_recorded_in_parts,
+    list_recordings,
+    record_parts,
+    remove_recording,
+)
+from annotator.releases.writing.write import ReleaseOrder, WrittenRelease, write_release
 from annotator.storage.database import Database, lock_releases, require_not_archived
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.disclosures import list_blind_pairs, list_pair_names, note_published, note_seen

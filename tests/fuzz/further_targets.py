@@ -66,8 +66,8 @@ from annotator.pooling.retrievers.options import read_weights
 from annotator.pooling.retrievers.vector_files import open_vectors
 from annotator.pooling.rounds.strategies import read_strata, read_strategy
 from annotator.pooling.suggestions.suggestion_rules import read_rules
-from annotator.releases.build.folder import read_sums
 from annotator.releases.verify.verify import verify_folder
+from annotator.releases.writing.folder import read_sums
 from annotator.storage.tables.central import DatasetRow
 from annotator.web.adjudication.downloads import read_filter
 from annotator.web.adjudication.queue_url import read_address

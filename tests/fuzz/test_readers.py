@@ -20,7 +20,7 @@ NOT_FUZZED = {
     "annotator/cli/terminal.py read_bytes": "bytes as they are",
     "annotator/installation/backup_file.py open_partial_file": "writes",
     "annotator/installation/service.py open_place": "writes",
-    "annotator/releases/build/folder.py open_partial": "writes",
+    "annotator/releases/writing/folder.py open_partial": "writes",
     "annotator/releases/verify/verified_files.py open_verified": "bytes as they are, when their hash is the published one",
     "annotator/web/releases/texts.py read_published": "bytes as they are, when their hash is the published one",
     "annotator/installation/postgres_programs.py read_version": "the answer of pg_dump --version",

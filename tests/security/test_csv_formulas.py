@@ -30,7 +30,7 @@ FOR_PROGRAMS = {
     "annotator/formats/judgments.py": "judgments.csv of a release",
     "annotator/formats/qrel_csv.py": "the ground-truth format csv",
     "annotator/formats/relations.py": "relations between documents",
-    "annotator/releases/build/files.py": "judgments.csv of a release, in pieces",
+    "annotator/releases/writing/files.py": "judgments.csv of a release, in pieces",
 }
 """Files that write CSV by hand, exactly: programs read them."""
 

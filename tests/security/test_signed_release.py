@@ -18,11 +18,11 @@ import pytest
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.people.roles_service import find_actor
-from annotator.releases.build.folder import PartialFolder
 from annotator.releases.files_service import list_releases, open_release, verify_release
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.releases.verify.signing import check_key
+from annotator.releases.writing.folder import PartialFolder
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW, JudgedWorld

@@ -13,10 +13,10 @@ from typing import Any
 from annotator.domain.messages import count_of
 from annotator.formats.syntax.markdown import escape_markdown
 from annotator.formats.syntax.markdown_tables import read_cell, read_rows, read_shown
-from annotator.releases.build.datasheet_template import list_coefficients
-from annotator.releases.build.files import DATASHEET, JUDGMENTS, MANIFEST
 from annotator.releases.verify.read_back import QRELS, ReleaseFault
 from annotator.releases.verify.recompute import JudgmentKind
+from annotator.releases.writing.datasheet_template import list_coefficients
+from annotator.releases.writing.files import DATASHEET, JUDGMENTS, MANIFEST
 
 _GRADE = re.compile(r"… of grade (\d), .*")
 _ORIGIN = re.compile(r"… .*\(`(\w+)`\)")

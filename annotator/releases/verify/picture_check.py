@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from annotator.releases.build.files import CONFUSION_PICTURE, GRADES_PICTURE, MANIFEST
-from annotator.releases.build.pictures import draw_confusion, draw_grades
 from annotator.releases.verify.read_back import ReleaseFault, is_plain
+from annotator.releases.writing.files import CONFUSION_PICTURE, GRADES_PICTURE, MANIFEST
+from annotator.releases.writing.pictures import draw_confusion, draw_grades
 
 _STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 _TEXT = re.compile(r">([^<]+)<")

@@ -22,8 +22,8 @@ from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Qrel
 from annotator.formats.format import Format
 from annotator.formats.registry import find_format, find_unwritable
 from annotator.formats.syntax.source import InputSource
-from annotator.releases.build.files import JUDGMENTS, MANIFEST, PROBABILITIES, TRUTH_FILES, place_file
 from annotator.releases.verify.side_processes import SideProcesses
+from annotator.releases.writing.files import JUDGMENTS, MANIFEST, PROBABILITIES, TRUTH_FILES, place_file
 
 QRELS = TRUTH_FILES["trec"]
 BEIR_QRELS = f"{TRUTH_FILES['beir']}/qrels/test.tsv"

@@ -19,8 +19,8 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import count_of
 from annotator.domain.settling import Settlement, settle
 from annotator.formats.syntax.grade_scale import UNRATEABLE
-from annotator.releases.build.files import JUDGMENTS, MANIFEST
 from annotator.releases.verify.read_back import QRELS, SHOWN, ReleaseFault
+from annotator.releases.writing.files import JUDGMENTS, MANIFEST
 
 MOST_OF_A_CELL = 32_000_000  # characters
 ROUNDED = 2e-6  # by how much figures may differ that were rounded to six digits

@@ -13,8 +13,8 @@ from pathlib import Path
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.formats.syntax.partial_files import hold_temporary_folder
-from annotator.releases.build.files import SIGNATURE, SUMS
 from annotator.releases.verify.read_back import ReleaseFault, is_plain
+from annotator.releases.writing.files import SIGNATURE, SUMS
 
 PROGRAM = "ssh-keygen"
 NAMESPACE = "annotator-release"  # a signature made for something else is none of a release

@@ -15,7 +15,7 @@ from typing import BinaryIO, Self
 
 from annotator.domain.errors import ConflictError
 from annotator.domain.messages import say
-from annotator.releases.build.files import SIGNATURE, SUMS
+from annotator.releases.writing.files import SIGNATURE, SUMS
 
 PIECE = 256 * 1024
 _FLAGS = (

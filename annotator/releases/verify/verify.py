@@ -22,7 +22,6 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import Qrel
 from annotator.domain.messages import count_of
-from annotator.releases.build.files import DATASHEET, JUDGMENTS, MANIFEST, SIGNATURE, SUMS
 from annotator.releases.verify.datasheet_check import compare_datasheet
 from annotator.releases.verify.picture_check import compare_pictures
 from annotator.releases.verify.read_back import (
@@ -42,6 +41,7 @@ from annotator.releases.verify.recompute import (
     says_origins,
 )
 from annotator.releases.verify.signing import check_signature
+from annotator.releases.writing.files import DATASHEET, JUDGMENTS, MANIFEST, SIGNATURE, SUMS
 
 _BLOCK = 1 << 20
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")

@@ -42,7 +42,7 @@ class ReleaseRow(SQLModel, table=True):
 
 
 class ReleaseRecordingRow(SQLModel, table=True):
-    """A release whose queries and qrels are being recorded in parts, on SQLite (`releases/build/recording_sql.py`).
+    """A release whose queries and qrels are being recorded in parts, on SQLite (`releases/writing/recording_sql.py`).
 
     `release_pk`: the key that its row in `release` will have. Until that row is there, nobody reads its queries and qrels.
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotator.domain.messages import Message, say
-from annotator.releases.build.files import (
+from annotator.releases.writing.files import (
     CHANGES,
     CONFUSION_PICTURE,
     DATASHEET,

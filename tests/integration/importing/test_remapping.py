@@ -28,7 +28,7 @@ from annotator.labeling.service import SubmitResponse, compute_progress, list_ju
 from annotator.pooling.rounds.pool_records import PoolRequest
 from annotator.pooling.rounds.rounds_service import make_round
 from annotator.pooling.service import list_pairs
-from annotator.releases.build.judged_sql import iterate_documents, iterate_judged_queries
+from annotator.releases.writing.judged_sql import iterate_documents, iterate_judged_queries
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current, derive_decided
 from annotator.storage.judgments.missing_judgments import derive_work

@@ -14,7 +14,7 @@ from annotator.adjudication.queue.queue_service import find_disagreements
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.errors import ConflictError, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
-from annotator.releases.build.judged_sql import iterate_judged_queries
+from annotator.releases.writing.judged_sql import iterate_judged_queries
 from annotator.storage.database import Database
 from annotator.storage.pairs.disagreements import list_disagreements
 from annotator.storage.pairs.imported_grades import bring_in

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ConflictError
 from annotator.people.roles_service import find_actor
-from annotator.releases.build import recording_sql
 from annotator.releases.service import publish_release
+from annotator.releases.writing import recording_sql
 from annotator.storage.database import Database
 
 

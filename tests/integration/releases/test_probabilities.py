@@ -9,10 +9,10 @@ from sqlmodel import col
 from annotator.domain.ground_truth import Qrel
 from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
-from annotator.releases.build.files import PROBABILITIES
 from annotator.releases.files_service import verify_release
 from annotator.releases.service import publish_release
 from annotator.releases.verify.read_back import compare_probabilities
+from annotator.releases.writing.files import PROBABILITIES
 from annotator.storage.lookup import key_of
 from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
 from tests.integration.conftest import CopyWorld

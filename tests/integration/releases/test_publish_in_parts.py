@@ -13,11 +13,11 @@ from sqlmodel import col
 from annotator.dataset.export_sql import find_highest
 from annotator.domain.errors import ConflictError
 from annotator.releases import releases_sql, service
-from annotator.releases.build import recording_sql
-from annotator.releases.build.recording_sql import begin_recording, list_recordings
-from annotator.releases.build.write import write_release
 from annotator.releases.files_service import list_releases, verify_release
 from annotator.releases.service import finish_publishing, publish_release
+from annotator.releases.writing import recording_sql
+from annotator.releases.writing.recording_sql import begin_recording, list_recordings
+from annotator.releases.writing.write import write_release
 from annotator.storage.database import Database
 from annotator.storage.long_writes import LongWrite
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseQueryRow, ReleaseRecordingRow, ReleaseRow
@@ -120,10 +120,14 @@ def test_what_is_recorded_in_parts_is_what_is_recorded_at_once(
 
 
 KILLED_AT = {
-    "after the first part": ("annotator.releases.build.recording_sql.add_rows_of_release", "after", 1),
-    "in the middle": ("annotator.releases.build.recording_sql._require_recording", "before", 5),
+    "after the first part": ("annotator.releases.writing.recording_sql.add_rows_of_release", "after", 1),
+    "in the middle": ("annotator.releases.writing.recording_sql._require_recording", "before", 5),
     "before it is published": ("annotator.releases.service.end_recording", "before", 1),
-    "while what was recorded is removed": ("annotator.releases.build.recording_sql.execute_sql", "after", 2),
+    "while what was recorded is removed": (
+        "annotator.releases.writing.recording_sql.execute_sql",
+        "after",
+        2,
+    ),
 }
 
 

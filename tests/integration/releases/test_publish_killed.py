@@ -14,10 +14,10 @@ from sqlmodel import SQLModel
 from annotator.domain.errors import AnnotatorError, ConflictError, StateError
 from annotator.overview.service import give_up_blind_pairs
 from annotator.releases import service
-from annotator.releases.build.write import write_release
 from annotator.releases.files_service import list_releases, verify_release
 from annotator.releases.records import Release
 from annotator.releases.service import finish_publishing, publish_release
+from annotator.releases.writing.write import write_release
 from annotator.storage.tables.releases import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
 from tests.browser.warm_server import start_process
 from tests.integration.conftest import CopyWorld

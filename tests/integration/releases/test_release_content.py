@@ -18,12 +18,12 @@ from annotator.guideline.service import publish_version, read_version
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.importing.texts.texts_service import import_documents
-from annotator.releases.build.comparison import to_published
-from annotator.releases.build.judged_sql import iterate_judged_queries
 from annotator.releases.files_service import verify_release
 from annotator.releases.gates_service import check_release
 from annotator.releases.records import Release, ReleaseGate
 from annotator.releases.service import finish_publishing, preview_release, publish_release
+from annotator.releases.writing.comparison import to_published
+from annotator.releases.writing.judged_sql import iterate_judged_queries
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.releases import ReleaseQrelRow

@@ -29,12 +29,12 @@ from annotator.formats.registry import find_format, read_truth
 from annotator.formats.syntax.source import InputSource
 from annotator.overview.service import give_up_blind_pairs
 from annotator.releases import service
-from annotator.releases.build.files import TRUTH_FILES
-from annotator.releases.build.write import write_release
 from annotator.releases.files_service import list_releases, verify_release
 from annotator.releases.gates_service import check_release, explain_check
 from annotator.releases.records import Release
 from annotator.releases.service import finish_publishing, publish_release
+from annotator.releases.writing.files import TRUTH_FILES
+from annotator.releases.writing.write import write_release
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import MembershipRow

@@ -7,7 +7,8 @@ import pytest
 from annotator.domain.canonical_qrels import hash_content, write_canonical
 from annotator.domain.errors import StateError
 from annotator.domain.ground_truth import Qrel
-from annotator.releases.build.content import (
+from annotator.releases.records import GivenJudgment, KeptGrade, ReleasePair
+from annotator.releases.writing.content import (
     RankTies,
     count_content,
     list_keys,
@@ -15,7 +16,6 @@ from annotator.releases.build.content import (
     sort_place,
     to_qrel,
 )
-from annotator.releases.records import GivenJudgment, KeptGrade, ReleasePair
 
 NOON = "2026-01-02T12:00:00Z"
 NUMBERS = {71: 2, 72: 10, 73: 1}

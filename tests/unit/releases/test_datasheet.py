@@ -12,15 +12,15 @@ from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.import_records import DECLARED, ImportRecord
 from annotator.evaluation.records import RunFindings, SystemMean
 from annotator.pooling.rounds.round_records import PoolHistory
-from annotator.releases.build.datasheet import (
+from annotator.releases.records import PoolSystem
+from annotator.releases.writing.datasheet import (
     Datasheet,
     DatasheetAnnotator,
     DatasheetImport,
     DatasheetRound,
     list_runs,
 )
-from annotator.releases.build.datasheet_template import write_datasheet
-from annotator.releases.records import PoolSystem
+from annotator.releases.writing.datasheet_template import write_datasheet
 
 KAPPA = {"value": 0.736842, "ci95": [-0.1, 1.0]}
 UNDEFINED = {"value": None, "why": "everybody gave | one grade"}

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from annotator.releases.build.datasheet_template import write_datasheet
 from annotator.releases.verify.datasheet_check import compare_datasheet
 from annotator.releases.verify.read_back import ReleaseFault
+from annotator.releases.writing.datasheet_template import write_datasheet
 from tests.unit.releases.test_datasheet import KAPPA, MANIFEST, SHEET
 
 

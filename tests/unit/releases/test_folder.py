@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import ConflictError, StateError
-from annotator.releases.build import files as room
-from annotator.releases.build.files import SUMS
-from annotator.releases.build.folder import (
+from annotator.releases.writing import files as room
+from annotator.releases.writing.files import SUMS
+from annotator.releases.writing.folder import (
     check_free,
     discard,
     find_whole_partial,

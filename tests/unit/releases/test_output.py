@@ -6,8 +6,8 @@ import pytest
 
 from annotator.domain.canonical_qrels import hash_content, write_canonical
 from annotator.domain.ground_truth import Qrel
-from annotator.releases.build import files
-from annotator.releases.build.files import ContentDigest, Spool
+from annotator.releases.writing import files
+from annotator.releases.writing.files import ContentDigest, Spool
 
 
 def test_rows_come_back_in_their_order_and_as_they_were(

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from annotator.releases.build.pictures import draw_confusion, draw_grades
+from annotator.releases.writing.pictures import draw_confusion, draw_grades
 
 NAMES = ["Not <relevant>", "부분 & 관련", "とても 🙂\x07\u202e", "مستند " + "長い" * 60]
 COUNTS = {"0": 1, "1": 1_234, "2": 0, "3": 765}

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.releases.build.files import SIGNATURE, SUMS
 from annotator.releases.verify.signing import MOST_OF_A_SIGNATURE, check_key, check_signature
+from annotator.releases.writing.files import SIGNATURE, SUMS
 
 
 def test_a_key_that_is_no_file_is_refused_before_anything_is_written(tmp_path: Path) -> None:

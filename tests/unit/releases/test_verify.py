@@ -12,8 +12,8 @@ from annotator.cli.terminal import print_json
 from annotator.domain.canonical_qrels import hash_content
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import Qrel
-from annotator.releases.build.files import write_json
 from annotator.releases.verify.verify import verify_folder
+from annotator.releases.writing.files import write_json
 
 QRELS = [Qrel("Ｑ1", "문서/1", 3), Qrel("Ｑ1", "d🎯", 0)]
 

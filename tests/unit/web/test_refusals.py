@@ -14,9 +14,9 @@ from annotator.domain.people import OPERATOR
 from annotator.domain.texts import check_version
 from annotator.labeling.calibration import check_explanation
 from annotator.people.credentials import check_username
-from annotator.releases.build.folder import check_free
 from annotator.releases.gates import override_gates, to_gate
 from annotator.releases.published_service import trace_qrel
+from annotator.releases.writing.folder import check_free
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.kit.messages import show_refusal, use_language

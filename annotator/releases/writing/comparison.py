@@ -5,9 +5,9 @@ The rules are in `diff.py`.
 
 from collections.abc import Callable, Mapping, Sequence
 
-from annotator.releases.build.content import list_keys
 from annotator.releases.diff import ChangeCollector, ReadDecisions, collect_changes, summarise_changes
 from annotator.releases.records import PublishedQrel, ReleaseDiff, ReleaseFacts, ReleasePair, Renames
+from annotator.releases.writing.content import list_keys
 
 QUERIES_AT_ONCE = 200
 ReadQrels = Callable[[Sequence[str]], Mapping[str, dict[str, PublishedQrel]]]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotator.adjudication.records import CAUSE_NAMES, CAUSES
 from annotator.agreement.coefficient_records import COEFFICIENTS, list_stated
-from annotator.domain.import_records import DECLARED
 from annotator.domain.figures import show_beside, show_figure, show_number, show_percent
+from annotator.domain.import_records import DECLARED
 from annotator.domain.messages import LANGUAGE_NAMES
 from annotator.formats.syntax.markdown import escape_markdown
 from annotator.quality.records import LIMIT, QualityError, QualityStatus
-from annotator.releases.build.datasheet import Datasheet, count_nouns
+from annotator.releases.writing.datasheet import Datasheet, count_nouns
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -88,7 +88,7 @@ def _load_template() -> "Template":
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("annotator.releases.build"),
+        loader=PackageLoader("annotator.releases.writing"),
         autoescape=True,  # so that what is escaped already is told from what is not
         finalize=_escape,
         undefined=StrictUndefined,

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from annotator.domain.errors import ConflictError, StateError
 from annotator.domain.messages import say
-from annotator.releases.build.files import SUMS, PartialFile, make_private_folder, sync_folder
 from annotator.releases.verify.verify import find_faults
+from annotator.releases.writing.files import SUMS, PartialFile, make_private_folder, sync_folder
 
 STALE_AFTER = timedelta(days=1)
 """How old a hidden folder is before it counts as left behind, where the file system knows no locks or the folder is whole."""

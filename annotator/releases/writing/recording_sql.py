@@ -17,7 +17,7 @@ from sqlmodel import col
 from annotator.domain.errors import ConflictError
 from annotator.domain.messages import say
 from annotator.releases.releases_sql import add_rows_of_release
-from annotator.releases.build.write import WrittenRelease
+from annotator.releases.writing.write import WrittenRelease
 from annotator.storage.database import Database
 from annotator.storage.long_writes import LongWrite
 from annotator.storage.sql import execute_sql, prepare_sql

@@ -7,8 +7,8 @@ colour scheme; text contrast is at least 4.5:1; a title and a description hold e
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from annotator.domain.grades import GRADES
 from annotator.domain.figures import show_number, show_percent
+from annotator.domain.grades import GRADES
 from annotator.domain.messages import count_of
 from annotator.domain.svg import clean, colour_cell, cut, draw_text, frame_picture
 

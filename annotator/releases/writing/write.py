@@ -13,9 +13,6 @@ from typing import Any
 
 from annotator.domain.canonical_qrels import write_canonical
 from annotator.domain.ground_truth import Document, Query
-from annotator.releases.build.changes import write_changes
-from annotator.releases.build.comparison import ReleaseComparison
-from annotator.releases.build.content import RankTies, list_keys, list_settled, to_qrel
 from annotator.releases.counts import (
     DatasetSnapshot,
     describe_files,
@@ -23,7 +20,11 @@ from annotator.releases.counts import (
     list_grade_names,
     list_scale,
 )
-from annotator.releases.build.files import (
+from annotator.releases.records import JudgmentCounts, ReleaseDiff, ReleaseFacts, ReleasePair, Renames
+from annotator.releases.writing.changes import write_changes
+from annotator.releases.writing.comparison import ReleaseComparison
+from annotator.releases.writing.content import RankTies, list_keys, list_settled, to_qrel
+from annotator.releases.writing.files import (
     CHANGES,
     CONFUSION_PICTURE,
     DATASHEET,
@@ -43,9 +44,8 @@ from annotator.releases.build.files import (
     write_probabilities,
     write_sums,
 )
-from annotator.releases.build.folder import PartialFolder
-from annotator.releases.build.pictures import draw_confusion, draw_grades
-from annotator.releases.records import JudgmentCounts, ReleaseDiff, ReleaseFacts, ReleasePair, Renames
+from annotator.releases.writing.folder import PartialFolder
+from annotator.releases.writing.pictures import draw_confusion, draw_grades
 
 WriteSheet = Callable[[Mapping[str, Any], JudgmentCounts], str]
 

@@ -23,8 +23,8 @@ from annotator.formats.judgments import COLUMNS, quote_cell
 from annotator.formats.registry import find_format
 from annotator.formats.syntax.grade_scale import UNRATEABLE
 from annotator.formats.writer import ONE_FILE, FileWriter
-from annotator.releases.build.content import sort_judgments
 from annotator.releases.records import ReleasePair
+from annotator.releases.writing.content import sort_judgments
 
 TRUTH_FILES: Mapping[str, str] = {
     "nablarch": "nablarch.yaml",
@@ -96,7 +96,15 @@ class _GrowingFile:
 class TruthWriter:
     """Writes the ground truth in every format but those in `without`, in one pass. `about`: metadata that the files contain."""
 
-    def __init__(self, folder: OutputFolder, about: Metadata, queries: int, *, list_grade_0: bool, without: Container[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: OutputFolder,
+        about: Metadata,
+        queries: int,
+        *,
+        list_grade_0: bool,
+        without: Container[str] = (),
+    ) -> None:
         self._files: list[_GrowingFile] = []
         for name in TRUTH_FILES:
             if name in without:

@@ -15,11 +15,10 @@ from annotator.domain.ground_truth import NOTHING, Document, Query
 from annotator.domain.import_records import TAKEN_OVER
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.releases.records import GivenJudgment, KeptGrade, ReleasePair
-from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow
-from annotator.storage.pairs.document_order import list_orders
 from annotator.storage.logs.import_records import IMPORT
-from annotator.storage.pairs.imported_grades import ImportedQrel, list_imported_ranks, list_kept_imports
 from annotator.storage.lookup import key_of
+from annotator.storage.pairs.document_order import list_orders
+from annotator.storage.pairs.imported_grades import ImportedQrel, list_imported_ranks, list_kept_imports
 from annotator.storage.pairs.pair_states import (
     QUERIES_AT_ONCE,
     ExpertGrade,
@@ -30,6 +29,7 @@ from annotator.storage.pairs.pair_states import (
 )
 from annotator.storage.pairs.pool import select_documents_left
 from annotator.storage.sql import fetch_plain, read_iso_time, split_into_chunks
+from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentRow,
