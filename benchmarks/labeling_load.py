@@ -169,10 +169,10 @@ def _judge(
 
 
 @contextmanager
-def serve(database: Database, folder: Path, workers: int = 1) -> Iterator[tuple[int, int]]:
-    """The port and the process of a real server on this database, with so many worker processes."""
+def serve(database: Database, folder: Path) -> Iterator[tuple[int, int]]:
+    """The port and the process of a real server on this database."""
     port = find_free_port()
-    server = start(database, folder, port, *(["--workers", str(workers)] if workers > 1 else []))
+    server = start(database, folder, port)
     try:
         wait_for_server(port)
         yield port, server.pid

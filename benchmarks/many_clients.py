@@ -1,13 +1,13 @@
 """32 and 100 annotators labeling at once through the real HTTP route: items per second, and what the database says afterwards.
 
     .venv/bin/python -m benchmarks.many_clients [--clients 32 100] [--seconds 20] [--kind sqlite postgresql]
-        [--workers 2] [--servers 2] [--cores 0.3] [--within 3]
+        [--servers 2] [--cores 0.3] [--within 3]
 
 A real server; each client keeps 5 pairs ahead and submits one judgment per request without a pause, which no person can.
 10,000 pairs, each judged by three. Afterwards the database is asked: no pair is judged by more than three, none was given
 to a person twice, every acknowledged answer is there once, and everything derived is what it is from scratch
-(`derived_rows.py`). Exits with 1 unless all counts are 0. `--workers`: processes of one server on one port; `--servers`: servers
-on one database, each with its share of the clients (both for PostgreSQL). `--cores`: each server gets at most this share of a
+(`derived_rows.py`). Exits with 1 unless all counts are 0. `--servers`: servers
+on one database, each with its share of the clients (for PostgreSQL). `--cores`: each server gets at most this share of a
 core, so that a few cores show whether a second server adds its speed, as it would on a machine of its own. `--within 3`: each client presses once, at a moment
 drawn within so many seconds, as people do. CPU: milliseconds for each item of the servers, of PostgreSQL, and of the clients.
 """
@@ -39,7 +39,6 @@ def main() -> None:
     parser.add_argument("--clients", type=int, nargs="+", default=[32, 100])
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--kind", nargs="+", default=["sqlite", "postgresql"])
-    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--servers", type=int, default=1)
     parser.add_argument("--cores", type=float, help="processor seconds that each server may use in a second")
     parser.add_argument("--within", type=float, help="one press of each client, within so many seconds")
@@ -56,7 +55,6 @@ def main() -> None:
                     Path(folder) / f"{kind}-{clients}",
                     clients,
                     chosen.seconds,
-                    chosen.workers,
                     chosen.servers,
                     chosen.cores,
                     chosen.within,
@@ -69,7 +67,6 @@ def measure(
     folder: Path,
     clients: int,
     seconds: float,
-    workers: int,
     servers: int,
     cores: float | None,
     within: float | None,
@@ -78,7 +75,7 @@ def measure(
     with open_database(kind, folder) as (database, _there):
         fill(database, queries=QUERIES, depth=DEPTH, judged_by=0, overlap=OVERLAP, people=clients)
         with ExitStack() as stack:
-            started = [stack.enter_context(serve(database, folder.parent, workers)) for _ in range(servers)]
+            started = [stack.enter_context(serve(database, folder.parent)) for _ in range(servers)]
             for _port, pid in started:
                 if cores is not None:
                     stack.enter_context(limit_cpu(pid, cores))

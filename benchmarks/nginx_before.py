@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 CONFIGURATION = Path(__file__).parents[1] / "deploy" / "nginx.conf"
-UPSTREAM = re.compile(r"(?: +server \S+:8501 max_fails=1 fail_timeout=2s;\n)+")
+UPSTREAM = re.compile(r"(?: +server \S+ max_fails=1 fail_timeout=2s;\n)+")
 
 
 def find_nginx() -> str | None:
@@ -15,19 +15,26 @@ def find_nginx() -> str | None:
     return shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
 
 
-def render_configuration(folder: Path, *, port: int, plain_port: int, servers: list[int]) -> str:
-    """Return deploy/nginx.conf for this folder, these two ports of its own, and the ports of the servers behind it."""
-    text = CONFIGURATION.read_text(encoding="utf-8")
+def render_configuration(
+    folder: Path, *, port: int, plain_port: int, servers: list[int], text: str | None = None
+) -> str:
+    """Put this folder, these two ports of its own, and the ports of the servers behind it into deploy/nginx.conf.
+
+    `text`: the configuration to change instead.
+    """
+    text = CONFIGURATION.read_text(encoding="utf-8") if text is None else text
     replacements = {
-        "listen 8443 ssl": f"listen 127.0.0.1:{port} ssl",
-        "listen 8080": f"listen 127.0.0.1:{plain_port}",
-        "/run/secrets/": f"{folder}/",
-        "/tmp/nginx": f"{folder}/nginx",
+        r"listen \d+ ssl;": f"listen 127.0.0.1:{port} ssl;",
+        r"listen \d+;": f"listen 127.0.0.1:{plain_port};",
+        r"\S+/(tls\.\w+);": rf"{folder}/\1;",
+        r"/\S+/nginx(\.pid|[/-]\w+;)": rf"{folder}/nginx\1",
+        r"error_log \S+": "error_log /dev/stderr",
+        r"access_log \S+": "access_log /dev/stdout",
         "worker_processes auto": "worker_processes 1",
     }
     for old, new in replacements.items():
-        assert old in text, old
-        text = text.replace(old, new)
+        text, replaced = re.subn(old, new, text)
+        assert replaced, old
     lines = "".join(f"        server 127.0.0.1:{server} max_fails=1 fail_timeout=2s;\n" for server in servers)
     text, replaced = UPSTREAM.subn(lines, text)
     assert replaced == 1

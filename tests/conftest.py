@@ -137,7 +137,7 @@ def patient_health_check() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def no_components_of_packages() -> None:
     """Let Streamlit's test runner start a page as `make_app` does: a quarter of its time was reading packages' metadata."""
-    from annotator.web.server.serve import ignore_components_of_packages
+    from annotator.web.server.streamlit_options import ignore_components_of_packages
 
     ignore_components_of_packages()
 

@@ -1,9 +1,14 @@
 """The files in deploy/ fit together, fit the program, and give a server no more rights than it needs."""
 
 import re
+import subprocess
+from collections.abc import Iterator
 from configparser import RawConfigParser
 from dataclasses import fields
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +17,7 @@ import yaml
 from annotator.settings import Settings
 from annotator.web.server.serve import OPEN_FILES, SHUTDOWN_SECONDS
 from annotator.web.server.uploads import MOST_IMPORT_MB
+from tests.browser.web.proxied_replicas import Proxy, Visitor
 
 PROJECT = Path(__file__).parents[1]
 DEPLOY = PROJECT / "deploy"
@@ -22,6 +28,7 @@ SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 APPS = [name for name, service in SERVICES.items() if service["image"] == "annotator"]
 CONTAINERFILE = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
 FINAL_STAGE = CONTAINERFILE.rpartition("\nFROM ")[2]
+OPERATIONS = (PROJECT / "docs" / "operations.md").read_text(encoding="utf-8")
 NGINX = re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text(encoding="utf-8"))
 
 
@@ -29,7 +36,7 @@ def read_unit() -> RawConfigParser:
     """The unit, with each `Environment=NAME` under its own name."""
     unit = RawConfigParser(strict=True, delimiters=("=",), interpolation=None)
     unit.optionxform = str  # type: ignore[assignment]
-    text = (DEPLOY / "annotator.service").read_text(encoding="utf-8")
+    text = (DEPLOY / "annotator@.service").read_text(encoding="utf-8")
     unit.read_string(re.sub(r"^Environment=(\w+)=", r"Environment \1=", text, flags=re.MULTILINE))
     return unit
 
@@ -148,11 +155,73 @@ def test_the_unit_of_systemd_is_hardened_and_fits_the_program() -> None:
         "LimitNOFILE": str(OPEN_FILES),
     }
     assert {name: service[name] for name in expected} == expected
+    assert service["ExecStart"].endswith(" serve --host 127.0.0.1 --port %i")
     assert int(service["TimeoutStopSec"]) > SHUTDOWN_SECONDS
     settings = {name.removeprefix("Environment ") for name in service if name.startswith("Environment ")}
     assert {name for name in settings if name.startswith("ANNOTATOR_")} <= SETTINGS
     for name in ("DATABASE_URL", "EXPORTS_DIR", "FETCHED_RUNS_DIR"):
         assert "/var/lib/annotator/" in service[f"Environment ANNOTATOR_{name}"]
+
+
+def make_configuration_for_systemd() -> str:
+    """Return what the command in docs/operations.md makes of deploy/nginx.conf."""
+    (command,) = re.findall(
+        r"^(sed -e .*?deploy/nginx\.conf) > /etc/nginx/nginx\.conf$", OPERATIONS, re.MULTILINE | re.DOTALL
+    )
+    done = subprocess.run(["sh", "-c", command], cwd=PROJECT, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_the_proxy_of_one_machine_knows_the_units_and_keeps_nothing_of_the_containers() -> None:
+    made = re.sub(r"#.*", "", make_configuration_for_systemd())
+    (units,) = re.findall(r"^systemctl enable --now (annotator@\d+ annotator@.*)$", OPERATIONS, re.MULTILINE)
+    ports = re.findall(r"annotator@(\d+)", units)
+    assert re.findall(r"\bserver (\S+) ", made) == [f"127.0.0.1:{port}" for port in ports]
+    assert re.findall(r"\blisten (.*);", made) == ["80", "443 ssl"]
+    assert not re.search(r"172\.28|/tmp/|/run/secrets|/dev/", made)
+
+
+class AnsweringPort(BaseHTTPRequestHandler):
+    """Answers every request with the port of its server."""
+
+    def do_GET(self) -> None:
+        body = str(self.server.server_address[1]).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_words: object) -> None:
+        """Log nothing."""
+
+
+@pytest.fixture
+def answering_servers() -> Iterator[list[Any]]:
+    servers = [ThreadingHTTPServer(("127.0.0.1", 0), AnsweringPort) for _ in range(2)]
+    for server in servers:
+        Thread(target=server.serve_forever, daemon=True).start()
+    yield [SimpleNamespace(port=server.server_address[1]) for server in servers]
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize("way", ["containers", "systemd"])
+def test_a_real_nginx_keeps_each_browser_with_one_server(
+    way: str, answering_servers: list[Any], tmp_path: Path
+) -> None:
+    proxy = Proxy(tmp_path, answering_servers, make_configuration_for_systemd() if way == "systemd" else None)
+    proxy.start()
+    try:
+        servers_of_browsers = []
+        for _ in range(20):
+            browser = Visitor(proxy)
+            bodies = {browser.ask("GET", "/").body.decode() for _ in range(4)}
+            assert len(bodies) == 1
+            servers_of_browsers += bodies
+        assert set(servers_of_browsers) == {str(server.port) for server in answering_servers}
+    finally:
+        proxy.stop()
 
 
 def test_the_list_of_packages_is_made_from_the_lock_and_the_same_each_time() -> None:

@@ -20,6 +20,7 @@ from annotator.cli.terminal import (
     print_json,
     print_table,
 )
+from annotator.domain.errors import StateError
 from annotator.domain.figures import show_figure
 from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
@@ -43,7 +44,7 @@ def serve(
     workers: Annotated[
         int,
         typer.Option(
-            min=1, max=64, help="The number of processes that serve the port. More than 1 needs PostgreSQL."
+            min=1, help="Only 1. For more processes, run several servers behind nginx: docs/operations.md."
         ),
     ] = 1,
     metrics_port: Annotated[
@@ -67,10 +68,13 @@ def serve(
     from annotator.releases.service import finish_publishing
     from annotator.settings import Settings
     from annotator.web.server.serve import is_loopback, serve_app
-    from annotator.web.server.worker_place import check_workers
 
+    if workers > 1:
+        raise StateError(
+            f"--workers {workers}: one command runs one process. To use several, run several servers on PostgreSQL "
+            "behind nginx: docs/operations.md#several-servers"
+        )
     settings, opened = Settings(), open_database(database)
-    check_workers(workers, is_sqlite=opened.is_sqlite)
     read_operator_hosts(settings.search_hosts)
     finish_publishing(opened, exports_dir=settings.exports_dir, now=now())
     finish_guideline_changes(opened)
@@ -91,7 +95,7 @@ def serve(
         _announce_setup(opened, address)
 
     metrics = (metrics_host, metrics_port) if metrics_port is not None else None
-    serve_app(opened, settings, host=host, port=port, ready=announce, workers=workers, metrics=metrics)
+    serve_app(opened, settings, host=host, port=port, ready=announce, metrics=metrics)
 
 
 def _import_structlog() -> None:

@@ -51,11 +51,9 @@ from annotator.web.server.outage import describe_outage, note_outage
 from annotator.web.server.preparation import prepare_first_run
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from annotator.web.server.request_id import current_request_id
-from annotator.web.server.serve import forbid_outgoing_requests, ignore_components_of_packages
 from annotator.web.server.start_page import StartPage
+from annotator.web.server.streamlit_options import forbid_outgoing_requests, ignore_components_of_packages
 from annotator.web.server.uploads import UploadGuard, free_files_of_ended_sessions
-from annotator.web.server.worker_cookie import WorkerCookie
-from annotator.web.server.worker_place import WorkerPlace
 from annotator.web.session import require_signed_in
 from annotator.web.single_sign_on import make_provider
 
@@ -89,11 +87,8 @@ SCRIPT = Path(__file__).parent / "script" / "main.py"
 log = structlog.stdlib.get_logger("annotator.web")
 
 
-def make_app(database: Database, settings: Settings, place: WorkerPlace | None = None) -> App:
-    """Return the application over this database, whose schema must be up to date. One per process.
-
-    `place`: which worker this process is, if several serve one port.
-    """
+def make_app(database: Database, settings: Settings) -> App:
+    """Return the application over this database, whose schema must be up to date. One per process."""
     set_served(database, settings)
     FILE_JOBS.set_limits(
         TaskLimits(settings.import_processes, settings.import_memory_mb, settings.import_minutes * 60)
@@ -107,7 +102,6 @@ def make_app(database: Database, settings: Settings, place: WorkerPlace | None =
         SCRIPT,
         routes=own,
         middleware=[
-            *([Middleware(WorkerCookie, place=place, settings=settings)] if place else []),
             Middleware(RequestGate, database=database, settings=settings, own=[route.path for route in own]),
             Middleware(BudgetGuard, budgets=budgets),
             Middleware(Admission, own=own),
@@ -127,7 +121,7 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
     return [
         *labeling_api.routes(database),  # the first that is compared: of most requests
         *health.routes(database),
-        *_list_metrics_routes(database, settings),
+        *_list_metrics_routes(settings),
         *auth.routes(database, settings, provider),
         *single_sign_on.routes(database, settings, provider),
         *second_factor_page.routes(database, settings),
@@ -153,12 +147,12 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
     ]
 
 
-def _list_metrics_routes(database: Database, settings: Settings) -> list[Route]:
+def _list_metrics_routes(settings: Settings) -> list[Route]:
     if settings.metrics_token_file is None:
         return []
     from annotator.web.server import metrics_route
 
-    return metrics_route.routes(database, settings)
+    return metrics_route.routes(settings)
 
 
 def show_error(error: Exception) -> bool:

@@ -76,7 +76,6 @@ from annotator.web.labeling.api import MAX_BODY
 from annotator.web.rendering.documents import write_safe
 from annotator.web.rendering.rst import read_words
 from annotator.web.server.json_body import read_json_object
-from annotator.web.server.workers import read_worker_number
 from annotator.web.session import choose_local_path, read_cookie
 from tests.fuzz.target import PROJECT, Read, Target
 
@@ -424,7 +423,7 @@ def _render(kind: str, data: bytes, path: Path) -> object:
 
 def _list_requests() -> Iterator[Target]:
     head = (
-        b'GET /label?dataset=d HTTP/1.1\r\nHost: a.example:8501\r\nCookie: annotator_session_8501=abc; annotator_worker_8501=1; x="y"\r\n'
+        b'GET /label?dataset=d HTTP/1.1\r\nHost: a.example:8501\r\nCookie: annotator_session_8501=abc; x="y"\r\n'
         b"X-Forwarded-Proto: https\r\n\r\n"
     )
     yield Target("request head", ".txt", _read_head, (head,))
@@ -480,7 +479,7 @@ def _read_head(data: bytes, path: Path) -> object:
     local = choose_local_path(data.decode("latin-1"))
     assert local.startswith("/"), "an address of another server"
     assert not local.startswith(("//", "/\\")), "an address of another server"
-    return read_worker_number(data, 4), read_cookie(cookies, "annotator_session", host)
+    return read_cookie(cookies, "annotator_session", host)
 
 
 def _read_body(data: bytes, path: Path) -> object:

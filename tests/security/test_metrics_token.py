@@ -1,6 +1,5 @@
 """`/metrics` on the app's own port: only with the token that the operator's file holds, and not at all without a file."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,14 +23,13 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 
 
 @pytest.fixture(autouse=True)
-def _counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _counting(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "_figures", None)
-    begin_to_count()
-    yield
+    begin_to_count(database)
 
 
 def make_browser(database: Database, settings: Settings) -> TestClient:
-    routes = [*auth.routes(database, settings), *metrics_route.routes(database, settings)]
+    routes = [*auth.routes(database, settings), *metrics_route.routes(settings)]
     own = [route.path for route in routes]
     middleware = [
         Middleware(RequestGate, database=database, settings=settings, own=own),

@@ -1,13 +1,13 @@
 """Count what `/metrics` shows to Prometheus: requests, judgments, sign-ins, waits for the database, queues, and each process.
 
-prometheus_client counts. With several workers each process counts in its own files (its multiprocess mode), and one of them answers
-for all: counters are sums over the processes, including those that have ended. Without `--metrics-port` and without a token
-nothing is imported and nothing is counted. Labels have a fixed set of values: never a path as the client sent it, a name or a dataset.
+prometheus_client counts. Without `--metrics-port` and without a token it is not imported, and nothing is counted. Labels
+have a fixed set of values: never a path as the client sent it, a name or a dataset.
 """
 
 import os
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -15,14 +15,13 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 from annotator import __version__
-from annotator.domain.errors import AnnotatorError
+from annotator.domain.errors import AnnotatorError, StateError
 from annotator.installation.load_service import InstallationLoad, measure_load
 from annotator.storage.database import PROBE_SECONDS, Database
 
 if TYPE_CHECKING:
     from prometheus_client.core import GaugeMetricFamily
 
-FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 KEEP_SECONDS = 15.0  # for which the figures that the database is asked for are kept
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -62,7 +61,6 @@ class Figures:
             "annotator_background_tasks_running",
             "Background tasks that run now.",
             ["task"],
-            multiprocess_mode="livesum",
             registry=registry,
         )
         self.statements = Counter("annotator_slow_statements", "Slow database statements.", registry=registry)
@@ -79,9 +77,7 @@ class Figures:
             ["kind"],
             registry=registry,
         )
-        self.websockets = Gauge(
-            "annotator_websockets", "Open pages.", multiprocess_mode="livesum", registry=registry
-        )
+        self.websockets = Gauge("annotator_websockets", "Open pages.", registry=registry)
 
     def note_database(self, what: str, seconds: float) -> None:
         """Count a wait for the database, or a transaction (`Database.note_time`)."""
@@ -91,10 +87,13 @@ class Figures:
 _figures: Figures | None = None
 
 
-def begin_to_count() -> Figures:
-    """Count in this process, and in those that it forks, from now on."""
-    global _figures  # noqa: PLW0603 - one for the process, as prometheus_client's own files are
+def begin_to_count(database: Database) -> Figures:
+    """Count in this process from now on, also this database's waits and transactions."""
+    global _figures  # noqa: PLW0603 - one for the process
     _figures = Figures()
+    _figures.registry.register(_Process())
+    _figures.registry.register(_Load(database))
+    database.note_time = _figures.note_database
     return _figures
 
 
@@ -152,51 +151,26 @@ def note_slow_statement() -> None:
         _figures.statements.inc()
 
 
-def forget_process(pid: int) -> None:
-    """Leave the open pages of a worker that has ended out of the sum."""
-    from prometheus_client import multiprocess
-
-    multiprocess.mark_process_dead(pid)  # type: ignore[no-untyped-call]
-
-
-def serve_figures(database: Database, host: str, port: int) -> Any:
+def serve_figures(host: str, port: int) -> Any:
     """Serve `/metrics` on a port of its own, in a thread of this process, which stops with it; return the server."""
     from prometheus_client import start_http_server
 
-    server, _thread = start_http_server(port, addr=host, registry=_make_registry(database))
+    server, _thread = start_http_server(port, addr=host, registry=_require_figures().registry)
     return server
 
 
-def collect_figures(database: Database) -> Callable[[str], tuple[bytes, str]]:
-    """Return a function that collects the figures, in the form that this Accept header asks for, with their content type."""
-    registry: list[Any] = []  # made when it is first asked for, by the process that answers
-    lock = Lock()
+def collect_figures(accept: str) -> tuple[bytes, str]:
+    """Return the figures in the form that this Accept header asks for, and their content type."""
+    from prometheus_client.exposition import choose_encoder
 
-    def collect(accept: str) -> tuple[bytes, str]:
-        from prometheus_client.exposition import choose_encoder
-
-        with lock:
-            if not registry:
-                registry.append(_make_registry(database))
-        encode, kind = choose_encoder(accept)
-        return encode(registry[0]), kind
-
-    return collect
+    encode, kind = choose_encoder(accept)
+    return encode(_require_figures().registry), kind
 
 
-def _make_registry(database: Database) -> Any:
-    """Return what is shown: counted by this process or by all workers, and read from the system and the database."""
-    from prometheus_client import CollectorRegistry, multiprocess
-
-    shown = CollectorRegistry()
-    folder = os.environ.get(FOLDER)
-    if folder:
-        multiprocess.MultiProcessCollector(shown)  # type: ignore[no-untyped-call]
-    elif _figures is not None:
-        shown = _figures.registry
-    shown.register(_Processes(Path(folder) if folder else None))
-    shown.register(_Load(database))
-    return shown
+def _require_figures() -> Figures:
+    if _figures is None:
+        raise StateError("Call begin_to_count first.")
+    return _figures
 
 
 def _gauge(name: str, about: str, value: float) -> "GaugeMetricFamily":
@@ -205,11 +179,8 @@ def _gauge(name: str, about: str, value: float) -> "GaugeMetricFamily":
     return GaugeMetricFamily(name, about, value=value)
 
 
-class _Processes:
-    """The processes of this server, by what Linux says of them; elsewhere only how many there are."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
+class _Process:
+    """This process, by what Linux says of it; on other systems only that it runs."""
 
     def collect(self) -> Iterator[Any]:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -223,33 +194,15 @@ class _Processes:
         files = GaugeMetricFamily(
             "annotator_process_open_files", "Open files and connections of each process.", labels=["pid"]
         )
-        pids = self._list_pids()
-        for pid in pids:
-            try:
-                stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-                opened = sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
-            except OSError:  # it has ended, or this is not Linux
-                continue
-            ticks, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
-            cpu.add_metric([str(pid)], (int(stat[11]) + int(stat[12])) / ticks)
-            memory.add_metric([str(pid)], int(stat[21]) * page)
-            files.add_metric([str(pid)], opened)
+        with suppress(OSError):  # this is not Linux
+            stat = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+            opened = sum(1 for _ in Path("/proc/self/fd").iterdir())
+            ticks, page, pid = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE"), str(os.getpid())
+            cpu.add_metric([pid], (int(stat[11]) + int(stat[12])) / ticks)
+            memory.add_metric([pid], int(stat[21]) * page)
+            files.add_metric([pid], opened)
         yield from (cpu, memory, files)
-        yield _gauge("annotator_processes", "Server processes.", len(pids))
-
-    def _list_pids(self) -> list[int]:
-        if self._folder is None:
-            return [os.getpid()]
-        written = {int(path.stem.rpartition("_")[2]) for path in self._folder.glob("*_*.db")} - {os.getppid()}
-        return sorted(pid for pid in written if _is_there(pid))
-
-
-def _is_there(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError:
-        return False
-    return True
+        yield _gauge("annotator_processes", "Server processes.", 1)
 
 
 class _Load:

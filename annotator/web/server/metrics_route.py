@@ -1,7 +1,6 @@
 """`GET /metrics` on the app's own port, for Prometheus with a token: only if ANNOTATOR_METRICS_TOKEN_FILE names one.
 
-Nobody's session counts here, and no cookie: whoever sends the token reads the metrics, which name no person, dataset or text. Any of
-several workers answers for all.
+No session and no cookie counts here: whoever sends the token reads the metrics, which name no person, dataset or text.
 """
 
 import hmac
@@ -14,7 +13,6 @@ from starlette.routing import Route
 
 from annotator.domain.errors import ValidationError
 from annotator.settings import Settings
-from annotator.storage.database import Database
 from annotator.web.server.figures import collect_figures
 
 ADDRESS = "/metrics"
@@ -38,20 +36,19 @@ def read_metrics_token(settings: Settings) -> str | None:
     return token
 
 
-def routes(database: Database, settings: Settings) -> list[Route]:
+def routes(settings: Settings) -> list[Route]:
     """Return the route, or none without a token. The token is read once."""
     token = read_metrics_token(settings)
     if token is None:
         return []
     expected = f"Bearer {token}".encode()
-    collect = collect_figures(database)
 
     async def get_metrics(request: Request) -> Response:
         given = request.headers.get("authorization", "").encode("latin-1", "replace")
         if not hmac.compare_digest(given, expected):
             refused = {"WWW-Authenticate": "Bearer"}
             return JSONResponse({"error": "this needs the metrics token"}, 401, headers=refused)
-        body, kind = await run_in_threadpool(collect, request.headers.get("accept", ""))
+        body, kind = await run_in_threadpool(collect_figures, request.headers.get("accept", ""))
         return Response(body, headers={"Content-Type": kind})
 
     return [Route(ADDRESS, get_metrics, methods=["GET"])]

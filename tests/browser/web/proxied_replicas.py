@@ -22,10 +22,14 @@ COOKIE = "annotator_replica"
 
 @dataclass
 class Proxy:
-    """nginx as a process, before these servers. `address` has no slash at its end."""
+    """nginx as a process, before these servers. `address` has no slash at its end.
+
+    `configuration`: the text of nginx.conf, if it is not deploy/nginx.conf; ports and paths are replaced.
+    """
 
     folder: Path
     servers: list[Server]
+    configuration: str | None = None
     port: int = field(default_factory=find_free_port)
     plain_port: int = field(default_factory=find_free_port)
     process: subprocess.Popen[bytes] | None = None
@@ -42,7 +46,7 @@ class Proxy:
         make_certificate(self.folder)
         ports = [server.port for server in self.servers]
         configuration = render_configuration(
-            self.folder, port=self.port, plain_port=self.plain_port, servers=ports
+            self.folder, port=self.port, plain_port=self.plain_port, servers=ports, text=self.configuration
         )
         (self.folder / "nginx.conf").write_text(configuration, encoding="utf-8")
         command = [nginx, "-c", str(self.folder / "nginx.conf"), "-p", str(self.folder), "-g", "daemon off;"]

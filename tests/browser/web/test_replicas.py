@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,9 +10,13 @@ from uuid import uuid4
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine import make_url
 
+from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.texts.texts_service import import_queries
+from annotator.people.service import add_person
 from annotator.people.sign_in_limits import PER_ADDRESS_AND_NAME
 from annotator.people.sign_in_service import revoke_sessions
 from annotator.releases.gates_service import check_release
@@ -19,15 +24,33 @@ from annotator.releases.service import publish_release
 from annotator.storage import schema
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_person, key_of
-from tests.browser.conftest import PASSWORD, Server, find_free_port
+from tests.browser.conftest import DATASET, NOW, PASSWORD, PEOPLE, Server, find_free_port
 from tests.browser.panel_world import fill_pool, open_panel, press, pressed, stored, wait_saved
 from tests.browser.web.proxied_replicas import COOKIE, Proxy, Visitor
-from tests.browser.web.test_workers import database as database
-from tests.browser.web.test_workers import wait_until
 from tests.integration.conftest import postgres_url as postgres_url
 from tests.integration.storage.test_upgrading_beside_older import LATER
 
 JUDGED = "guide/0/0.md"
+
+
+@pytest.fixture
+def database(postgres_url: str) -> Iterator[Database]:
+    """The dataset DATASET and PEOPLE, in a PostgreSQL database of the test's own."""
+    name = f"replicas_{uuid4().hex}"
+    engine = create_engine(postgres_url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE template_annotator STRATEGY FILE_COPY"))
+    opened = Database(make_url(postgres_url).set(database=name))
+    create_dataset(opened, OPERATOR, DATASET, now=NOW, title="デモ 데모")
+    for username, shown, role in PEOPLE:
+        add_person(
+            opened, OPERATOR, username, name=shown, role=role, dataset=DATASET, password=PASSWORD, now=NOW
+        )
+    yield opened
+    opened.dispose()
+    with engine.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    engine.dispose()
 
 
 @pytest.fixture
@@ -53,6 +76,14 @@ def proxy(database: Database, tmp_path: Path) -> Iterator[Proxy]:
     running.stop()
     for server in servers:
         server.kill()
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    for _ in range(2_400):
+        if condition():
+            return
+        time.sleep(0.05)
+    pytest.fail("it did not come about in 120 seconds")
 
 
 def make_event(pair: dict[str, object], grade: int) -> dict[str, object]:
@@ -226,8 +257,8 @@ def serve_a_newer_version() -> None:
     """In the new process: the program knows a migration more, which servers of the schema before can live with."""
     folder = Path("newer")
     shutil.copytree(schema.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    text = LATER.format(last=schema.list_migrations()[-1].revision)
-    (folder / "versions" / "9998_later.py").write_text(text, encoding="utf-8")
+    migration = LATER.format(last=schema.list_migrations()[-1].revision)
+    (folder / "versions" / "9998_later.py").write_text(migration, encoding="utf-8")
     schema.MIGRATIONS, schema.ROLLING = folder.resolve(), frozenset({"9998"})
 
 

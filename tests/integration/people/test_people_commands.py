@@ -4,6 +4,7 @@ import json
 import re
 import socket
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from click.testing import Result
@@ -138,6 +139,18 @@ def test_a_port_in_use_is_refused_with_another_to_try(database: Database) -> Non
         done = run(database, "serve", "--port", str(port))
     assert isinstance(done.exception, StateError)
     assert f"cannot listen on 127.0.0.1:{port}" in str(done.exception)
+    assert "/setup#" not in done.output
+
+
+def test_several_processes_are_refused_with_where_to_read_how(database: Database) -> None:
+    done = run(database, "serve", "--workers", "2")
+    assert isinstance(done.exception, StateError)
+    assert "--workers 2: " in str(done.exception)
+    page, _, heading = str(done.exception).rpartition(" ")[2].removesuffix(".").partition("#")
+    headings = re.findall(
+        r"^## (.*)$", (Path(__file__).parents[3] / page).read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert heading in [each.lower().replace(" ", "-") for each in headings]
     assert "/setup#" not in done.output
 
 

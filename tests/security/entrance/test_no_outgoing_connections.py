@@ -19,7 +19,7 @@ from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.navigation import PAGES, AppPage
-from annotator.web.server.serve import CLOSED, make_config
+from annotator.web.server.streamlit_options import CLOSED, make_config
 from tests.browser.conftest import PASSWORD, Server, find_free_port
 from tests.security.entrance.conftest import Attacker
 

@@ -20,7 +20,7 @@ from annotator.storage.database import Database
 from annotator.web.app import SCRIPT, show_error
 from annotator.web.navigation import PAGES
 from annotator.web.page_context import set_served
-from annotator.web.server.serve import make_config
+from annotator.web.server.streamlit_options import make_config
 from annotator.web.sidebar import is_cut
 from tests.unit.web.conftest import NOW, PASSWORD
 

@@ -14,7 +14,8 @@ from streamlit.components.v2 import component_manager
 from streamlit.components.v2.component_manager import BidiComponentManager
 from structlog.testing import capture_logs
 
-from annotator.web.server.serve import LoopErrors, bind, ignore_components_of_packages, raise_open_files
+from annotator.web.server.serve import LoopErrors, bind, raise_open_files
+from annotator.web.server.streamlit_options import ignore_components_of_packages
 
 FULL = {
     "message": "socket.accept() out of system resource",  # as asyncio says it

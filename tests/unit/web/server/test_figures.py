@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +22,7 @@ from annotator.web.server import figures
 from annotator.web.server.figures import (
     Figures,
     begin_to_count,
+    collect_figures,
     note_sign_in,
     note_slow_statement,
     note_submission,
@@ -38,16 +37,17 @@ NAME = re.compile(r"\bannotator_[a-z_]+")
 
 
 @pytest.fixture
-def counting(monkeypatch: pytest.MonkeyPatch) -> Figures:
+def counting(database: Database, monkeypatch: pytest.MonkeyPatch) -> Figures:
     """This process counts."""
     monkeypatch.setattr(figures, "_figures", None)
-    return begin_to_count()
+    monkeypatch.setattr(database, "note_time", database.note_time)
+    return begin_to_count(database)
 
 
 @pytest.fixture
-def browser(database: Database, counting: Figures, monkeypatch: pytest.MonkeyPatch) -> TestClient:
+def browser(database: Database, counting: Figures) -> TestClient:
     """Somebody who is not signed in, at a server that counts."""
-    monkeypatch.setattr(database, "note_time", counting.note_database)
+    del counting
     routes: list[Route] = auth.routes(database, Settings())
     gate = Middleware(
         RequestGate, database=database, settings=Settings(), own=[route.path for route in routes]
@@ -56,10 +56,10 @@ def browser(database: Database, counting: Figures, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture
-def address(database: Database, counting: Figures) -> Iterator[str]:
+def address(counting: Figures) -> Iterator[str]:
     """Where the figures are."""
     del counting
-    server = serve_figures(database, "127.0.0.1", 0)
+    server = serve_figures("127.0.0.1", 0)
     yield f"http://127.0.0.1:{server.server_port}/metrics"
     server.shutdown()
     server.server_close()
@@ -121,10 +121,10 @@ def test_no_label_holds_what_a_caller_made_up_a_name_or_a_dataset(browser: TestC
         assert secret not in shown
 
 
-def test_a_database_that_is_away_is_a_figure_and_no_error(counting: Figures) -> None:
-    del counting
-    lost = Database("postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=1")
-    server = serve_figures(lost, "127.0.0.1", 0)
+def test_a_database_that_is_away_is_a_figure_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "_figures", None)
+    begin_to_count(Database("postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=1"))
+    server = serve_figures("127.0.0.1", 0)
     shown = read(f"http://127.0.0.1:{server.server_port}/metrics")
     server.shutdown()
     server.server_close()
@@ -132,38 +132,11 @@ def test_a_database_that_is_away_is_a_figure_and_no_error(counting: Figures) -> 
     assert ("annotator_open_pairs", ()) not in shown
 
 
-SEVERAL = """
-import os, sys, urllib.request
-os.environ["PROMETHEUS_MULTIPROC_DIR"] = sys.argv[2]
-from annotator.storage.database import Database
-from annotator.web.server import figures
-figures.begin_to_count()
-children = []
-for number in range(2):
-    pid = os.fork()
-    if pid == 0:
-        figures.note_request("/login", "GET", 200, 0.1)
-        figures.note_websocket(1)
-        os._exit(0)
-    os.waitpid(pid, 0)
-    children.append(pid)
-figures.forget_process(children[0])
-server = figures.serve_figures(Database(sys.argv[1]), "127.0.0.1", 0)
-print(urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/metrics").read().decode())
-"""
-
-
-def test_what_several_processes_count_is_added_up_and_an_ended_one_has_no_open_pages(
-    database: Database, tmp_path: Path
-) -> None:
-    url = database.url.render_as_string(hide_password=False)
-    done = subprocess.run(
-        [sys.executable, "-c", SEVERAL, url, str(tmp_path)], capture_output=True, text=True, check=True
-    )
-    assert 'annotator_requests_total{method="GET",route="/login",status="200"} 2.0' in done.stdout
-    assert 'annotator_request_seconds_count{route="/login"} 2.0' in done.stdout
-    assert "annotator_websockets 1.0" in done.stdout
-    assert "annotator_open_pairs 0.0" in done.stdout
+def test_the_port_and_the_route_show_each_figure_once(address: str) -> None:
+    read(address)
+    body, _kind = collect_figures("text/plain")
+    names = [line.split()[0] for line in body.decode().splitlines() if not line.startswith("#")]
+    assert len(names) == len(set(names))
 
 
 def list_questions(project: Path) -> dict[str, str]:
