@@ -39,7 +39,6 @@ from annotator.evaluation.scores.measures import parse_measure_names
 from annotator.evaluation.targets import read_targets
 from annotator.formats.registry import FORMATS
 from annotator.formats.syntax.grade_scale import parse_mapping
-from annotator.formats.syntax.markdown_tables import read_cell, read_shown
 from annotator.formats.syntax.source import InputSource
 from annotator.guideline.validation import read_examples
 from annotator.importing.conversion.conversion_service import read_query_file
@@ -565,8 +564,6 @@ def _read_options(data: bytes, path: Path) -> object:
         partial(read_chosen, text),
         partial(read_address, address),
         partial(read_filter, address),
-        partial(read_cell, text),
-        partial(read_shown, text),
         partial(read_words, text),
         partial(parse_system_name, text),
     ]

@@ -101,29 +101,18 @@ def test_a_judgment_taken_away_is_found(folder: Path) -> None:
     assert "settle 72 qrels as unanimous" in says(verify_folder(folder))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("| Cohen's κ | 0.850 |", "| Cohen's κ | 0.950 |", "Cohen's κ: 0.849969 as in manifest.json / 0.950"),
-        ("0.789 to 0.919", "0.889 to 0.919", "Cohen's κ, 95 % interval: 0.78931 to 0.919107 as in manifest.json / 0.889 to 0.919"),
-        ("| Gwet's AC1 | 0.852 |", "| Gwet's AC1 | 0.952 |", "Gwet's AC1: 0.852493"),
-        ("81 pairs were judged", "181 pairs were judged", "pairs judged by two or more: 81"),
-        ("88.9 % of those", "98.9 % of those", "judgments that match, in percent: 88.8889"),
-        ("| … of grade 3, Perfect | 13 |", "| … of grade 3, Perfect | 31 |", "qrels of grade 3: 13 as in manifest.json / 31"),
-        ("(`unanimous`) | 72 |", "(`unanimous`) | 83 |", "qrels unanimous: 72"),
-        ("11 of 84 qrels", "1 of 84 qrels", "qrels decided by a lead: 11 to 84"),
-    ],
-)  # fmt: skip
-def test_a_falsified_figure_of_the_datasheet_is_found(folder: Path, old: str, new: str, message: str) -> None:
-    assert f"DATASHEET.md: {message}" in says(change(folder, "DATASHEET.md", old, new))
-
-
-def test_a_true_figure_in_a_comment_does_not_vouch_for_a_falsified_one(folder: Path) -> None:
-    row, heading = "| Cohen's κ | 0.850 |", "## How well they agree\n"
-    change(folder, "DATASHEET.md", row, "| Cohen's κ | 0.950 |")
-    faults = says(change(folder, "DATASHEET.md", heading, f"{heading}\n<!--\n{row} 0.789 to 0.919 |\n-->\n"))
-    assert "DATASHEET.md: Cohen's κ: 0.849969 as in manifest.json / 0.950" in faults
-    assert "DATASHEET.md: no HTML, which no release writes / <!--" in faults
+def test_a_falsified_datasheet_is_found_by_its_checksum(folder: Path) -> None:
+    """Who makes the checksums anew cannot make the signature anew: test_signed_release.py."""
+    path = folder / "DATASHEET.md"
+    path.write_text(
+        path.read_text("utf-8").replace("| Cohen's κ | 0.850 |", "| Cohen's κ | 0.950 |"), encoding="utf-8"
+    )
+    assert "DATASHEET.md: SHA-256 " in says(verify_folder(folder))
+    seal(folder)
+    verification = verify_folder(folder)
+    assert verification.faults == ()
+    assert "it is not signed" in verification.unproven[1]
+    assert verification.unproven[2].endswith("and the datasheet")
 
 
 def test_one_grade_that_a_lead_decided_is_told_as_one() -> None:
@@ -135,29 +124,12 @@ def test_one_grade_that_a_lead_decided_is_told_as_one() -> None:
     ]
 
 
-def test_a_falsified_gate_of_the_datasheet_is_found(folder: Path) -> None:
-    (gate,) = (gate for gate in read_manifest(folder)["gates"] if gate["name"] == "kappa")
-    assert gate["met"]
-    row = next(
-        line
-        for line in (folder / "DATASHEET.md").read_text("utf-8").splitlines()
-        if line.startswith("| kappa |")
-    )
-    faults = says(
-        change(folder, "DATASHEET.md", row, row.replace("0.70 |", "0.90 |", 1).replace("| yes |", "| no |"))
-    )
-    assert "gate kappa, required: 0.7" in faults
-    assert "gate kappa, met: yes" in faults
-
-
-def test_a_datasheet_and_a_manifest_that_agree_are_held_to_the_judgments(folder: Path) -> None:
+def test_a_falsified_coefficient_of_the_manifest_is_found(folder: Path) -> None:
     agreement = read_manifest(folder)["agreement"]
     agreement["cohen_kappa"]["unweighted"]["value"] = 0.95
-    change(folder, "DATASHEET.md", "| Cohen's κ | 0.850 |", "| Cohen's κ | 0.950 |")
     seal(folder, agreement=agreement)
-    verification = verify_folder(folder)
     assert (
-        says(verification)
+        says(verify_folder(folder))
         == "manifest.json: agreement cohen_kappa unweighted 0.849969 as in judgments.csv / 0.95"
     )
 
@@ -174,7 +146,6 @@ def test_falsified_counts_are_found(folder: Path) -> None:
     seal(folder, counts=counts | {"unanimous": 83, "adjudicated": 0})
     faults = says(verify_folder(folder))
     assert "at most 0 grades of qrels.trec.txt that the judgments do not give" in faults
-    assert "DATASHEET.md: qrels adjudicated: 0 as in manifest.json / 11" in faults
 
 
 def test_open_pairs_on_which_no_judgments_differ_are_found(folder: Path) -> None:
@@ -236,30 +207,19 @@ def test_a_licence_in_the_manifest_alone_is_found(folder: Path) -> None:
     faults = says(verify_folder(folder))
     assert "nablarch.yaml: licence CC0 as in manifest.json / none" in faults
     assert "law.json: licence CC0 as in manifest.json / none" in faults
-    assert "DATASHEET.md: licence: CC0 as in manifest.json / not given" in faults
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("created_at", "2020-01-01T00:00:00Z"),
-        ("version", "2.0.0"),
-        ("published_by", "lead_9"),
-        ("dataset", "other"),
-    ],
-)
-def test_who_published_what_and_when_is_compared(folder: Path, key: str, value: str) -> None:
+@pytest.mark.parametrize(("key", "value"), [("created_at", "2020-01-01T00:00:00Z"), ("version", "2.0.0")])
+def test_which_version_was_published_when_is_compared(folder: Path, key: str, value: str) -> None:
     seal(folder, **{key: value})
-    assert "DATASHEET.md" in says(verify_folder(folder))
+    assert f"{key} " in says(verify_folder(folder))
 
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
         ("tied", 4, "manifest.json: order.tied 30 as in qrels.trec.txt / 4"),
-        ("tied", 4, "DATASHEET.md: order.tied: 4 as in manifest.json / 30"),
         ("undecided", 31, "manifest.json: order.undecided at most 30, as order.tied / 31"),
-        ("by_lead", 2, "DATASHEET.md: order.by_lead: 2 as in manifest.json / 0"),
         ("queries_without_relevant", 1, "order.queries_without_relevant 0 as in qrels.trec.txt / 1"),
     ],
 )
@@ -276,19 +236,6 @@ def test_documents_in_another_order_than_their_grades_are_found(folder: Path) ->
     assert "documents in the order of grades and mean grades / 1 above a better one: D01 " in says(
         verify_folder(folder)
     )
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [("| queries | 12 |\n", "| queries | 13 |\n"), ("162 pairs of 12 queries", "262 pairs of 12 queries")],
-)
-def test_a_falsified_figure_of_coverage_or_of_the_pool_is_found(folder: Path, old: str, new: str) -> None:
-    text = (folder / "DATASHEET.md").read_text("utf-8")
-    before, chapter, after = text.rpartition("## Coverage") if old.startswith("|") else ("", "", text)
-    assert old in after
-    (folder / "DATASHEET.md").write_text(before + chapter + after.replace(old, new, 1), encoding="utf-8")
-    seal(folder)
-    assert "DATASHEET.md: " in says(verify_folder(folder))
 
 
 def test_a_description_that_differs_from_the_other_files_is_found(folder: Path) -> None:
@@ -327,11 +274,6 @@ def test_a_picture_that_is_drawn_differently_is_said_and_no_fault(folder: Path) 
 def test_a_simulated_judgment_made_a_persons_is_found(folder: Path) -> None:
     faults = says(change(folder, "judgments.csv", "independent,true", "independent,false"))
     assert "judgments.csv: all judgments of annotator_1 simulated, or none / some of them" in faults
-    faults = says(change(folder, "judgments.csv", "independent,true", "independent,false", count=-1))
-    assert (
-        "DATASHEET.md: annotator_1, simulated: nothing as in judgments.csv / simulated, not a person"
-        in faults
-    )
 
 
 def test_simulated_judgments_that_the_manifest_does_not_mention_are_found(folder: Path) -> None:

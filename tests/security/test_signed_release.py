@@ -172,7 +172,7 @@ def test_the_passphrase_of_a_key_is_asked_for_at_the_terminal_also_on_a_desktop(
 def test_remade_checksums_show(world: JudgedWorld, keys: Keys, tmp_path: Path) -> None:
     key = keys.make("publisher")
     folder = publish(world, tmp_path, key)
-    rewrite(folder / "CHANGES.md", "# nothing changed\n")
+    rewrite(folder / "DATASHEET.md", "# nothing measured\n")
     manifest = json.loads((folder / "manifest.json").read_bytes())
     for entry in manifest["files"]:
         data = (folder / entry["path"]).read_bytes()

@@ -36,15 +36,6 @@ def escape_markdown(text: str) -> str:
     return shown
 
 
-def unescape_markdown(text: str) -> str:
-    """Return the text that `escape_markdown` made safe, as far as it was only escaped by backslashes.
-
-    >>> unescape_markdown(escape_markdown("a|b *c*"))
-    'a|b *c*'
-    """
-    return re.sub(r"\\([^\w\s])", r"\1", text)
-
-
 def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the lines of a table. Cells are Markdown already; a column's name that ends in "#" holds numbers."""
     names = [column.removesuffix("#").strip() for column in columns]

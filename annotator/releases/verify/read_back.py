@@ -7,7 +7,6 @@ Formats that the release does not have are skipped.
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
@@ -15,8 +14,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from annotator.dataset.coverage_counts import measure_coverage
-from annotator.dataset.records import QueryFacts
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Qrel
 from annotator.formats.format import Format
@@ -125,9 +122,6 @@ class _FileComparison:
     stated: list[Stated] = field(default_factory=list)  # what other files state too
     annotators: list[tuple[str, str]] = field(default_factory=list)  # differences of their grades
     documents: list[ReleaseFault] = field(default_factory=list)  # of BEIR's corpus
-    coverage: list[tuple[str, str]] = field(
-        default_factory=list
-    )  # measured from BEIR's queries: what, how much
 
 
 _BESIDE = ("nablarch", "assay", "assay-queries", "beir")
@@ -148,7 +142,6 @@ class ReadingBack:
         listed = manifest.get("list_grade_0")
         self._folder, self._listed = folder, listed if isinstance(listed, bool) else None
         self._about = {**manifest, "created_at": str(manifest.get("created_at"))[:10]} if manifest else None
-        self.coverage: list[tuple[str, str]] = []  # after `find_differences`: of the queries and their qrels
         self._canonical = _group(qrels)
         self._names = [
             name
@@ -189,7 +182,6 @@ class ReadingBack:
             else:
                 compared = own[name] if name in own else self._beside.wait_for(name)
             faults += compared.faults
-            self.coverage += compared.coverage
             differences = [
                 *compared.differences,
                 *_compare_texts(compared.texts, texts, paths[0]),
@@ -229,7 +221,6 @@ class ReadingBack:
             compared.annotators = list(_compare_annotators(truth, judged))
         if name == "beir":
             compared.documents += _compare_corpus(truth, self._canonical)
-            compared.coverage = _measure_coverage(truth, self._canonical)
         return compared
 
     def _compare_order(self, file_format: Format, texts: Mapping[str, tuple[str, str]]) -> _FileComparison:
@@ -425,15 +416,6 @@ def _compare_stated(
             yield f"{query_id}: what is said of its documents as in {where}", "something else"
         else:
             yield f"{query_id}: {what} {first[:80]} as in {where}", value[:80]
-
-
-def _measure_coverage(truth: GroundTruth, canonical: Grades) -> list[tuple[str, str]]:
-    """Return the figures of the datasheet's chapter on coverage that need no requirements."""
-    facts = []
-    for query in truth.queries:
-        counted = Counter(canonical.get(query.query_id, {}).values())
-        facts.append(QueryFacts(query, (counted[0], counted[1], counted[2], counted[3])))
-    return [(str(row.name), str(row.measured)) for row in measure_coverage(facts, None).rows]
 
 
 def _compare_corpus(truth: GroundTruth, canonical: Grades) -> Iterator[ReleaseFault]:

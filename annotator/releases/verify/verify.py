@@ -1,8 +1,8 @@
 """Verify a release folder by itself, without a database, years later and on any machine.
 
-Recomputes checksums, content hash and counts, looks for missing and added files, reads every file back (`read_back.py`),
-recomputes from the judgments (`recompute.py`) and compares the datasheet's figures (`datasheet_check.py`). Names what was
-changed and what it cannot prove: somebody who changes a file can remake checksums but not a signature (`signing.py`).
+Recomputes checksums, content hash and counts, looks for missing and added files, reads every file back (`read_back.py`)
+and recomputes from the judgments (`recompute.py`). Names what was changed and what it cannot prove: somebody who changes a
+file can remake checksums but not a signature (`signing.py`). The words of the datasheet are covered by both, not read.
 """
 
 import codecs
@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -22,7 +22,6 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import Qrel
 from annotator.domain.messages import count_of
-from annotator.releases.verify.datasheet_check import compare_datasheet
 from annotator.releases.verify.picture_check import compare_pictures
 from annotator.releases.verify.read_back import (
     QRELS,
@@ -41,7 +40,7 @@ from annotator.releases.verify.recompute import (
     says_origins,
 )
 from annotator.releases.verify.signing import check_signature
-from annotator.releases.writing.files import DATASHEET, JUDGMENTS, MANIFEST, SIGNATURE, SUMS
+from annotator.releases.writing.files import JUDGMENTS, MANIFEST, SIGNATURE, SUMS
 
 _BLOCK = 1 << 20
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
@@ -54,8 +53,7 @@ _OTHER_SHAPE = (
 )  # of a manifest that somebody wrote
 STATED_ONCE = (
     "what only one file states was compared with nothing: texts of documents, notes, reasons, times and guideline versions of "
-    "judgments, what decided the order of equal documents, and the datasheet's chapters on the pool, imports, quality control "
-    "and systems"
+    "judgments, what decided the order of equal documents, and the datasheet"
 )
 _ORIGINS = ("unanimous", "adjudicated", "single", "imported")
 
@@ -112,7 +110,6 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
     if qrels is not None:
         faults += compare_probabilities(folder, qrels)
         if manifest is not None:
-            _note(lambda: _compare_datasheet(folder, manifest, people, reading.coverage), later, unproven)
             _note(lambda: compare_pictures(folder, manifest), later, unproven)
     faults += later
     faults += hashes.list_wrong_line_ends(folder, count_line_ends(folder / JUDGMENTS, hashes))
@@ -151,21 +148,6 @@ def _read_given(
     noted = len(faults)
     given = read_given(folder / JUDGMENTS, faults, people)
     return given if len(faults) == noted else None
-
-
-def _compare_datasheet(
-    folder: Path,
-    manifest: dict[str, Any],
-    people: Counter[JudgmentKind],
-    coverage: Sequence[tuple[str, str]],
-) -> tuple[list[ReleaseFault], list[str]]:
-    if not is_plain(folder / DATASHEET):
-        return [], [f"there is no {DATASHEET}, so none of its figures was compared"]
-    try:
-        text = (folder / DATASHEET).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        return [ReleaseFault(DATASHEET, "a readable text", type(error).__name__)], []
-    return compare_datasheet(text, manifest, people, coverage)
 
 
 def _note(
