@@ -39,8 +39,6 @@ class ReportInput:
     dataset: str
     kappa_target: float
     grade_names: Sequence[str]
-    by: str | None  # field of the groups; None: no groups
-    groups: GroupLabels | None  # labels of the rows by `by`; None for "annotator"
     categories: GroupLabels  # labels of the rows by the queries' category, for the diagnosis
     checks: Sequence[AnnotatorResult]
     resamples: int  # 0: no intervals
@@ -150,23 +148,26 @@ def check_groups(labels: GroupLabels, by: str) -> None:
         )
 
 
-def measure_groups(judgments: NamedJudgments, basis: ReportInput) -> tuple[GroupAgreement, ...]:
-    """Return one measurement per annotator or per value; judgments without a value come last."""
-    options: dict[str, int] = {"resamples": basis.resamples, "seed": basis.seed}
+def measure_groups(
+    judgments: NamedJudgments, by: str | None, labels: GroupLabels | None, *, resamples: int, seed: int
+) -> tuple[GroupAgreement, ...]:
+    """Return one measurement per annotator or per value; judgments without a value come last.
+
+    `by`: the field of the groups; None: no groups. `labels`: of the judgments by this field; None for "annotator".
+    """
+    options: dict[str, int] = {"resamples": resamples, "seed": seed}
     measured: list[tuple[str | None, MeasuredAgreement]] = []
-    if basis.by is None:
+    if by is None:
         return ()
-    if basis.groups is None:
+    if labels is None:
         for index, name in enumerate(judgments.names):
             measured.append((name, measure(judgments.judged, judgments.names, only=index, **options)))
     else:
-        check_groups(basis.groups, basis.by)
-        for value, rows in basis.groups:
+        check_groups(labels, by)
+        for value, rows in labels:
             measured.append((value, measure(judgments.judged.where(rows), judgments.names, **options)))
     return tuple(
-        GroupAgreement(
-            basis.by, value, group_measured, warn_of_few(group_measured.pairs, group_measured.queries)
-        )
+        GroupAgreement(by, value, group_measured, warn_of_few(group_measured.pairs, group_measured.queries))
         for value, group_measured in measured
     )
 

@@ -145,14 +145,12 @@ def measure_agreement(
     by: str | None = None,
     resamples: int = RESAMPLES,
     seed: int | None = None,
-    pseudonyms: Mapping[int, str] | None = None,
     blind: Collection[int] = frozenset(),
     report_progress: Callable[[int, CoefficientValue], None] | None = None,
 ) -> AgreementReport:
     """Measure agreement in an open transaction. The caller has checked the role.
 
-    `pseudonyms` (by annotator_pk) replace the usernames everywhere; releases use them. `blind`: pairs to
-    leave out, because the reader may still judge them.
+    `blind`: pairs to leave out, because the reader may still judge them.
     """
     if not 0 <= resamples <= MAX_RESAMPLES:
         raise ValidationError(f"resamples: expected 0 to {MAX_RESAMPLES}, found {resamples}")
@@ -161,7 +159,7 @@ def measure_agreement(
     if seed < 0:
         raise ValidationError(f"seed: expected 0 or more, found {seed}")
     dataset_pk = key_of(row.pk)
-    judgments = _name(session, read_grades(session, dataset_pk, blind), pseudonyms)
+    judgments = _name(session, read_grades(session, dataset_pk, blind))
     if report_progress:
         report_progress(*measure_first(judgments))
     with ThreadPoolExecutor(1) as beside:  # arithmetic on one core, while the database counts on another
@@ -172,15 +170,14 @@ def measure_agreement(
             dataset=row.name,
             kappa_target=row.kappa_target,
             grade_names=list_local_names(to_rubric(find_rubric(session, dataset_pk))),
-            by=by,
-            groups=_label(session, dataset_pk, by, judgments) if by and by != "annotator" else None,
             categories=_label(session, dataset_pk, "category", judgments),
             checks=_list_checks(session, dataset_pk, judgments),
             resamples=resamples,
             seed=seed,
         )
         categories = measure_categories(judgments, basis.categories)
-        groups = measure_groups(judgments, basis)
+        labels = _label(session, dataset_pk, by, judgments) if by and by != "annotator" else None
+        groups = measure_groups(judgments, by, labels, resamples=resamples, seed=seed)
         measured = measuring.result()
     report = make_report(judgments, basis, measured, groups, categories, left_out)
     return replace(report, outdated=outdated, blind_pairs=len(blind))
@@ -446,6 +443,36 @@ def summarize_agreement(
     simulated = judgments.simulated
     sentences = (verdict.sentence, describe_simulated(simulated)) if simulated else (verdict.sentence,)
     return AgreementSummary(measured, verdict, sentences)
+
+
+def measure_for_release(
+    session: Session,
+    row: DatasetRow,
+    settled: PairSettlements,
+    *,
+    by: str | None,
+    pseudonyms: Mapping[int, str],
+) -> tuple[dict[str, Any], AgreementVerdict]:
+    """Return the figures that a release stores, in the shape of `agreement --json`, and the verdict for its gate.
+
+    `settled`: all pairs of the dataset. `by`: a field of queries to group by, or None. `pseudonyms`: by person_pk, shown
+    instead of usernames. The caller has checked the role.
+    """
+    dataset_pk = key_of(row.pk)
+    judgments = _name(session, select_grades(settled), pseudonyms)
+    measured = measure_whole(judgments, resamples=RESAMPLES, seed=row.seed)
+    labels = _label(session, dataset_pk, by, judgments) if by else None
+    groups = measure_groups(judgments, by, labels, resamples=RESAMPLES, seed=row.seed)
+    left_out = () if measured.pairs else count_left_out(session, dataset_pk)
+    verdict = judge(measured, target=row.kappa_target, unrateable=count_unrateable(left_out))
+    figures = {
+        "annotators": list(judgments.names),
+        **measured.figures_as_json(),
+        "groups": [group.as_json() for group in groups],
+        "resamples": RESAMPLES,
+        "seed": row.seed,
+    }
+    return figures, verdict
 
 
 def measure_file(given: Sequence[GivenGrade]) -> MeasuredAgreement:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from annotator.agreement.coefficient_records import COEFFICIENT_KEYS
 from annotator.agreement.records import AgreementVerdict
 from annotator.dataset.records import Coverage, QueryFacts
 from annotator.domain.grades import RELEVANT_FROM, Rubric
@@ -125,17 +124,6 @@ NOTICE = (
     "Some of these judgments were made by simulated annotators, not by people: draw no conclusions from them."
 )
 
-AGREEMENT_KEYS = (
-    "annotators",
-    "pairs",
-    "observed_agreement",
-    *COEFFICIENT_KEYS,
-    "annotator_pairs",
-    "groups",
-    "resamples",
-    "seed",
-)  # (the figures; the diagnosis is advice to the lead, in words that may get better)
-
 
 @dataclass(frozen=True, slots=True)
 class DatasetSnapshot:
@@ -211,7 +199,7 @@ def describe_release(
         **list_left_out(snapshot),
         "counts": dict(snapshot.counts),
         "order": dict(order),
-        "agreement": round_numbers({key: snapshot.agreement[key] for key in AGREEMENT_KEYS}),
+        "agreement": round_numbers(snapshot.agreement),
         "gates": [gate.as_json() for gate in snapshot.gates],
     }
 

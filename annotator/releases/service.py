@@ -260,10 +260,11 @@ class _ReleasePlan:
 
 def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mapping[str, str]) -> _ReleasePlan:
     """Count the pairs and check the gates. Raises GateNotMet if one is neither met nor overridden."""
-    from annotator.agreement.service import compute_verdict, measure_agreement
+    from annotator.agreement.service import measure_for_release
 
     dataset_pk = key_of(row.pk)
-    survey = survey_pairs(session, row, read_settlements(session, dataset_pk))
+    settled = read_settlements(session, dataset_pk)
+    survey = survey_pairs(session, row, settled)
     secrets = list_secrets(session, dataset_pk)
     decisions = count_decisions(session, dataset_pk)
     checkers = list_checkers(session, dataset_pk)
@@ -274,8 +275,7 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
     publisher = name_lead(numbers[lead_pk])
     pseudonyms = {pk: name_annotator(number) for pk, number in numbers.items()}
     group_by = _choose_groups(survey.queries.values())
-    agreement = measure_agreement(session, row, by=group_by, pseudonyms=pseudonyms)
-    verdict = agreement.verdict or compute_verdict(session, row)
+    agreement, verdict = measure_for_release(session, row, settled, by=group_by, pseudonyms=pseudonyms)
     gates = override_gates(compute_gates(survey, row, verdict), overrides, by=publisher)
     reasons = explain(gates, survey.pairs.opened.first)
     if reasons:
@@ -296,7 +296,7 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
             by_grade=survey.pairs.by_grade,
         ),
         gates=gates,
-        agreement=agreement.as_json(),
+        agreement=agreement,
         numbers=numbers,
         new_numbers=new_numbers,
         simulated=frozenset(person.key for person in people if person.simulated),

@@ -7,13 +7,20 @@ import pytest
 from typer.testing import CliRunner
 
 from annotator.agreement.records import AgreementReport, AgreementVerdict
-from annotator.agreement.service import compute_agreement, compute_verdict, measure_agreement
+from annotator.agreement.service import (
+    compute_agreement,
+    compute_verdict,
+    measure_agreement,
+    measure_for_release,
+)
 from annotator.cli.main import app
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
+from annotator.releases.writing.files import round_numbers
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_dataset
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pairs.pair_settlements import read_settlements
 from tests.integration.judged_world import NOW, JudgedWorld
 
 GRADES = [(0, 0), (1, 1), (2, 3), (3, 3), (0, 1), (2, 2)]
@@ -183,16 +190,22 @@ def test_simulated_annotators_are_told_apart_right_after_the_verdict(world: TwoJ
     assert report.diagnosis[1].startswith("Simulated judgments are included (로봇)")
 
 
-def test_pseudonyms_stand_for_every_name(world: TwoJudges, database: Database) -> None:
+def test_a_release_stores_the_figures_of_the_report_under_pseudonyms(
+    world: TwoJudges, database: Database
+) -> None:
     world.judge(world.person("로봇", simulated=True), "q2", "文書1", 1)
     with database.read() as session:
+        row = find_dataset(session, "d")
         numbers = {pk: f"annotator_{n}" for n, pk in enumerate(range(1, 10), start=1)}
-        report = measure_agreement(
-            session, find_dataset(session, "d"), by="annotator", resamples=0, pseudonyms=numbers
-        )
-    text = json.dumps(report.as_json(), ensure_ascii=False)
-    assert report.annotators == tuple(sorted(report.annotators))
-    assert "annotator_1" in text
+        settled = read_settlements(session, key_of(row.pk))
+        figures, verdict = measure_for_release(session, row, settled, by="category", pseudonyms=numbers)
+        report = measure_agreement(session, row, by="category")
+    text = json.dumps(figures, ensure_ascii=False)
+    by_person = ("annotators", "annotator_pairs")
+    reported = {key: report.as_json()[key] for key in figures if key not in by_person}
+    assert round_numbers({key: figures[key] for key in reported}) == round_numbers(reported)
+    assert verdict == report.verdict
+    assert figures["annotators"] == sorted(figures["annotators"])
     assert not any(name in text for name in ("고양이", "高橋", "로봇"))
 
 
