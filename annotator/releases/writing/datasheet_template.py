@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
+
 class GateLine(NamedTuple):
     """A row of the datasheet's table of gates."""
 

@@ -27,9 +27,9 @@ from annotator.domain.grades import RELEVANT_FROM, list_local_names
 from annotator.domain.judgments import describe_blind_pairs
 from annotator.web.adjudication.downloads import make_queue_url
 from annotator.web.adjudication.queue_url import QueueAddress
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.pager import draw_pager

@@ -12,10 +12,10 @@ from annotator.adjudication.history.history_records import AuditLogEntry, AuditL
 from annotator.adjudication.history.history_service import PAGE, list_audit_log_people, read_audit_log
 from annotator.storage.logs.audit_log import ACTIONS
 from annotator.web.adjudication.downloads import make_audit_log_url
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.filters import draw_choice, draw_days, find_ends
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr
 from annotator.web.kit.pager import draw_pager
 from annotator.web.kit.tables import Cell, Link, draw_link_table

@@ -17,9 +17,9 @@ from annotator.agreement.records import PairSelection, Span
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import join
 from annotator.web.kit.controls import note_press
+from annotator.web.kit.links import name_field, write_link
 from annotator.web.kit.messages import tr
 from annotator.web.kit.person_names import find_username
-from annotator.web.kit.words import name_word
 
 KINDS = ("shared", "differing", "given", "repeat", "gold", "quick")
 NAMES = ("pairs", "who", "without", "grades", "grade", "when", "of", "is", "from")
@@ -122,20 +122,6 @@ def find_first_grouping(dataset: str, fields: Sequence[str]) -> str | None:
     return FIRST_GROUPING if FIRST_GROUPING in fields else None
 
 
-def name_field(by: str) -> str:
-    """Return the name of a field for grouping in the reader's language, such as "document: ATTRIBUTE"."""
-    kind, colon, attribute = by.partition(":")
-    if colon and kind == "document":
-        return tr("document: {attribute}", attribute=attribute)
-    named = {
-        "guideline_version": tr("guideline version"),
-        "week": tr("week"),
-        "annotator": tr("annotator"),
-        "annotators": tr("two annotators"),
-    }
-    return named.get(by) or name_word(by)
-
-
 def _name_some(people: Sequence[str]) -> str:
     named = tr(join(people[:MOST_NAMED]))
     if len(people) <= MOST_NAMED:
@@ -221,18 +207,6 @@ def _moment(second: int) -> datetime:
     return datetime.fromtimestamp(second, UTC)
 
 
-SHORT = 16  # a link in a table: not to be broken
-
-
-def write_link(label: str, address: str, *, says: str = "") -> str:
-    """Return an HTML link that opens in this tab. `says`: text for screen readers, instead of the label."""
-    named = f' aria-label="{escape(says)}"' if says else ""
-    style = ' style="white-space: nowrap"' if len(label) <= SHORT else ""
-    return (
-        f'<a class="annotator-link" href="{escape(address)}" target="_self"{named}{style}>{escape(label)}</a>'
-    )
-
-
 def draw_sentence(dataset: str, sentence: str, pairs: PairSelection | None) -> None:
     """Draw a sentence, with a link to the pairs it is about."""
     link = ""
@@ -251,8 +225,3 @@ def draw_page_links(dataset: str, links: list[tuple[str, Parameters]], *, senten
     st.html(
         f'<p class="annotator-step">{" &nbsp; ".join([*drawn, escape(sentence)] if sentence else drawn)}</p>'
     )
-
-
-def draw_file_link(label: str, address: str) -> None:
-    """Draw a link that downloads a file."""
-    st.html(f'<a class="annotator-link annotator-file" href="{escape(address)}" download>{escape(label)}</a>')

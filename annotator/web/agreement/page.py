@@ -12,12 +12,13 @@ from annotator.agreement.records import AgreementReport, CoefficientValue
 from annotator.agreement.service import list_groupings
 from annotator.domain.errors import ValidationError
 from annotator.domain.figures import show_number
-from annotator.web.agreement.links import TOO_MANY, find_first_grouping, find_selection, name_field
+from annotator.web.agreement.links import TOO_MANY, find_first_grouping, find_selection
 from annotator.web.agreement.people import name_report
 from annotator.web.agreement.report_cache import KeptReport, ProgressCallback, find_kept_report
 from annotator.web.blind_pairs import draw_blind_pairs
 from annotator.web.kit.controls import find_chosen_option, note_press
 from annotator.web.kit.figures import show_time
+from annotator.web.kit.links import name_field
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import require_dataset
 from annotator.web.kit.person_names import list_person_names

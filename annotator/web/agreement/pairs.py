@@ -15,13 +15,13 @@ from annotator.domain.judgments import describe_blind_pairs
 from annotator.web.agreement.downloads import make_pairs_file_url
 from annotator.web.agreement.links import (
     describe_selection,
-    draw_file_link,
     draw_page_links,
     find_start,
     list_parameters,
 )
 from annotator.web.agreement.people import name_selection
 from annotator.web.kit.controls import keep_focus
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.pager import show_part

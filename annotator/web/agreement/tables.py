@@ -16,9 +16,9 @@ from annotator.agreement.records import (
     describe_who_counts,
 )
 from annotator.domain.figures import show_number
-from annotator.web.agreement.links import name_field
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.heat_map import name_grades
+from annotator.web.kit.links import name_field
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.person_names import find_username
 from annotator.web.kit.words import name_word

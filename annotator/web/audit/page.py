@@ -17,7 +17,6 @@ from annotator.audit.service import (
     verify_audit_log,
 )
 from annotator.domain.figures import show_number
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.audit.downloads import list_address
 from annotator.web.audit.words import (
     ACTION_NAMES,
@@ -31,6 +30,7 @@ from annotator.web.kit.controls import note_press
 from annotator.web.kit.copy_field import draw_copy_field
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.filters import draw_choice, draw_days, find_ends
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.pager import draw_pager, find_last_start

@@ -4,9 +4,9 @@ import streamlit as st
 
 from annotator.evaluation.profiles.registry import PROFILES, find_profile
 from annotator.evaluation.service import EvaluationChoices
-from annotator.web.agreement.links import name_field
 from annotator.web.evaluation.choice import EvaluationChoice, list_default_measures, list_offered_measures
 from annotator.web.kit.controls import apply_url_choice
+from annotator.web.kit.links import name_field
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.words import name_word

@@ -16,12 +16,12 @@ from annotator.evaluation.profiles.registry import find_profile
 from annotator.evaluation.rankings import QueryRankings, RankedResult
 from annotator.evaluation.rankings_service import read_ranked_document, show_query_rankings
 from annotator.evaluation.service import EvaluationResult
-from annotator.web.agreement.links import write_link
 from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.evaluation.pooled import draw_pooled
 from annotator.web.evaluation.tabs.abilities import have_judged
 from annotator.web.evaluation.tabs.queries import list_query_address
 from annotator.web.kit.controls import apply_url_choice, note_press
+from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import show_as

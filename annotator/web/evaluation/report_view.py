@@ -7,11 +7,11 @@ import streamlit as st
 
 from annotator.domain.messages import Message, say
 from annotator.evaluation.service import EvaluationChoices, EvaluationResult
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.evaluation.downloads import list_report_address, list_scores_address
 from annotator.web.evaluation.tabs.shown import ShownEvaluation
 from annotator.web.kit.controls import apply_url_tab
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.page_context import PageContext
 

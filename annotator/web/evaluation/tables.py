@@ -13,8 +13,8 @@ from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.evaluate import Evaluation, SystemSummary
 from annotator.evaluation.records import ScoreTable
 from annotator.evaluation.service import EvaluationResult
-from annotator.web.agreement.links import name_field
 from annotator.web.kit.figures import show_share
+from annotator.web.kit.links import name_field
 from annotator.web.kit.messages import join_names, tr
 
 Row = dict[str, object]

@@ -19,9 +19,9 @@ from annotator.guideline.feedback_service import list_worklist
 from annotator.guideline.records import AskedQuestion, DecisionExample, GuidelineWorklist, WorklistItem
 from annotator.guideline.validation import write_examples
 from annotator.web.adjudication.queue_url import QueueAddress, write_address
-from annotator.web.agreement.links import write_link
 from annotator.web.guideline.draft import CHOSEN, find_draft, read_typed, write_field
 from annotator.web.kit.controls import find_key, note_press, read_choice
+from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.text import show_as

@@ -20,13 +20,13 @@ from annotator.importing.search_endpoint.server_rules import (
 )
 from annotator.importing.search_endpoint.spec import MAX_BYTES, TEMPLATES, show_template
 from annotator.importing.uploads.import_service import was_imported
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
 from annotator.web.importing.file_upload import POLL_SECONDS, find_job, start_task
 from annotator.web.importing.problem_words import show_problem_text, show_text
 from annotator.web.importing.result_view import SHOWN_AT_ONCE, draw_changes, list_file_address
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.kept_fields import KeptFields
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.tables import draw_table

@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotator.domain.figures import show_number
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.problem_words import show_problem_text, show_text
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_table

@@ -9,7 +9,6 @@ from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.domain.figures import show_number
 from annotator.formats.registry import FORMATS
 from annotator.importing.uploads.encodings import ENCODINGS
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.file_upload import (
     draw_discard,
@@ -22,6 +21,7 @@ from annotator.web.importing.file_upload import (
 from annotator.web.importing.problem_words import show_text
 from annotator.web.importing.result_view import draw_refusal, list_file_address
 from annotator.web.kit.controls import note_press
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_table

@@ -11,7 +11,7 @@ from html import escape
 
 import streamlit as st
 
-from annotator.web.agreement.links import write_link
+from annotator.web.kit.links import write_link
 
 LONG = 12
 SENTENCE = 30  # a text of more characters

@@ -8,10 +8,10 @@ from importlib import import_module
 import streamlit as st
 
 from annotator.domain.messages import Message
-from annotator.web.agreement.links import write_link
 from annotator.web.blind_pairs import draw_blind_pairs
 from annotator.web.kit.controls import apply_url_tab, keep_focus
 from annotator.web.kit.figures import show_time
+from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note, require_dataset
 from annotator.web.page_context import PageContext

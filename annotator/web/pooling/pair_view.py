@@ -10,9 +10,9 @@ from annotator.domain.figures import show_figure, show_number
 from annotator.evaluation.rankings_service import read_ranked_document
 from annotator.pooling.analysis.pool_analysis_records import PooledPair, PooledPairOrigin
 from annotator.pooling.analysis.pool_analysis_service import show_pair
-from annotator.web.agreement.links import write_link
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_share
+from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_link_table

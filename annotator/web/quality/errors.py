@@ -12,8 +12,8 @@ import streamlit as st
 from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import say
 from annotator.quality.records import QualityError, QualityStatus
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.figures import show_time
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_numbers
 from annotator.web.kit.tables import escape_breakable

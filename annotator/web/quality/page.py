@@ -16,10 +16,10 @@ from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
 from annotator.quality.records import RULES, ErrorRate, QualityDraw, QualityStatus
 from annotator.quality.service import project_bound, show_quality
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import show_time
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_numbers, require_dataset
 from annotator.web.kit.person_names import PersonName, list_person_names, name_people_in

@@ -15,10 +15,11 @@ from annotator.web.agreement.charts import (
 )
 from annotator.web.agreement.downloads import make_figures_url
 from annotator.web.agreement.figures import draw_figures
-from annotator.web.agreement.links import find_first_grouping, go_to, name_field
+from annotator.web.agreement.links import find_first_grouping, go_to
 from annotator.web.agreement.tables import TableRequest
 from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.controls import apply_url_choice
+from annotator.web.kit.links import name_field
 from annotator.web.kit.messages import join_sentences, tr
 from annotator.web.kit.page_parts import draw_note
 

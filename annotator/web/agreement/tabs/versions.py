@@ -11,7 +11,6 @@ import streamlit as st
 from annotator.agreement.records import AgreementReport, VersionComparison, VersionComparisonPart
 from annotator.agreement.service import compare_version, read_stamp
 from annotator.domain.errors import NotFound
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.agreement.routes import SINCE
 from annotator.web.agreement.tables import show_cell
 from annotator.web.agreement.time_charts import (
@@ -21,6 +20,7 @@ from annotator.web.agreement.time_charts import (
     list_since_rows,
 )
 from annotator.web.kit.chart_files import draw_report_chart
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.tables import draw_link_table

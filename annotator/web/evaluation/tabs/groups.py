@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from annotator.web.agreement.links import name_field
 from annotator.web.evaluation.charts import (
     MOST_GROUPS,
     MOST_SYSTEMS,
@@ -11,6 +10,7 @@ from annotator.web.evaluation.charts import (
 )
 from annotator.web.evaluation.tabs.shown import ShownEvaluation
 from annotator.web.kit.chart_files import draw_report_chart
+from annotator.web.kit.links import name_field
 from annotator.web.kit.messages import join_names, tr
 from annotator.web.kit.page_parts import draw_note
 

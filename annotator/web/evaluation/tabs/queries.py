@@ -4,10 +4,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.evaluation.tables import QUERIES, Row, list_query_rows, show_figure
 from annotator.web.evaluation.tabs.shown import MOST_LISTED, ShownEvaluation
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table

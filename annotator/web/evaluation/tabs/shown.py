@@ -7,10 +7,10 @@ import streamlit as st
 
 from annotator.evaluation.evaluate import Evaluation
 from annotator.evaluation.service import EvaluationChoices, EvaluationResult
-from annotator.web.agreement.links import draw_file_link
 from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.evaluation.downloads import list_figures_address
 from annotator.web.evaluation.tables import Row, list_rows, show_figure
+from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_link_table

@@ -13,8 +13,8 @@ from annotator.domain.messages import say
 from annotator.pooling.duplicates.duplicate_records import DuplicateDocument, DuplicateGroup, DuplicatePage
 from annotator.pooling.duplicates.duplicates import OPEN_TO_GRADES
 from annotator.pooling.duplicates.duplicates_service import accept_duplicates, show_duplicates
-from annotator.web.agreement.links import write_link
 from annotator.web.kit.controls import note_press
+from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table

@@ -20,10 +20,10 @@ from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
 from annotator.pooling.rounds.round_choices_service import RoundChoices, list_round_choices
 from annotator.pooling.rounds.rounds_service import make_round
 from annotator.pooling.rounds.strategies import find_list_depth
-from annotator.web.agreement.links import write_link
 from annotator.web.kit.background_work import BackgroundWork, ReportStep
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
+from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.text import escape_markdown

@@ -14,8 +14,8 @@ from annotator.pooling.analysis.pool_analysis_records import (
     SystemProposal,
 )
 from annotator.pooling.analysis.pool_analysis_service import PAGE, list_pair_page, show_rounds
-from annotator.web.agreement.links import write_link
 from annotator.web.kit.controls import apply_url_choice
+from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.pager import show_part

@@ -15,8 +15,8 @@ from annotator.pooling.analysis.pool_analysis_service import list_left_out_page,
 from annotator.pooling.rounds.round_records import PoolRound
 from annotator.pooling.suggestions.suggestion_records import MeasuredShare
 from annotator.pooling.suggestions.suggestions_service import report_suggestions
-from annotator.web.agreement.links import draw_file_link, write_link
 from annotator.web.kit.figures import show_share, show_time
+from annotator.web.kit.links import draw_file_link, write_link
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table
