@@ -32,8 +32,7 @@ POLICY_VIOLATION = 1008
 
 @dataclass(frozen=True, slots=True)
 class AllowedAddress:
-    """Addresses of Streamlit's (`…`: anything), the methods that are answered, and who may use them: everybody, whoever
-    is signed in, admins of everything."""
+    """An address of Streamlit (`…` matches anything), its allowed methods, and who may use it."""
 
     address: str
     methods: tuple[str, ...]
@@ -61,7 +60,7 @@ OTHER = "other"
 
 
 def name_route(path: str, own: frozenset[str]) -> str:
-    """Return what logs and figures call the address: one of a fixed set of names, never what a caller made up."""
+    """Return the name of the path in logs and figures: one of a fixed set, never the caller's text."""
     return path if path in own else _name_entrance(path)
 
 
@@ -71,7 +70,7 @@ def _name_entrance(path: str) -> str:
 
 
 class Admission:
-    """ASGI middleware behind the gate, which has found out who asks. `own`: our own routes."""
+    """ASGI middleware behind the gate, which has identified the person. `own`: our own routes."""
 
     def __init__(self, app: ASGIApp, own: Iterable[Route]) -> None:
         self.app = app
@@ -125,12 +124,12 @@ def _refuse_method(allowed: Iterable[str]) -> Response:
 
 
 def _is_admin(person: object) -> bool:
-    """Return whether somebody is admin of everything, not of one dataset only."""
+    """Return whether the person is admin of all datasets."""
     return isinstance(person, SignedIn) and person.role_on(None) == "admin"
 
 
 def _refuse_parameters(scope: Scope) -> Response | None:
-    """Return a refusal if a parameter of the address, or its name, holds what no text may hold; None otherwise."""
+    """Return a 400 response if a query parameter contains a character that no text may contain, otherwise None."""
     for name, value in QueryParams(scope["query_string"]).multi_items():
         if holds_no_text(name) or holds_no_text(value):
             shown = repr(name) if holds_no_text(name) else name
@@ -147,7 +146,7 @@ def _answer_unknown(scope: Scope) -> Response:
 
 
 def _answer_message(scope: Scope, message: str, status: int, why: str = "", back: str = "") -> Response:
-    """Say it: on a page, with the way back, to whoever waits for one."""
+    """Return the message as a page with a link back if the client expects a page, otherwise as JSON."""
     if not wants_page(scope):
         return JSONResponse({"error": message}, status)
     body = fill_markup(

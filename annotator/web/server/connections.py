@@ -2,9 +2,9 @@
 
 A request has a time limit for its head and one for its body; the body's limit grows with every byte, so a slow phone
 gets through and a trickle does not. The number of waiting connections is limited per address and in all; beyond it, the
-one that has waited longest is closed. A download that moves starts its wait anew, so one that stands still is closed
-first. A client that reads nothing for `stalled_seconds` is closed, at the latest after twice that time; one that reads
-slowly but steadily is not. Open websockets have only this last limit.
+one that has waited longest is closed. The wait of a download begins again with each progress, so a stalled one is closed
+first. A client that reads nothing for `stalled_seconds` is closed, at the latest after twice that time; a slow but steady
+reader is not. Open websockets have only this last limit.
 """
 
 import asyncio
@@ -49,12 +49,12 @@ class ConnectionLimits:
     waiting_in_total: int = 400
 
     def allow_body(self, received: int) -> float:
-        """Return how long a body may take of which so many bytes have come."""
+        """Return how many seconds a body may take after so many received bytes."""
         return min(self.body_seconds + received / self.body_rate, self.longest_body_seconds)
 
 
 class WaitingConnections:
-    """Those that have not sent a whole request or do not read their answer, the longest waiting first."""
+    """Connections that have not sent a whole request or do not read their response; the longest waiting comes first."""
 
     def __init__(self) -> None:
         self._all: dict[LimitedProtocol, None] = {}
@@ -64,7 +64,7 @@ class WaitingConnections:
     def add(
         self, connection: "LimitedProtocol", address: str, limits: ConnectionLimits, *, now: float
     ) -> None:
-        """Count a connection among those that wait; close another one if that is one too many."""
+        """Add a waiting connection; close the longest waiting one if there are too many."""
         self._all[connection] = None
         connections = self._of.setdefault(address, {})
         connections[connection] = None
@@ -74,7 +74,7 @@ class WaitingConnections:
             self._drop(next(iter(self._all)), now)
 
     def discard(self, connection: "LimitedProtocol", address: str) -> None:
-        """Count a connection no longer among those that wait."""
+        """Remove a connection that no longer waits."""
         self._all.pop(connection, None)
         connections = self._of.get(address, {})
         connections.pop(connection, None)
@@ -90,8 +90,10 @@ class WaitingConnections:
 
 
 class SendingWatch:
-    """Gives up whoever reads nothing, for one to two times so many seconds, of what waits to be sent to them; also as a
-    websocket. `is_answering`: whether they are still being answered."""
+    """Closes a connection or websocket that reads nothing for one to two times `seconds` although data waits for it.
+
+    `is_answering`: returns whether a response is still being sent.
+    """
 
     def __init__(
         self,
@@ -125,10 +127,9 @@ class SendingWatch:
 
 
 def ask_system(wire: socket.socket) -> tuple[int, int]:
-    """Return how many bytes the system still keeps for the other side, and how many that side has taken so far.
+    """Return (bytes that the system has buffered for the client, bytes that the client has acknowledged so far).
 
-    Counted since the connection began; 0 where the system does not say. It keeps megabytes, which a slow reader empties for
-    minutes before asyncio has to give it more.
+    0 where the system does not tell. The buffer holds megabytes, which a slow reader needs minutes to empty.
     """
     kept = taken = 0
     with suppress(ImportError, AttributeError, OSError, ValueError):  # ValueError: the socket is closed
@@ -144,7 +145,7 @@ def ask_system(wire: socket.socket) -> tuple[int, int]:
 
 
 def break_off(transport: asyncio.Transport) -> None:
-    """Close at once, and let the system forget what it has not sent: it would keep the connection open for minutes."""
+    """Close at once and drop unsent data; otherwise the system would keep the connection open for minutes."""
     with suppress(OSError):  # it is closed already
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, FORGET_UNSENT)
     transport.abort()
@@ -238,7 +239,7 @@ class LimitedProtocol(H11Protocol):
             super().shutdown()
 
     def give_up(self) -> None:
-        """Close the connection, and say why where something had come."""
+        """Close the connection; answer 408 first if part of a request has come."""
         begun, unread = self._phase == "body" or self._received > 0, self._phase == "answer"
         self._stop_waiting()
         if self.transport.is_closing():
@@ -258,12 +259,12 @@ class LimitedProtocol(H11Protocol):
         self._close()
 
     def _close(self) -> None:
-        """Leave a moment for what was said last."""
+        """Close the connection, and break it off if its last data is not sent within KEEP_OPEN_TO_SEND seconds."""
         self.transport.close()
         self.loop.call_later(KEEP_OPEN_TO_SEND, break_off, self.transport)
 
     async def _serve_while_there(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Stop the program where it answers somebody who is gone: uvicorn would let it read a whole file for nobody."""
+        """Run the application; stop it when the client disconnects, because uvicorn would let it read a whole file."""
         cycle = self.cycle
         keep_id_of_proxy(scope, self._address, self.config.forwarded_allow_ips)
 
@@ -279,7 +280,7 @@ class LimitedProtocol(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _follow(self) -> None:
-        """Note what the connection waits for now; the time for it begins when that changes."""
+        """Set the phase that the connection waits for; its time limit begins when the phase changes."""
         client_state = self.conn.their_state
         if self.transport.is_closing() or self.transport.get_protocol() is not self:
             self._stop_waiting()

@@ -78,7 +78,7 @@ def make_policy() -> str:
 
 @cache
 def list_security_headers(*, https: bool, kept: bool) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the headers that every answer gets. `kept`: a cache may keep it."""
+    """Return the headers that every response gets. `kept`: a cache may store the response."""
     headers = {
         "content-security-policy": make_policy(),
         "x-content-type-options": "nosniff",
@@ -94,14 +94,14 @@ def list_security_headers(*, https: bool, kept: bool) -> tuple[tuple[bytes, byte
 
 
 def secure(message: Message, path: str, request_id: str, *, https: bool) -> None:
-    """Give an answer its headers, in place of any that it has. Only the program's own files may be kept by a cache."""
+    """Set the security headers of a response, and replace existing ones. Only the program's own files may be cached."""
     kept = path.startswith("/static/") or path in OWN_FILES
     own = ((b"x-request-id", request_id.encode()), *list_security_headers(https=https, kept=kept))
     names = {name for name, _value in own}
     message["headers"] = [*(header for header in message.get("headers", ()) if header[0] not in names), *own]
 
 
-OF_ADDRESSES = {
+MOST_BYTES_OF_PATHS = {
     "/login": 20_000,
     "/login/code": 20_000,
     "/login/set-up": 20_000,
@@ -111,24 +111,24 @@ OF_ADDRESSES = {
     "/oidc/back-channel-logout": 20_000,
     "/api/judgments": 2_000_000,
 }
-OF_FOLDERS = {"/api/": 100_000, "/_stcore/upload_file/": MOST_IMPORT_BYTES}
-ELSEWHERE = 1_000
+MOST_BYTES_OF_FOLDERS = {"/api/": 100_000, "/_stcore/upload_file/": MOST_IMPORT_BYTES}
+MOST_BYTES_OF_OTHERS = 1_000
 
 
 class BodyTooLarge(Exception):
-    """The request's body is larger than its address takes."""
+    """The request's body is larger than its path allows."""
 
 
 def find_most_bytes(path: str) -> int:
-    """Return the largest body that is taken at this address."""
-    of_folder = (most for folder, most in OF_FOLDERS.items() if path.startswith(folder))
-    return OF_ADDRESSES.get(path) or next(of_folder, ELSEWHERE)
+    """Return how many bytes a request body at this path may have."""
+    of_folder = (most for folder, most in MOST_BYTES_OF_FOLDERS.items() if path.startswith(folder))
+    return MOST_BYTES_OF_PATHS.get(path) or next(of_folder, MOST_BYTES_OF_OTHERS)
 
 
 def limit_body(request: HTTPConnection, receive: Receive) -> Receive:
-    """Return a `receive` that raises BodyTooLarge as soon as more has come than the address takes.
+    """Return a `receive` that raises BodyTooLarge as soon as the body exceeds the limit of its path.
 
-    It raises at once when the head says so.
+    Raises BodyTooLarge at once if the Content-Length header exceeds it.
     """
     most = find_most_bytes(request.scope["path"])
     declared = request.headers.get("content-length", "0")
@@ -179,7 +179,7 @@ IDENTITY_PREFIXES = (
     b"x-annotator-",
 )
 POLICY_VIOLATION = 1008
-GONE = 499  # in the log only: whoever asked went away, or was too slow, before the request was whole
+GONE = 499  # in the log only: the client disconnected, or was too slow, before the request was complete
 
 LOOKUPS_AT_A_TIME = 2
 """How many statements look up sessions at the same time in one process: if one is held up, others go on."""
@@ -289,7 +289,7 @@ class RequestGate:
             self._log(scope, request_id, status[0], time.perf_counter() - began)
 
     def _log(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
-        """Write the line of a request, with its number and route, which every other line of it has too."""
+        """Write the log line of a request. Every other line of the request has the same number and route."""
         person = scope["state"].get("signed_in")
         is_minor = scope["path"].startswith((OPEN_FOLDER, "/_stcore/", METRICS, *HEALTH))
         method = scope["method"] if scope["method"] in METHODS else OTHER
@@ -306,7 +306,7 @@ class RequestGate:
         write_line("annotator.web", logging.DEBUG if is_minor else logging.INFO, "request", fields)
 
     async def _refuse(self, request: HTTPConnection, scope: Scope) -> Response | None:
-        """Return the answer to somebody who may not go on; None for everybody else."""
+        """Return the response to a refused request, or None if the request may go on."""
         path, method = scope["path"], scope["method"]
         if method not in SAFE_METHODS and not comes_from_here(request):
             return JSONResponse({"error": FROM_ELSEWHERE}, 403)
@@ -326,7 +326,7 @@ class RequestGate:
         return None
 
     async def _find(self, connection: HTTPConnection) -> SignedIn | None:
-        """Return the signed-in person, or None. One lookup at a time for each session; TooManyRequests if LOOKUPS_OF_ONE wait."""
+        """Return the signed-in person, or None. Raises TooManyRequests if LOOKUPS_OF_ONE requests of the session wait."""
         token = find_token(connection)
         return await self.turns.run("", token, person=hash(token)) if token else None
 
@@ -336,7 +336,7 @@ class RequestGate:
         )
 
     async def _fail(self, request: HTTPConnection, receive: Receive, send: Send) -> None:
-        """Say that something went wrong, by the request's number, which is also in the log; nothing else goes out."""
+        """Log the exception, and answer with the request's number only, which is also in the log."""
         number = current_request_id()
         log.exception("request failed", error_id=number)
         with suppress(RuntimeError):  # the response had begun already
@@ -366,7 +366,7 @@ async def _refuse_body(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def _close(receive: Receive, send: Send) -> None:
-    """Refuse the handshake: Streamlit never hears of it."""
+    """Refuse the handshake before Streamlit sees it."""
     await receive()
     await send({"type": "websocket.close", "code": POLICY_VIOLATION})
 

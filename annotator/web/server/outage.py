@@ -1,6 +1,6 @@
-"""While the database cannot work: answer at once with 503 and Retry-After, and write one line a minute into the log.
+"""While the database is unavailable, answer 503 with Retry-After at once, and log one line a minute.
 
-Every request of every panel fails then, many times a minute; a traceback for each filled disks.
+All requests of all panels fail then, many times a minute: a traceback for each would fill the disk.
 """
 
 import threading
@@ -27,7 +27,7 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 class OutageLog:
-    """Writes a line when an outage begins, then one a minute with how often it was met since."""
+    """Logs a line when an outage begins, then one a minute with the number of failures since the last line."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()

@@ -1,4 +1,4 @@
-"""Serve the page from which Streamlit's app starts, with what its scripts would find out only later.
+"""Serve the page that starts Streamlit's app, with data that its scripts would otherwise fetch later.
 
 Streamlit looks for its server below the page's own path first (`/people/_stcore/health`), and tries the next path only
 when that fails: an error in the browser's console and a round trip more on every page. The address is known, so the

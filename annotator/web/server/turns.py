@@ -1,10 +1,10 @@
-"""Let a few requests at a time do what takes the processor and the database; the others wait in the order in which they came.
+"""Run a few requests at a time that need processor and database; the others wait in the order in which they came.
 
-One process computes on one core. Thirty threads that take turns at it, each after every statement, all end late, hold their
-locks for longer, and need thirty connections, each of which plans its statements anew (benchmarks/README.md).
+One process computes on one core. Thirty threads that share it all end late, hold their locks longer, and need thirty
+connections, which each plan their statements (benchmarks/README.md).
 
-Those that wait may be done together: in one transaction, or by one statement. Nobody waits for company: a request that finds a free
-turn takes it at once, and what comes meanwhile is done together afterwards.
+Waiting requests may be done together: in one transaction, or by one statement. A request that finds a free turn takes it
+at once; the requests that come meanwhile are done together afterwards.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ MOST_THREADS = 40
 
 
 class _Request(Generic[Item, Result]):
-    """What somebody asks for. `begun`: a thread does it. `queued`: it waits among those of its subject, else for its own person."""
+    """A request for a turn. `begun`: a thread works on it. `queued`: it waits for its subject, otherwise for its person."""
 
     __slots__ = ("answer", "begun", "context", "item", "person", "queued", "subject")
 
@@ -42,7 +42,7 @@ class _Request(Generic[Item, Result]):
 
 
 class _Subject(Generic[Item, Result]):
-    """What waits on one subject, and how many threads work on it."""
+    """The requests that wait on one subject, and how many threads work on it."""
 
     __slots__ = ("running", "waiting")
 
@@ -52,11 +52,10 @@ class _Subject(Generic[Item, Result]):
 
 
 class Turns(Generic[Item, Result]):
-    """Does up to `most` pieces of work at a time for each subject, of `together` items each. Work on one subject never waits for that
-    on another.
+    """Does up to `most` pieces of work at a time for each subject, of up to `together` items each.
 
-    A person has one turn at a time, whatever the subject: nobody can hold all turns of a dataset, however many requests they send.
-    To be used on one event loop.
+    Work on one subject never waits for work on another. A person has one turn at a time, over all subjects, so nobody can
+    take all turns of a dataset by sending many requests. For use on one event loop.
     """
 
     def __init__(
@@ -69,10 +68,10 @@ class Turns(Generic[Item, Result]):
         within: float = PATIENCE_SECONDS,
         waiting: int = WAITING_OF_ONE,
     ) -> None:
-        """`work` is called in a thread, in the context of the first of its items; it returns a result, or an error, for each.
+        """`work(items)` runs in a thread, in the context of the first item; it returns a result or an error for each item.
 
-        `within`: for how many seconds to wait for a turn, before DatabaseUnavailable is raised. `waiting`: how many requests of
-        one person may wait.
+        `within`: seconds to wait for a turn before DatabaseUnavailable is raised. `waiting`: how many requests of one person
+        may wait.
         """
         self._database, self._work = database, work
         self._most, self._together, self._within, self._waiting = most, together, within, waiting
@@ -82,13 +81,13 @@ class Turns(Generic[Item, Result]):
 
     @property
     def is_idle(self) -> bool:
-        """Return whether nothing is done and nobody waits: then nothing is kept of any subject or person."""
+        """Return whether no work is under way and no request waits."""
         return not (self._subjects or self._people)
 
     async def run(self, subject: str, item: Item, *, person: int | None = None) -> Result:
-        """Wait for a turn, have the item done in a thread, and return its result.
+        """Wait for a turn, do the work on the item in a thread, and return its result.
 
-        `person`: who asks; None where nobody is known yet. TooManyRequests if `waiting` requests of this person wait already.
+        `person`: the key of the asking person, or None. Raises TooManyRequests if `waiting` requests of this person wait.
         """
         loop = asyncio.get_running_loop()
         request: _Request[Item, Result] = _Request(subject, item, person, loop.create_future())
@@ -112,7 +111,7 @@ class Turns(Generic[Item, Result]):
                 self._withdraw(request)
 
     def _queue(self, request: _Request[Item, Result]) -> None:
-        """Let it wait on its subject, unless a turn is free."""
+        """Add the request to its subject's queue, and start it if a turn is free."""
         subject = self._subjects.get(request.subject)
         if subject is None:
             subject = self._subjects[request.subject] = _Subject()
@@ -121,7 +120,7 @@ class Turns(Generic[Item, Result]):
         self._begin(request.subject, subject)
 
     def _begin(self, name: str, subject: _Subject[Item, Result]) -> None:
-        """Start what may start now on a subject; forget the subject if there is nothing left."""
+        """Start as many requests of a subject as may run now; forget the subject if none is left."""
         while subject.waiting and subject.running < self._most:
             requests: list[_Request[Item, Result]] = []
             while subject.waiting and len(requests) < self._together:
@@ -138,7 +137,6 @@ class Turns(Generic[Item, Result]):
     def _do(
         self, loop: asyncio.AbstractEventLoop, name: str, requests: Sequence[_Request[Item, Result]]
     ) -> None:
-        """Do the work, in a thread."""
         outcomes: Sequence[Result | BaseException]
         try:
             outcomes = requests[0].context.run(self._work, [request.item for request in requests])
@@ -154,7 +152,7 @@ class Turns(Generic[Item, Result]):
         outcomes: Sequence[Result | BaseException],
     ) -> None:
         for request, outcome in zip(requests, outcomes, strict=True):
-            if not request.answer.done():  # else whoever asked is gone
+            if not request.answer.done():  # otherwise the client is gone
                 if isinstance(outcome, BaseException):
                     request.answer.set_exception(outcome)
                 else:
@@ -166,7 +164,7 @@ class Turns(Generic[Item, Result]):
         self._begin(name, subject)
 
     def _release(self, person: int | None) -> None:
-        """Give the person's turn to what they have waiting next."""
+        """Queue the person's next waiting request, or forget the person."""
         if person is None:
             return
         own = self._people[person]
@@ -185,7 +183,7 @@ class Turns(Generic[Item, Result]):
             )
 
     def _withdraw(self, request: _Request[Item, Result]) -> None:
-        """Take a request that has not begun out of whatever it waits for."""
+        """Remove a request that has not begun from the queues."""
         if request.queued:
             request.queued = False
             subject = self._subjects.get(request.subject)

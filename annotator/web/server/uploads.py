@@ -61,7 +61,7 @@ class UploadingSession:
 
 
 class UploadRefused(Exception):
-    """Why this file is not taken, as a status and a sentence."""
+    """The file is refused, with an HTTP status and a reason."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -86,7 +86,7 @@ class Uploads:
             fields.last_seen = now
 
     def show(self, session_id: str, file_id: str) -> None:
-        """Keep this file: the field holds it in the present run of the script."""
+        """Keep this file, which a field holds in the current run of the script."""
         with self._lock:
             fields = self._sessions[session_id]
             fields.shown.add(file_id)
@@ -129,7 +129,7 @@ class Uploads:
     def receive(
         self, session_id: str, person_id: int | None, length: int | None, files: MemoryUploadedFileManager
     ) -> Iterator[None]:
-        """Keep room for a file of that many bytes while it comes. UploadRefused: it is not asked for, or too much."""
+        """Reserve room for a file of `length` bytes during its upload. Raises UploadRefused if it is not requested or too large."""
         with self._lock:
             fields = self._sessions.get(session_id)
             if fields is None or fields.person_id != person_id or not fields.asks:
@@ -166,7 +166,7 @@ class Uploads:
         return sum(held.get(key, (0, 0))[0] + coming.get(key, 0) for key in session_ids)
 
     def free_ended(self, runtime: Runtime, *, now: float) -> list[str]:
-        """Close the sessions that have been away for KEPT_SECONDS, with their files. The ids of those."""
+        """Close the sessions that have been away for KEPT_SECONDS, free their files, and return their ids."""
         with self._lock:
             for session_id, fields in self._sessions.items():
                 if runtime.is_active_session(session_id):
