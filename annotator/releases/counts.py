@@ -62,7 +62,7 @@ class PairSurvey:
             yield QueryFacts(query, self.of_query[query_pk], query_pk in self.with_open_pairs)
 
     def list_without_relevant(self, queries: Mapping[int, Query]) -> list[str]:
-        """Return the query_ids whose settled grades are all 0, in the queries' order.
+        """Return the query_ids with settled grades of 0 only, in the order of queries.
 
         Queries with an open disagreement are left out: a lead's decision may still find a relevant document.
         """
@@ -127,7 +127,7 @@ NOTICE = (
 
 @dataclass(frozen=True, slots=True)
 class DatasetSnapshot:
-    """A dataset at one moment, apart from its pairs.
+    """A dataset at one moment, without its pairs.
 
     `seed`: the dataset's; it decides the order of documents that nothing else tells apart.
     `counts`: see `content.count_content`. `numbers`: everybody's pseudonym number, by person; `new_numbers`: those
@@ -154,13 +154,13 @@ class DatasetSnapshot:
 
 
 def describe_files(snapshot: DatasetSnapshot, *, version: str, at: datetime) -> dict[str, Any]:
-    """Return what the files of a release say about themselves, in formats that have a field for it."""
+    """Return the metadata of a release for formats that have fields for it."""
     about = {name: text for name, text in snapshot.about.items() if text}
     return {"version": version, "created_at": at.date().isoformat(), **about, **_count_simulated(snapshot)}
 
 
 def list_scale(rubric: Rubric) -> list[dict[str, Any]]:
-    """Return what each grade means, for the manifest."""
+    """Return the name and definition of each grade, for the manifest."""
     return [{"grade": item.grade, "name": item.name, "definition": item.definition} for item in rubric.grades]
 
 

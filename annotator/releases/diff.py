@@ -291,7 +291,7 @@ def follow(remaps: Sequence[RemappedDocument]) -> Renames:
 
 
 def turn_round(renames: Renames) -> Renames:
-    """Return the inverse: from the ids afterwards to those before."""
+    """Return the inverse renaming: old ids by new ids."""
     back = {now: then for then, now in renames.renamed.items()}
     return Renames(back, renames.joined, renames.parted, renames.rows)
 

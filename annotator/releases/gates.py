@@ -111,7 +111,7 @@ def is_on_older_text(status: str, *, judged: bool, decided: bool) -> bool:
 
 
 def describe_stale(stale: int, *, on_text: int, on_both: int, since: int | None) -> Message:
-    """Say what stale pairs rest on, and what to do. `on_text`: those on an older text; `on_both`: also on an older
+    """Describe what stale pairs rest on, and what to do. `on_text`: those on an older text; `on_both`: also on an older
     guideline."""
     on_guideline, parts = stale - on_text + on_both, []
     if on_guideline:

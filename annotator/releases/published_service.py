@@ -73,7 +73,7 @@ def compare_releases(
     keep: int | None = None,
     now: datetime,
 ) -> ReleaseDiff:
-    """Return what `v2` changed against `v1`. For leads, who may not judge the listed pairs any more.
+    """Compare release `v2` with `v1`. For leads, who may no longer judge the listed pairs.
 
     Pairs that the lead may still judge are left out. `keep`: changes of each kind to list, None for all; the counts are of all
     other pairs. Raises NotFound for a version that is not published.
@@ -263,7 +263,7 @@ def list_guidelines(database: Database, actor: Actor, dataset: str) -> tuple[Gui
 
 
 def read_facts(session: Session, dataset: str, release: ReleaseRow) -> ReleaseFacts:
-    """Return a release apart from its qrels."""
+    """Return a release without its qrels."""
     return ReleaseFacts(
         dataset=dataset,
         version=release.version,
@@ -296,12 +296,12 @@ def read_qrels(
 def read_renames(
     session: Session, dataset_pk: int, *, since: datetime, until: datetime | None = None
 ) -> Renames:
-    """Return what `remap` did to the documents' ids after `since`, and up to `until` if given."""
+    """Return the renamings of documents by `remap` after `since`, up to `until` if given."""
     return follow(list_remaps(session, dataset_pk, since=since, until=until))
 
 
 def _read_renames_between(session: Session, dataset_pk: int, old: ReleaseRow, new: ReleaseRow) -> Renames:
-    """Return what happened to the ids from one release to the other; `old` may have been published after `new`."""
+    """Return the renamings between two releases; `old` may be the later one."""
     first, last = sorted((old.created_at, new.created_at))
     renames = read_renames(session, dataset_pk, since=first, until=last)
     return renames if key_of(old.pk) <= key_of(new.pk) else turn_round(renames)

@@ -206,7 +206,7 @@ def list_rubrics(session: Session, dataset_pk: int) -> list[RubricRow]:
 def list_remaps(
     session: Session, dataset_pk: int, *, since: datetime, until: datetime | None
 ) -> list[RemappedDocument]:
-    """Return what `remap` did after `since`, and up to `until` if given, in its order."""
+    """Return the renamings by `remap` after `since`, up to `until` if given, in order."""
     columns = (
         col(RemapRow.old_doc_id),
         col(RemapRow.new_doc_id),

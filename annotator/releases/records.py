@@ -55,7 +55,7 @@ class ReleaseGate:
     """The first 20 of what is missing: (query_id, doc_id), (query_id,), or (requirement, required, measured). All ids of `ids`."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return what a manifest keeps: everything but the examples."""
+        """Return the gate as a manifest stores it, without the examples."""
         return {name: value for name, value in asdict(self).items() if name != "examples"}
 
 
@@ -140,7 +140,7 @@ class Renames:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
-    """A release apart from its qrels."""
+    """A release without its qrels."""
 
     dataset: str
     version: str | None  # None: the one that would be published now

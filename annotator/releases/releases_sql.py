@@ -82,7 +82,7 @@ def list_secrets(session: Session, dataset_pk: int) -> dict[int, str]:
 
 
 def list_checkers(session: Session, dataset_pk: int) -> set[int]:
-    """Return everybody who drew pairs for quality control, or for whom they were drawn, as person_pk."""
+    """Return the person_pks of everybody who drew pairs for quality control or got some."""
     statement = select(col(QualityDrawRow.annotator_pk), col(QualityDrawRow.drawn_by_pk))
     rows = session.execute(statement.where(col(QualityDrawRow.dataset_pk) == dataset_pk))
     return {pk for row in rows for pk in row if pk is not None}
@@ -105,7 +105,7 @@ def count_decisions(session: Session, dataset_pk: int) -> dict[int, int]:
 
 
 def list_systems(session: Session, dataset_pk: int) -> list[PoolSystem]:
-    """Return what put the pairs into the pool, by name in code point order."""
+    """Return the systems that put pairs into the pool, by name in code point order."""
     rank = col(ProvenanceRow.rank)
     statement = (
         select(col(ProvenanceRow.system), func.count(), func.min(rank), func.max(rank))
@@ -147,7 +147,7 @@ def list_judged_on_older_text(session: Session, dataset_pk: int) -> set[int]:
 
 
 def list_decided_on_older_text(session: Session, dataset_pk: int) -> set[int]:
-    """Return the pairs (pair_pk) whose latest decision was made on an older text of the document."""
+    """Return the pair_pks with a latest decision on an older text of the document."""
     present, before = aliased(DocumentTextRow), aliased(DocumentTextRow)
     decided_at = col(CurrentAdjudicationRow.decided_at)
     had_another = exists().where(
@@ -235,7 +235,7 @@ def find_sums(session: Session, dataset_pk: int, version: str) -> str | None:
 
 
 def list_recorded_folders(session: Session) -> list[RecordedFolder]:
-    """Return what names the folder of every release of every dataset."""
+    """Return the names and checksums that identify the folder of every release."""
     rows = session.execute(
         select(col(DatasetRow.name), col(ReleaseRow.version), col(ReleaseRow.sums))
         .join(DatasetRow, col(DatasetRow.pk) == col(ReleaseRow.dataset_pk))
@@ -258,9 +258,9 @@ WHERE r.release_pk = :release_pk""")
 
 
 def is_published(session: Session, dataset_pk: int, release_pk: int, pair: "Ints", grade: "Ints") -> bool:
-    """Return whether a release holds exactly these grades. `pair`: ascending pair_pks; `grade`: -1 where there is none.
+    """Return whether a release contains exactly these grades. `pair`: ascending pair_pks; `grade`: -1 for no grade.
 
-    How often each grade occurs differs nearly always where something does; only otherwise every pair is compared.
+    Compares the count of each grade first, which nearly always shows a difference, and every pair only if these agree.
     """
     import numpy as np
 

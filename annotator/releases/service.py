@@ -104,7 +104,7 @@ NO_RENAMES = Renames()
 def preview_release(
     database: Database, actor: Actor, dataset: str, *, keep: int | None = KEPT_CHANGES, now: datetime
 ) -> ReleaseDiff:
-    """Return what a release published now would change against the latest one. For leads.
+    """Compare a release published now with the latest one. For leads.
 
     Pairs that the lead may still judge are left out, and the lead may not judge the listed pairs any more. `keep`: changes of each kind to list, None for all; the counts are
     always complete.

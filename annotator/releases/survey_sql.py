@@ -54,7 +54,7 @@ class OlderSources(NamedTuple):
 
 
 def read_older_sources(session: Session, dataset_pk: int) -> OlderSources:
-    """Return what was judged or decided before a change that may matter."""
+    """Return the judgments and decisions that are older than a change of guideline or text."""
     since = find_meaning_since(list_rubric_versions(session, dataset_pk))
     return OlderSources(
         since,

@@ -125,7 +125,7 @@ class _FileComparison:
 
 
 _BESIDE = ("nablarch", "assay", "assay-queries", "beir")
-"""The formats that are read beside the others. None of them has grades of annotators, which are known only later."""
+"""The formats that other processes read. None of them has annotators' grades, which are known only later."""
 
 
 class ReadingBack:
@@ -360,7 +360,7 @@ def _show(doc_ids: Sequence[str]) -> str:
 def _compare_texts(
     given: Sequence[tuple[str, str]], texts: dict[str, tuple[str, str]], path: str
 ) -> list[tuple[str, str]]:
-    """Compare the queries' texts with those of the first file that has them. `texts`: (text, path) by query_id."""
+    """Compare the queries' texts with the first file that has them. `texts`: (text, path) by query_id."""
     differences = []
     for query_id, given_text in given:
         text, where = texts.setdefault(query_id, (given_text, path))

@@ -72,7 +72,7 @@ def recompute(
     qrels: Sequence[Qrel],
     people: Mapping[JudgmentKind, int],
 ) -> tuple[list[ReleaseFault], list[str]]:
-    """Return what contradicts the judgments, and sentences about what they cannot prove. The manifest must say
+    """Return (contradictions to the judgments, sentences about what they cannot prove). The manifest must say
     origins. `people`: the number of judgments of each kind."""
     counts = manifest["counts"]
     faults = [
@@ -279,7 +279,7 @@ def _describe_unproven(counts: Mapping[str, Any]) -> Iterator[str]:
 def _compare_agreement(
     given: Mapping[Name, PairJudgments], stated: Mapping[str, Any]
 ) -> tuple[list[ReleaseFault], list[str]]:
-    """Compare the manifest's figures with those of the judgments.
+    """Compare the manifest's agreement with agreement measured from the judgments.
 
     Intervals are compared too, but another version of the program may draw them differently.
     """

@@ -1,8 +1,7 @@
-"""Do independent work of one command in processes of their own, while the command goes on: reading the slow files of a release.
+"""Read the slow files of a release in other processes, while the command goes on.
 
-Each process is a copy of this one (fork), so that it has what was read already without a million qrels being sent to it. Where
-that is not safe or does not pay (other threads run, another system than Linux, one processor), and if a process dies, the work is
-done here when its result is asked for. The result is the same.
+Each process is a fork of this one, so it has the qrels without a transfer. If a fork is not safe or does not pay (other
+threads, not Linux, one processor), or a process dies, the work is done here on demand. The result is the same.
 """
 
 import gc
@@ -19,7 +18,7 @@ Result = TypeVar("Result")
 
 
 class SideProcesses(Generic[Result]):
-    """Computes `compute(name)` for some names beside this process."""
+    """Computes `compute(name)` for some names in other processes."""
 
     def __init__(self, compute: Callable[[str], Result]) -> None:
         self.names: tuple[str, ...] = ()
@@ -28,7 +27,7 @@ class SideProcesses(Generic[Result]):
         self._results: dict[str, Connection] = {}
 
     def start(self, names: Sequence[str]) -> None:
-        """Begin to compute these, in as many processes as there are processors besides this one's."""
+        """Start to compute these names, in one process for each further processor."""
         self.names = tuple(names)
         processes = min(len(names), count_processors() - 1)
         if processes < 1 or sys.platform != "linux" or threading.active_count() > 1:

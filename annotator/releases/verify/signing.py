@@ -52,7 +52,7 @@ def sign(sums: str, key: Path) -> str:
 def _sign_text(
     text: str, key: Path, *, may_ask: bool
 ) -> tuple[str | None, "subprocess.CompletedProcess[bytes]"]:
-    """Return the signature over the text, None if there is none, and what ssh-keygen answered.
+    """Return (signature of the text or None, the finished ssh-keygen process).
 
     The text goes through a file: if ssh-keygen had it from a pipe, it would ask for a passphrase in a window.
     """
@@ -74,7 +74,7 @@ def _is_in_hardware(key: Path) -> bool:
 
 
 def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, list[ReleaseFault], list[str]]:
-    """Return whose signature the folder has, what is wrong with it, and sentences about what remains unproven.
+    """Return (signer or None, faults of the signature, sentences about what remains unproven).
 
     `signers`: a public key or a file of allowed signers (ssh-keygen(1), "ALLOWED SIGNERS"); None: no signature is
     required.

@@ -24,7 +24,7 @@ _FLAGS = (
 
 
 class VerifiedFile:
-    """An open file whose bytes were the published ones when it was opened. `size` is in bytes. Close it after use."""
+    """An open file that had the published bytes when it was opened. `size` is in bytes. Close it after use."""
 
     def __init__(self, name: str, file: BinaryIO, sha256: str) -> None:
         """Hash the file. Raises ConflictError if its hash is another."""

@@ -108,7 +108,7 @@ def _describe_reasons(diff: ReleaseDiff) -> Iterator[str]:
 
 
 def _list_pairs(diff: ReleaseDiff, kind: str, title: str) -> Iterator[str]:
-    """Return the added or removed pairs, without those of added and removed queries, which are listed there."""
+    """Return the added or removed pairs of queries that are in both releases."""
     apart = {*diff.queries_added, *diff.queries_removed}
     changes = [change for change in diff.changes if change.kind == kind and change.query_id not in apart]
     if not changes:

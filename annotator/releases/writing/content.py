@@ -28,7 +28,7 @@ from annotator.releases.records import GivenJudgment, Participant, ReleasePair
 def assign_numbers(
     assigned: Mapping[int, int], people: Iterable[Participant], secrets: Mapping[int, str], *, seed: int
 ) -> dict[int, int]:
-    """Return numbers from 1 on, by person, for those who have none yet: who judged first, then the other leads.
+    """Return new pseudonym numbers by person, for people without one: annotators first, then other leads.
 
     Within both groups the seed decides the order, so it follows neither accounts nor names and is the same on every
     machine. `secrets` (the smallest event id of everybody who judged; event ids are never published) is part of the
@@ -105,7 +105,7 @@ def sort_place(pair: ReleasePair, seed: int) -> tuple[float, float, float, float
 
 
 def _rank(pair: ReleasePair) -> tuple[float, float, float, float]:
-    """Return the sort key of a settled pair's document among those of its query; the smallest comes first."""
+    """Return the sort key of a settled pair within its query; the smallest comes first."""
     if pair.kept is not None:
         grades = [grade for _, grade in pair.kept.annotator_grades]
     else:

@@ -60,7 +60,7 @@ class DatasheetImport:
 
 @dataclass(frozen=True, slots=True)
 class DatasheetRun:
-    """A run in whose file something was wrong; the remarks say what."""
+    """A run with faults in its file; the remarks describe them."""
 
     system: str
     path: str
@@ -69,7 +69,7 @@ class DatasheetRun:
 
 @dataclass(frozen=True, slots=True)
 class DatasheetRound:
-    """A round of the pool. `systems`: whose results were looked at, each with the depth where it is kept."""
+    """A round of the pool. `systems`: their results were read, each to its depth if that is stored."""
 
     number: int
     made_on: str
@@ -191,7 +191,7 @@ def _describe_round(made: PoolRound) -> DatasheetRound:
 
 
 def list_runs(records: Sequence[ImportRecord]) -> list[DatasheetRun]:
-    """Return the runs in whose files something was wrong.
+    """Return the runs with faults in their files.
 
     A run that was imported again counts as it was imported last.
     """

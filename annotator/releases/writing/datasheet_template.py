@@ -40,8 +40,8 @@ class ErrorRound(NamedTuple):
     number: int
     errors: int
     decided: int
-    to_expert: int  # decided anew: the expert's grade
-    unchanged: int  # decided anew: the grade as before
+    to_expert: int  # decided again, with the expert's grade
+    unchanged: int  # decided again, with the same grade
     retired: int  # left the pool undecided
 
     @property
@@ -90,7 +90,7 @@ def _load_template() -> "Template":
 
     environment = Environment(
         loader=PackageLoader("annotator.releases.writing"),
-        autoescape=True,  # so that what is escaped already is told from what is not
+        autoescape=True,  # distinguishes escaped texts from others
         finalize=_escape,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -110,7 +110,7 @@ def _load_template() -> "Template":
 
 
 def _escape(value: object) -> "Markup | int":
-    """Return what the template prints: texts escaped for Markdown unless they are safe, whole numbers as they are."""
+    """Return the value as the template prints it: texts escaped for Markdown unless safe, integers unchanged."""
     from markupsafe import Markup
 
     if isinstance(value, Markup | int):
@@ -164,12 +164,12 @@ def _describe_gate(gate: Mapping[str, Any]) -> GateLine:
     required, measured = gate["required"], gate["measured"]
     if measured is None or (isinstance(required, int) and isinstance(measured, int)):
         return GateLine(gate["name"], _show_number(required), _show_number(measured), gate["met"], why)
-    shown, target = show_beside(measured, required)  # with as many digits as tell them apart
+    shown, target = show_beside(measured, required)  # with enough digits to differ
     return GateLine(gate["name"], target, shown, gate["met"], why)
 
 
 def _count_error_rounds(status: QualityStatus) -> list[ErrorRound]:
-    """Return what happened to the errors of every round, the present round first."""
+    """Return the outcomes of the errors of every round, the current round first."""
     rounds = []
     for number in range(status.round, 0, -1):
         errors = [error for error in status.errors if error.round == number]

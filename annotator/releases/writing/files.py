@@ -37,7 +37,7 @@ TRUTH_FILES: Mapping[str, str] = {
     "beir": "beir",
 }  # the place of each format: its one file, or its folder
 JUDGMENTS, MANIFEST, SUMS = "judgments.csv", "manifest.json", "SHA256SUMS"
-SIGNATURE = "SHA256SUMS.sig"  # of SUMS, so that it stands in no list of files
+SIGNATURE = "SHA256SUMS.sig"  # signs SUMS, so no list contains it
 CHANGES, DATASHEET = "CHANGES.md", "DATASHEET.md"
 PROBABILITIES = "qrels.probs"  # only where pairs were drawn at random
 GRADES_PICTURE, CONFUSION_PICTURE = "pictures/grades.svg", "pictures/confusion.svg"
@@ -94,7 +94,7 @@ class _GrowingFile:
 
 
 class TruthWriter:
-    """Writes the ground truth in every format but those in `without`, in one pass. `about`: metadata that the files contain."""
+    """Writes the ground truth in every format except `without`, in one pass. `about`: metadata for the files."""
 
     def __init__(
         self,

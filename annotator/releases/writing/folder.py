@@ -1,8 +1,8 @@
 """Write a release's folder under a hidden name, then rename it, so that a release is whole or absent.
 
 (1) Files are written, hashed and synced in a hidden folder `.<version>.<random>.partial` beside the target; (2) the rows are
-committed with the text of SHA256SUMS; (3) one rename puts the folder in place. Rows come first, because nobody vouches for a
-folder without rows. Killed before (2), nothing is recorded; the next publish, release command or server start removes the
+committed with the text of SHA256SUMS; (3) one rename puts the folder in place. Rows come first, because a folder without
+rows is no release. Killed before (2), nothing is recorded; the next publish, release command or server start removes the
 hidden folder (one with SHA256SUMS only after a day). Killed after (2), they find it by its SHA256SUMS (`find_whole_partial`)
 and rename it once its place is free. A lock on the dataset's folder (`hold_folder`), which the system releases when the
 process dies, keeps others from removing what is being written.
@@ -79,8 +79,7 @@ class PartialFolder:
 
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
-    """Keep others from removing hidden folders in this folder while the block runs. Several processes may hold it at
-    once.
+    """Keep other processes from removing hidden folders in this folder. Several may hold it at once.
 
     Raises StateError if the folder cannot be made.
     """
@@ -101,7 +100,7 @@ def hold_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def open_partial(target: Path) -> Iterator[PartialFolder]:
-    """Open a hidden folder beside `target`: sealed if the block succeeds, removed if it fails.
+    """Open a hidden folder next to `target`; seal it if the block succeeds, remove it if the block fails.
 
     Raises StateError if the disk refuses (full, not writable).
     """
@@ -140,7 +139,7 @@ def put_in_place(partial: Path, target: Path) -> None:
 
 
 def find_whole_partial(target: Path, sums: str) -> Path | None:
-    """Return the hidden folder of this release in which every file agrees with `sums`, None if there is none."""
+    """Return the complete hidden folder of this release, with these SHA256SUMS, or None."""
     for partial in sorted(target.parent.glob(f".{target.name}.*.partial")):
         if read_sums(partial) == sums and not find_faults(partial):
             return partial
@@ -148,7 +147,7 @@ def find_whole_partial(target: Path, sums: str) -> Path | None:
 
 
 def read_sums(folder: Path) -> str | None:
-    """Return the text of the folder's SHA256SUMS, None if there is none."""
+    """Return the text of the folder's SHA256SUMS, or None."""
     try:
         return (folder / SUMS).read_text("utf-8")
     except (OSError, UnicodeDecodeError):
@@ -179,7 +178,7 @@ def sweep(folder: Path, *, now: datetime, recorded: Collection[str] = ()) -> Non
 
 
 def is_abandoned(folder: Path, started_at: datetime, *, now: datetime) -> bool:
-    """Return whether whoever began to publish into this folder is gone: nobody holds it, or that was long ago."""
+    """Return whether the publishing process has ended: nobody holds the folder, or it began long ago."""
     if now - started_at > STALE_AFTER:
         return True
     try:

@@ -176,7 +176,7 @@ def _list_versions(session: Session, dataset_pk: int) -> dict[int, int]:
 def _list_judgments(
     session: Session, chosen: ColumnElement[bool], versions: Mapping[int, int]
 ) -> dict[int, list[GivenJudgment]]:
-    """Return the current judgments by pair_pk, without those put off ("later")."""
+    """Return the current judgments by pair_pk, without postponed ones ("later")."""
     statement = (
         select(
             col(CurrentJudgmentRow.pair_pk),

@@ -1,4 +1,4 @@
-"""Draw the pictures of a release as SVG text: the distribution of grades, and who agrees with whom.
+"""Draw the pictures of a release as SVG text: the distribution of grades, and the agreement of annotators.
 
 Deterministic. No scripts, fonts or links, so that it renders wherever Markdown does. Its own background follows the reader's
 colour scheme; text contrast is at least 4.5:1; a title and a description hold every number.

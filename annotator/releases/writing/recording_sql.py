@@ -1,9 +1,9 @@
 """Record the rows of a large release in parts, each in a short transaction, for SQLite, where one transaction writes at a time.
 
 A million qrels take some ten seconds, and in one transaction nobody could label meanwhile. So `release_recording` reserves the key
-of the release, the rows go in under this key, and the row in `release` comes last: until then nobody reads any of it, since every
-reader starts from that row. What a killed publish left is removed, also in parts; the database lets go of rows only as long as
-their release is not published (migration 0024). On PostgreSQL writers do not wait for each other: one transaction records all.
+of the release, the rows are stored under this key, and the row in `release` comes last: every reader starts from that row, so
+nobody reads the others before. Rows of a killed publish are removed, also in parts; the database allows that only until their
+release is published (migration 0024). On PostgreSQL writers do not wait for each other: one transaction records all.
 """
 
 from collections.abc import Iterator

@@ -200,7 +200,7 @@ class _ReleaseRows:
 
 
 def _list_row(pair: ReleasePair) -> tuple[Any, ...]:
-    """Return what is recorded of a qrel: the columns `releases_sql.QREL_COLUMNS` after its position."""
+    """Return the stored row of a qrel: the columns `releases_sql.QREL_COLUMNS` after its position."""
     imported = pair.kept.key if pair.kept else None
     return pair.query_id, pair.doc_id, pair.grade, pair.status, list_keys(pair), pair.decision, imported
 
