@@ -194,7 +194,7 @@ def _publish(
     locks: ExitStack,
     sign_with: Path | None,
 ) -> Release:
-    """Write, record and put in place. `locks`, from the first file on: nobody removes what is being written."""
+    """Write, record and put in place. `locks`: keeps the lock on the folder from the first file on, so that nobody removes it."""
     version, note, exports_dir = order.version, order.note, target.parent.parent
     with without_cycle_search(), database.read() as session:
         row = find_dataset(session, dataset)

@@ -26,7 +26,7 @@ KEY_KINDS = ("ssh-", "ecdsa-", "sk-ssh-", "sk-ecdsa-")
 def check_key(key: Path) -> None:
     """Raise ValidationError or StateError if the key cannot sign; called before anything is written.
 
-    Signs an empty text where nobody can be asked. A key that asks (for its passphrase, for a touch) is only known to be
+    Signs an empty text without asking anybody. A key that asks (for its passphrase, for a touch) is only known to be
     good when the release is signed.
     """
     if not key.is_file():
@@ -143,7 +143,7 @@ def _find_program() -> str:
 
 
 def _run_without_asking(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
-    """Run ssh-keygen without a terminal and without a window to ask in."""
+    """Run ssh-keygen so that it cannot ask for a passphrase, neither in the terminal nor in a window."""
     environment = {
         name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")
     }

@@ -27,7 +27,7 @@ class VerifiedFile:
     """An open file that had the published bytes when it was opened. `size` is in bytes. Close it after use."""
 
     def __init__(self, name: str, file: BinaryIO, sha256: str) -> None:
-        """Hash the file. Raises ConflictError if its hash is another."""
+        """Hash the file. Raises ConflictError if the hash differs from the expected one."""
         self.name, self.sha256 = name, sha256
         self._file = file
         self._pieces: list[bytes] = []

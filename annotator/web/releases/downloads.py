@@ -189,7 +189,7 @@ def _name_as(name: str) -> dict[str, str]:
 def zip_pieces(files: Mapping[str, "VerifiedFile"], *, folder: str, at: datetime) -> Iterator[bytes]:
     """Yield a zip of the files below `folder/`, piece by piece while they are read.
 
-    `at`: the time that its entries bear.
+    `at`: the time of its entries.
     """
     sink = _ZipSink()
     moment = max(at.astimezone(UTC), EARLIEST).timetuple()[:6]

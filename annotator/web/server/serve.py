@@ -251,7 +251,7 @@ def _log_forced_end() -> None:
 
 
 def bind(host: str, port: int, backlog: int) -> socket.socket:
-    """Return a socket to listen on, from which every accepted connection sends what it has at once (TCP_NODELAY).
+    """Return a bound socket; its accepted connections send data at once (TCP_NODELAY).
 
     Streamlit names no protocol when it binds; asyncio then leaves Nagle's algorithm on, the body of an answer waits
     until its head is acknowledged, and a browser takes 40 ms for that: docs/streamlit.md.

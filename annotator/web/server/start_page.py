@@ -55,8 +55,8 @@ def read_start_page() -> str:
 def describe_labeling(scope: Scope, database: Database) -> str:
     """Return the `<meta>` by which the page asks for the first pairs; "" unless the person may label the dataset in the address.
 
-    An answered pair that is opened (`pair` in the address) comes first, so then nothing is asked for. Who has a role on every
-    dataset has one on a name without a dataset too, so that name is looked up.
+    "" also if the address opens an answered pair (`pair`), which comes first. The dataset is looked up, because people with a
+    role on all datasets have one on a name that does not exist.
     """
     person: SignedIn | None = scope.get("state", {}).get("signed_in")
     parameters = QueryParams(scope["query_string"])
