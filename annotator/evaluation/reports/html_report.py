@@ -1,25 +1,22 @@
-"""Write the evaluation as one self-contained HTML page, to send, print and keep.
+"""Write an evaluation as one self-contained HTML page, to send, print and keep.
 
-This file chooses and orders what the page shows; `templates/report.html.jinja` holds its words, which `tr` translates, and
-its HTML. The same evaluation, time and language give the same bytes. Jinja escapes every value. Every chart has its
-numbers in a table that opens below it.
+This module draws the charts; the sections of the page are in `templates/sections.jinja`. The same evaluation, time and
+language give the same bytes. Jinja escapes every value. Every chart has its numbers in a table that opens below it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cache, partial
+from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-
-from annotator.domain.figures import show_interval, show_number, show_p, show_percent
+from annotator.domain.figures import NOTHING, show_interval, show_number
 from annotator.domain.svg import clean, colour_share
-from annotator.evaluation.dataset_analysis.robustness import LENIENT, STRICT, Robustness
+from annotator.evaluation.dataset_analysis.holes import JudgingNeed
+from annotator.evaluation.dataset_analysis.robustness import Robustness
 from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.evaluate import FIRST_DEPTH, NOT_COMPARED, Evaluation
 from annotator.evaluation.failed_queries import find_relevance_threshold
-from annotator.evaluation.profiles.profile import MEAN_OVER, describe_conventions
 from annotator.evaluation.records import Gain, Measure
 from annotator.evaluation.reports.html_charts import (
     MOST_BARS,
@@ -34,19 +31,16 @@ from annotator.evaluation.reports.html_charts import (
     draw_query_bars,
 )
 from annotator.evaluation.reports.html_sweeps import draw_sweeps
-from annotator.evaluation.reports.markdown_report import (
-    NOTHING,
+from annotator.evaluation.reports.report_values import (
+    ReportedCell,
+    ReportedRow,
     Translate,
-    list_columns,
-    list_failed_queries,
-    list_rows,
-    show_targets,
+    make_environment,
+    render_report,
 )
-from annotator.evaluation.reports.recommendations import recommend
-from annotator.evaluation.reports.structure_report import list_figures
 from annotator.evaluation.scores.curves import RECALL_LEVELS, list_precision_and_recall, measure_depth_curve
 from annotator.evaluation.scores.grade_grid import GradeLookup
-from annotator.evaluation.targets import TargetCheck, list_shown_targets
+from annotator.evaluation.targets import TargetCheck
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -61,12 +55,12 @@ MOST_HOLES = 50
 MOST_POWER = 50
 MOST_POWER_DRAWN = 20
 MOST_COLUMNS = 7
-"""Scores beside each other; more of them stand below each other, where the systems are fewer."""
+"""Scores that fit side by side; if there are more of them, and fewer systems, each score gets a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """A cell whose background says how high its figure is."""
+    """A cell whose background shows how high its figure is."""
 
     text: str
     background: str = ""  # #rrggbb
@@ -75,7 +69,7 @@ class HeatCell:
 
 @dataclass(frozen=True, slots=True)
 class HeatRow:
-    """A row of a heat map. `number` is empty; the macro that draws matrices knows it."""
+    """A row of a heat map. `number` stays empty: the macro `matrix` also draws numbered rows."""
 
     name: str
     cells: tuple[HeatCell, ...]
@@ -84,7 +78,7 @@ class HeatRow:
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """The systems by groups of queries."""
+    """A table of systems by groups of queries."""
 
     caption: str
     columns: tuple[str, ...]
@@ -93,10 +87,10 @@ class HeatMap:
 
 @dataclass(frozen=True, slots=True)
 class DrawnDifferences:
-    """The forest plot of a measure. `drawn` of `total` comparisons are in it."""
+    """A measure's forest plot, which shows `drawn` of `total` comparisons."""
 
     measure: str
-    chart: Markup
+    chart: str
     drawn: int
     total: int
 
@@ -112,111 +106,59 @@ def render_html(
     checks: Sequence[TargetCheck] = (),
     expected_order: "SystemOrder | None" = None,
 ) -> str:
-    """Return the page. `program`: name and version; `checks`: the targets that were checked, else the profile's are shown."""
-    table = evaluation.table
-    targets = list_shown_targets(table, evaluation.profile, checks)
-    columns = list_columns(evaluation, targets)
-    recommendations, rules = recommend(evaluation, targets)
+    """Return the page.
+
+    `program`: name and version. `checks`: the targets that were checked; without any, the profile's targets are shown.
+    """
+    table, truth = evaluation.table, evaluation.table.truth
     main = next(
         (measure for measure in table.measures if measure.kind not in NOT_COMPARED), table.measures[0]
     )
     ranked = _rank_systems(evaluation, main)
-    holes = evaluation.dataset.holes
-    return (
-        _make_environment()
-        .get_template("report.html.jinja")
-        .render(
-            tr=tr,
-            language=language,
-            evaluation=evaluation,
-            table=table,
-            robustness=robustness,
-            expected_order=None if expected_order is None else expected_order.tabulate(),
-            title=" ".join(filter(None, (table.truth.name.rsplit("/", 1)[-1], table.truth.version))),
-            made_at=made_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M"),
-            program=program,
-            main=main,
-            columns=columns,
-            turned=len(columns) > MOST_COLUMNS and len(columns) > len(evaluation.systems),
-            target_cells=show_targets(columns, targets),
-            rows=list_rows(evaluation.systems, columns, targets),
-            checked=bool(targets),
-            depth=FIRST_DEPTH,
-            threshold=find_relevance_threshold(table.measures),
-            recommendations=recommendations,
-            rules=rules,
-            failed=list_failed_queries(evaluation),
-            failed_total=len({failure.query_id for failure in evaluation.failed_queries}),
-            differences=_draw_differences(evaluation, tr),
-            comparisons=_choose_comparisons(evaluation.comparisons, MOST_COMPARED),
-            **_draw_curves(evaluation, ranked, tr),
-            heat_maps=_make_heat_maps(evaluation, main, tr),
-            **_draw_queries(evaluation, ranked, main, tr),
-            sweeps=draw_sweeps(evaluation.sweeps, tr),
-            structure=[
-                (structure.system, figure)
-                for structure in evaluation.structure
-                for figure in list_figures(structure)
-            ],
-            saturation_chart=_draw_saturation(evaluation, tr),
-            power_chart=_draw_power(evaluation, main, tr),
-            variant_names={
-                LENIENT: tr("the highest grade for every disagreement"),
-                STRICT: tr("the lowest grade for every disagreement"),
-            },
-            power=evaluation.dataset.power[:MOST_POWER],
-            holes=holes,
-            holes_chart=Markup()
-            if holes is None or not holes.holes
-            else Markup(
-                draw_counts(
-                    tr("Unjudged in the top {depth}", depth=holes.cutoff),
-                    dict(sorted(holes.by_system.items(), key=lambda item: -item[1])[:MOST_DIFFERENCES]),
-                    name="holes-",
-                )
-            ),
-            most_holes=MOST_HOLES,
-            conventions=describe_conventions(evaluation.profile, table.measures),
-            mean_over=MEAN_OVER[evaluation.profile.mean_over],
-            most_lines=MOST_LINES,
-            most_bars=MOST_BARS,
-        )
+    return render_report(
+        "report.html.jinja",
+        _make_environment(),
+        evaluation,
+        tr=tr,
+        made_at=made_at,
+        program=program,
+        robustness=robustness,
+        checks=checks,
+        most_compared=MOST_COMPARED,
+        expected_order=expected_order,
+        language=language,
+        title=" ".join(filter(None, (truth.name.rsplit("/", 1)[-1], truth.version))),
+        main=main,
+        ranked=ranked,
+        most_columns=MOST_COLUMNS,
+        wins=_list_wins(evaluation, ranked),
+        differences=_draw_differences(evaluation, tr),
+        **_draw_curves(evaluation, ranked, tr),
+        heat_maps=_make_heat_maps(evaluation, main, tr),
+        **_draw_queries(evaluation, ranked, main, tr),
+        families=draw_sweeps(evaluation.sweeps, tr),
+        saturation_chart=_draw_saturation(evaluation, tr),
+        power_chart=_draw_power(evaluation, main, tr),
+        power=evaluation.dataset.power[:MOST_POWER],
+        holes_chart=_draw_holes(evaluation.dataset.holes, tr),
+        most_holes=MOST_HOLES,
+        most_lines=MOST_LINES,
+        most_bars=MOST_BARS,
     )
 
 
 @cache
 def _make_environment() -> "Environment":
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=ChoiceLoader(
-            [PackageLoader("annotator.evaluation.reports"), PackageLoader("annotator.domain")]
-        ),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_clean_value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {
-        "decimals": lambda figure: show_number(figure, 3),
-        "interval": lambda pair: show_interval(pair, between=" – "),
-        "percent": lambda share: show_percent(share, 0),
-        "signed": lambda figure: show_number(figure, 3, signed=True),
-        "thousands": show_number,
-        "p": partial(show_p, named=False),
-    }
-    return environment
+    return make_environment("parts.html.jinja", finalize=_clean_value, mark_figure=str)
 
 
 def _clean_value(value: object) -> object:
-    """Remove what XML refuses, and what turns the writing direction around it."""
+    """Remove characters that XML refuses or that change the writing direction of the text around them."""
     return value if hasattr(value, "__html__") else clean(str(value))
 
 
 def _rank_systems(evaluation: Evaluation, main: Measure) -> list[str]:
-    """Return the systems, the best by the main measure first."""
+    """Return the names of the systems, best first by the main measure."""
     return [
         system.system
         for system in sorted(
@@ -251,19 +193,24 @@ def _draw_differences(evaluation: Evaluation, tr: Translate) -> list[DrawnDiffer
             for comparison in shown
         ]
         title = tr("Differences on {measure}", measure=measure)
-        chart = Markup(draw_differences(title, rows, name=f"differences-{number}-"))
+        chart = draw_differences(title, rows, name=f"differences-{number}-")
         drawn.append(DrawnDifferences(measure, chart, len(shown), len(comparisons)))
     return drawn
 
 
-def _choose_comparisons(comparisons: Sequence[SystemComparison], most: int) -> Sequence[SystemComparison]:
-    if len(comparisons) <= most:
-        return comparisons
-    return sorted(comparisons, key=lambda comparison: not comparison.significant)[:most]
+def _list_wins(evaluation: Evaluation, ranked: Sequence[str]) -> list[ReportedRow]:
+    wins = evaluation.dataset.wins.values()
+    return [
+        ReportedRow(system, tuple(ReportedCell(show_number(by_system.get(system, 0))) for by_system in wins))
+        for system in ranked
+    ]
 
 
 def _draw_curves(evaluation: Evaluation, ranked: Sequence[str], tr: Translate) -> dict[str, Any]:
-    """Return the precision–recall curve and nDCG over its depth, drawn for the best systems, with all their numbers."""
+    """Return the template's values for two charts: precision over recall, and nDCG@K over K.
+
+    The charts show the best systems; the curves hold all.
+    """
     table, depth = evaluation.table, FIRST_DEPTH
     gain: Gain = next((measure.gain for measure in table.measures if measure.kind == "nDCG"), "grade")
     threshold = find_relevance_threshold(table.measures)
@@ -288,30 +235,26 @@ def _draw_curves(evaluation: Evaluation, ranked: Sequence[str], tr: Translate) -
     return {
         "recall_levels": RECALL_LEVELS,
         "precision_curves": {system: evaluation.precision_curves[system] for system in ranked},
-        "precision_chart": Markup(
-            draw_lines(
-                tr("Precision and recall"),
-                precision_lines,
-                x_label=tr("Recall"),
-                y_label=tr("Precision"),
-                x_range=(0.0, 1.0),
-                x_ticks=RECALL_LEVELS[::2],
-                name="precision-",
-            )
+        "precision_chart": draw_lines(
+            tr("Precision and recall"),
+            precision_lines,
+            x_label=tr("Recall"),
+            y_label=tr("Precision"),
+            x_range=(0.0, 1.0),
+            x_ticks=RECALL_LEVELS[::2],
+            name="precision-",
         )
         if precision_lines
-        else Markup(),
+        else "",
         "depth_curves": {system: depth_curves[system] for system in ranked},
-        "depth_chart": Markup(
-            draw_lines(
-                tr("nDCG@K over K"),
-                depth_lines,
-                x_label="K",
-                y_label="nDCG@K",
-                x_range=(1.0, float(depth)),
-                x_ticks=[float(rank) for rank in range(1, depth + 1)],
-                name="depth-",
-            )
+        "depth_chart": draw_lines(
+            tr("nDCG@K over K"),
+            depth_lines,
+            x_label="K",
+            y_label="nDCG@K",
+            x_range=(1.0, float(depth)),
+            x_ticks=[float(rank) for rank in range(1, depth + 1)],
+            name="depth-",
         ),
         "exponential": gain == "exponential",
     }
@@ -347,40 +290,34 @@ def _make_cell(value: float | None, low: float, high: float) -> HeatCell:
 def _draw_queries(
     evaluation: Evaluation, ranked: Sequence[str], main: Measure, tr: Translate
 ) -> dict[str, Any]:
-    """Return the bars of the main measure for each query, and a table of them; queries with the lowest mean first."""
+    """Return the template's values for the scores by query: a chart and the rows of its table.
+
+    Scores are of the main measure. The query with the lowest mean over systems comes first.
+    """
     table = evaluation.table
-    by_system: Mapping[str, Any] = {system.system: system.values[main.name] for system in table.systems}
-    means = [
-        sum(values) / len(values)
-        if (values := [float(scores[row]) for scores in by_system.values() if scores[row] == scores[row]])
-        else 0.0
-        for row in range(len(table.query_ids))
-    ]
+    by_system = {system.system: system.values[main.name].tolist() for system in table.systems}
+    means = []
+    for scores in zip(*by_system.values(), strict=True):
+        defined = [score for score in scores if score == score]
+        means.append(sum(defined) / len(defined) if defined else 0.0)
     order = sorted(range(len(means)), key=means.__getitem__)[:MOST_QUERIES]
-    scores = {system: [float(by_system[system][row]) for row in order] for system in ranked}
+    query_ids = [table.query_ids[row] for row in order]
     return {
         "query_rows": [
-            (
-                table.query_ids[row],
-                table.truth.texts.get(table.query_ids[row], ""),
-                [_show_score(scores[system][index]) for system in ranked],
-            )
-            for index, row in enumerate(order)
+            (query_id, table.truth.texts.get(query_id, ""), [by_system[system][row] for system in ranked])
+            for row, query_id in zip(order, query_ids, strict=True)
         ],
-        "ranked": ranked,
-        "queries_chart": Markup(
-            draw_query_bars(
-                tr("{measure} by query", measure=main.name),
-                scores,
-                query_ids=[table.query_ids[row] for row in order],
-                name="queries-",
-            )
+        "queries_chart": draw_query_bars(
+            tr("{measure} by query", measure=main.name),
+            {system: [by_system[system][row] for row in order] for system in ranked},
+            query_ids=query_ids,
+            name="queries-",
         ),
     }
 
 
-def _draw_saturation(evaluation: Evaluation, tr: Translate) -> Markup:
-    """Return, for each measure, on how many queries it tells systems apart; nothing to draw for one system."""
+def _draw_saturation(evaluation: Evaluation, tr: Translate) -> str:
+    """Draw for each measure on how many queries the systems' scores differ. Return "" with fewer than two systems."""
     rows = [
         DrawnParts(
             saturation.measure,
@@ -394,13 +331,13 @@ def _draw_saturation(evaluation: Evaluation, tr: Translate) -> Markup:
         if saturation.queries
     ]
     if len(evaluation.systems) < 2 or not rows:
-        return Markup()
+        return ""
     names = (tr("Scores differ"), tr("Same for all systems"), tr("1.0 for all systems"))
-    return Markup(draw_parts(tr("Which measures can rank these systems"), rows, names, name="saturation-"))
+    return draw_parts(tr("Which measures can rank these systems"), rows, names, name="saturation-")
 
 
-def _draw_power(evaluation: Evaluation, main: Measure, tr: Translate) -> Markup:
-    """Return the differences on the main measure beside the smallest ones that the queries can show."""
+def _draw_power(evaluation: Evaluation, main: Measure, tr: Translate) -> str:
+    """Draw the largest differences on the main measure, each with the smallest one that the queries can detect."""
     powers = [power for power in evaluation.dataset.power if power.measure == main.name]
     largest = sorted(powers, key=lambda power: -abs(power.difference))[:MOST_POWER_DRAWN]
     rows = [
@@ -414,11 +351,13 @@ def _draw_power(evaluation: Evaluation, main: Measure, tr: Translate) -> Markup:
         if power.detectable is not None
     ]
     if not rows:
-        return Markup()
-    return Markup(
-        draw_differences(tr("Smallest difference that these queries can detect"), rows, name="power-")
-    )
+        return ""
+    return draw_differences(tr("Smallest difference that these queries can detect"), rows, name="power-")
 
 
-def _show_score(value: float) -> str:
-    return show_number(value, 3)
+def _draw_holes(need: JudgingNeed | None, tr: Translate) -> str:
+    if need is None or not need.holes:
+        return ""
+    most_first = sorted(need.by_system.items(), key=lambda item: -item[1])
+    title = tr("Unjudged in the top {depth}", depth=need.cutoff)
+    return draw_counts(title, dict(most_first[:MOST_DIFFERENCES]), name="holes-")
