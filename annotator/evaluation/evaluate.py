@@ -1,7 +1,7 @@
 """Evaluate systems against a truth: scores, comparisons, groups of queries, and what the dataset can tell.
 
-`evaluate_runs` reads run after run and keeps of each only its scores and its first results, so that memory does not grow
-with the length of the runs.
+`evaluate_runs` reads one run at a time and keeps only its scores and its first results, so that memory does not grow with
+the length of the runs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from annotator.evaluation.differences.comparison import (
     SystemComparison,
     compare_systems,
     count_wins,
-    find_best_by_group,
+    find_best_systems,
 )
 from annotator.evaluation.differences.power import ComparisonPower, measure_powers
 from annotator.evaluation.differences.sweep import Sweep, SweepCell, measure_sweeps
@@ -44,6 +44,7 @@ from annotator.evaluation.scores.summary import (
     LatencyPercentiles,
     ScoreSpread,
     group_rows,
+    list_group_fields,
     measure_coverage,
     measure_latency,
     measure_spread,
@@ -55,26 +56,24 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 NOT_COMPARED: frozenset[Kind] = frozenset(("Judged", "FirstRank", "TFFU"))
-"""Measures that say nothing about quality, or of which a lower value is better."""
+"""Measures that say nothing about quality, or for which lower is better."""
 BEST_IS_1: frozenset[Kind] = frozenset(("nDCG", "R", "AP", "RR", "Success"))
-"""A perfect list scores 1 by these measures, on every query that has a relevant document."""
+"""Measures by which a perfect list scores 1 on every query that has a relevant document."""
 FIRST_DEPTH = 10
-"""The first results that show where a query fails and how scores grow with depth."""
+"""How many first results decide whether a query fails; curves over depth end here too."""
 FEW_JUDGED = 0.9
-"""Below this share of judged documents a score says so in the first sentences."""
-
-
+"""A sentence warns of a score whose share of judged documents is below this."""
 LARGE_FALL = 0.05
-"""A score of judged documents says so in the first sentences if other systems' unjudged results can lower it so far."""
+"""A sentence warns of a score that the unjudged results of other systems can lower by this much or more."""
 MOST_SATURATED = 3
-"""Measures that get a sentence each; of more the first sentences name one, and the chapter on the dataset all."""
+"""Up to this many saturated measures get a sentence each; more of them share one sentence."""
 MOST_VERDICTS = 5
-"""Verdicts among the sentences, on one measure that shows a difference; `comparisons` has all of them."""
+"""Verdicts among the sentences, all on one measure; `comparisons` has all verdicts."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationOptions:
-    """What to compute beside the scores."""
+    """What to compute in addition to the scores."""
 
     baseline: str | None = None  # None: every two systems are compared
     group_by: tuple[str, ...] = ()  # fields of queries
@@ -107,18 +106,18 @@ class SystemSummary:
 
 @dataclass(frozen=True, slots=True)
 class QueryGroup:
-    """The systems over the queries that share a value of a field, and the best ones by measure."""
+    """The queries that share a value of a field: a summary of each system, and the best systems."""
 
     field: str
     value: str
     queries: int
     systems: tuple[SystemSummary, ...]
-    best: Mapping[str, tuple[str, ...]]  # by measure
+    best: Mapping[str, tuple[str, ...]]  # by measure; several systems if their means are equal
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetAnalysis:
-    """What the dataset can tell about these systems."""
+    """What the dataset can tell about these systems, beyond their scores."""
 
     saturation: tuple[MeasureSaturation, ...]
     power: tuple[ComparisonPower, ...]
@@ -130,7 +129,12 @@ class DatasetAnalysis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """Everything known about these systems on this truth."""
+    """Everything known about these systems on this truth.
+
+    `first_results`: the first FIRST_DEPTH results of each system, or more if the measure of `holes` has a larger cutoff.
+    `precision_curves`: by system, as `measure_precision_curve` returns them. `failed_queries`: a system has no expected
+    document among the first FIRST_DEPTH results.
+    """
 
     table: ScoreTable
     profile: Profile
@@ -141,15 +145,14 @@ class Evaluation:
     comparisons: tuple[SystemComparison, ...]
     dataset: DatasetAnalysis
     sentences: tuple[Message, ...]  # most important first
-    first_results: tuple[
-        RankedRun, ...
-    ]  # FIRST_DEPTH of each system, or up to the cutoff of the measure of `holes`
-    precision_curves: Mapping[str, tuple[float, ...] | None]  # by system: see curves.py
-    failed_queries: tuple[FailedQuery, ...]  # without an expected document among the first FIRST_DEPTH
-    structure: tuple[RunStructure, ...] = ()  # of the systems whose runs or truth have fields for it
-    sweeps: tuple[Sweep, ...] = ()  # by measure: families of systems that differ in parameters
+    first_results: tuple[RankedRun, ...]
+    precision_curves: Mapping[str, tuple[float, ...] | None]
+    failed_queries: tuple[FailedQuery, ...]
+    structure: tuple[RunStructure, ...] = ()  # only systems whose runs or truth have fields for it
+    sweeps: tuple[Sweep, ...] = ()  # one for each measure and family of systems
 
 
+@ONE_THREAD.limit()
 def evaluate_runs(
     truth: Truth,
     runs: Iterable[RankedRun],
@@ -158,47 +161,12 @@ def evaluate_runs(
     scoring: ScoringOptions | None = None,
     options: EvaluationOptions | None = None,
 ) -> Evaluation:
-    """Evaluate `runs`, which are taken one after the other, against `truth` by the conventions of `profile`.
+    """Evaluate `runs` against `truth` by the conventions of `profile`. Runs are read one at a time.
 
-    Raises ValidationError for a system that comes twice, an unknown baseline, a run without a common query, an unknown
+    Raises ValidationError for a repeated system, an unknown baseline, a run that shares no query with the truth, an unknown
     measure, and a field to group by that no query has.
     """
-    with ONE_THREAD.limit():
-        return _evaluate_runs(
-            truth, runs, profile, scoring or ScoringOptions(), options or EvaluationOptions()
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class SystemRanking:
-    """The systems' means and intervals, and which of them differ: the part of an evaluation that ranks them."""
-
-    systems: tuple[SystemSummary, ...]
-    comparisons: tuple[SystemComparison, ...]
-
-
-def rank_systems(
-    truth: Truth, runs: Iterable[RankedRun], profile: Profile, *, scoring: ScoringOptions
-) -> SystemRanking:
-    """Return what `evaluate_runs` says of the same systems, without what else it analyses, in half the time.
-
-    Raises ValidationError for a system that comes twice, a run without a common query and an unknown measure.
-    """
-    options = EvaluationOptions()
-    with ONE_THREAD.limit():
-        table = score_runs(truth, runs, profile, scoring)
-        return SystemRanking(
-            _summarize_systems(table, options), _compare(table, _list_matrices(table), options)
-        )
-
-
-def _evaluate_runs(
-    truth: Truth,
-    runs: Iterable[RankedRun],
-    profile: Profile,
-    scoring: ScoringOptions,
-    options: EvaluationOptions,
-) -> Evaluation:
+    scoring, options = scoring or ScoringOptions(), options or EvaluationOptions()
     scorer = RunScorer.prepare(truth, profile, scoring)
     scored: dict[str, SystemScores] = {}
     first_results: list[RankedRun] = []
@@ -253,6 +221,27 @@ def _evaluate_runs(
     return replace(evaluation, sentences=tuple(_list_sentences(evaluation)))
 
 
+@dataclass(frozen=True, slots=True)
+class SystemRanking:
+    """The part of an evaluation that ranks systems: their means with intervals, and their comparisons."""
+
+    systems: tuple[SystemSummary, ...]
+    comparisons: tuple[SystemComparison, ...]
+
+
+@ONE_THREAD.limit()
+def rank_systems(
+    truth: Truth, runs: Iterable[RankedRun], profile: Profile, *, scoring: ScoringOptions
+) -> SystemRanking:
+    """Return the summaries and comparisons of `evaluate_runs` without its other analyses, in half the time.
+
+    Raises ValidationError for a repeated system, a run that shares no query with the truth, and an unknown measure.
+    """
+    options = EvaluationOptions()
+    table = score_runs(truth, runs, profile, scoring)
+    return SystemRanking(_summarize_systems(table, options), _compare(table, _list_matrices(table), options))
+
+
 def _list_sweeps(measures: Sequence[Measure], systems: Sequence[SystemSummary]) -> Iterator[Sweep]:
     for measure in measures:
         if measure.kind not in NOT_COMPARED:
@@ -267,7 +256,7 @@ def _list_sweeps(measures: Sequence[Measure], systems: Sequence[SystemSummary]) 
 
 
 def cut_run(run: RankedRun, depth: int) -> RankedRun:
-    """Return the run with at most `depth` results per query, without signals, and only the documents among them."""
+    """Return the run with at most `depth` results per query, without scores, signals, latencies and notes."""
     kept = [
         slice(int(start), min(int(start) + depth, int(stop)))
         for start, stop in zip(run.starts[:-1], run.starts[1:], strict=True)
@@ -281,7 +270,7 @@ def cut_run(run: RankedRun, depth: int) -> RankedRun:
 
 @dataclass(frozen=True, slots=True)
 class _MeasureMatrix:
-    """The scores of all systems on the queries for which every system has one: queries x systems."""
+    """`values`: queries x systems, only queries on which every system has a score; `rows`: their rows in the table."""
 
     measure: Measure
     query_ids: tuple[str, ...]
@@ -356,31 +345,22 @@ def _summarize_groups(table: ScoreTable, field: str) -> list[QueryGroup]:
             say(
                 "No query has the field {field!r}. Choose one of: {names}",
                 field=field,
-                names=join_first(_list_fields(table)) or say("no fields"),
+                names=join_first(list_group_fields(table.truth)) or say("no fields"),
             )
         )
-    names = [system.system for system in table.systems]
     summarized = []
     for value, rows in groups.items():
         best = {}
         for measure in table.measures:
             if measure.kind in NOT_COMPARED:
                 continue
-            scores = {
-                name: system.values[measure.name][rows]
-                for name, system in zip(names, table.systems, strict=True)
-            }
+            scores = {system.system: system.values[measure.name][rows] for system in table.systems}
             defined = {name: values[~np.isnan(values)] for name, values in scores.items()}
             if all(len(values) for values in defined.values()):
-                means = {name: np.array([values.mean()]) for name, values in defined.items()}
-                best[measure.name] = find_best_by_group(means, [value])[value][0]
+                best[measure.name] = find_best_systems(defined)
         systems = tuple(_summarize_rows(table, system, rows) for system in table.systems)
         summarized.append(QueryGroup(field, value, len(rows), systems, best))
     return summarized
-
-
-def _list_fields(table: ScoreTable) -> list[str]:
-    return list(dict.fromkeys(name for fields in table.truth.fields.values() for name in fields))
 
 
 def _analyze_dataset(
@@ -421,7 +401,7 @@ def _analyze_dataset(
 def _find_holes(
     scorer: RunScorer, table: ScoreTable, first_results: Sequence[RankedRun]
 ) -> JudgingNeed | None:
-    """Return the holes over the queries on which systems are compared; None without a measure to order systems by."""
+    """Return the holes in the queries on which systems are compared; None without a measure to order systems by."""
     measure = choose_order_measure(table.measures)
     if measure is None:
         return None
@@ -448,7 +428,7 @@ def _count_single_relevant(table: ScoreTable) -> int:
 
 
 def _list_sentences(evaluation: Evaluation) -> list[Message]:
-    """Return what a reader has to know, the most important first."""
+    """Return the key results, most important first."""
     table, dataset = evaluation.table, evaluation.dataset
     sentences: list[Message] = []
     if not table.comparable:
@@ -490,7 +470,7 @@ def _list_sentences(evaluation: Evaluation) -> list[Message]:
 
 
 def _list_unanswerable_sentences(table: ScoreTable) -> list[Message]:
-    """Return a sentence about queries without a relevant document, and one about queries that the profile leaves out."""
+    """Return at most one sentence on queries without a relevant document and one on queries in no mean."""
     sentences: list[Message] = []
     for measure in table.measures:
         if measure.kind in BEST_IS_1:
@@ -524,7 +504,7 @@ def _list_unanswerable_sentences(table: ScoreTable) -> list[Message]:
 
 
 def _list_identical_sentences(evaluation: Evaluation) -> list[Message]:
-    """Return a sentence for every two systems that no measure tells apart on any query."""
+    """Return a sentence for each pair of systems with equal scores on every query and measure."""
     differing: dict[tuple[str, str], bool] = {}
     for comparison in evaluation.comparisons:
         pair = (comparison.a, comparison.b)
@@ -537,7 +517,7 @@ def _list_identical_sentences(evaluation: Evaluation) -> list[Message]:
 
 
 def _list_saturation_sentences(dataset: DatasetAnalysis) -> list[Message]:
-    """Return a sentence for each measure that ranks these systems poorly, or one for all of a kind if there are many."""
+    """Return a sentence for each measure that ranks these systems poorly, or one sentence if there are many."""
     poor = [saturation for saturation in dataset.saturation if saturation.sentence]
     useless = [saturation for saturation in poor if saturation.saturated]
     narrow = [saturation for saturation in poor if not saturation.saturated]
@@ -570,7 +550,7 @@ def _list_saturation_sentences(dataset: DatasetAnalysis) -> list[Message]:
 
 
 def choose_power(power: Sequence[ComparisonPower]) -> list[ComparisonPower]:
-    """Return what the queries can show on one measure, the largest difference first: the first nDCG, or else the first measure."""
+    """Return the entries of the main measure (`choose_main_measure`), largest difference first."""
     main = choose_main_measure([entry.measure for entry in power])
     return sorted(
         (entry for entry in power if entry.measure == main), key=lambda entry: -abs(entry.difference)
@@ -583,7 +563,7 @@ def choose_main_measure(names: Sequence[str]) -> str | None:
 
 
 def _list_winner_sentences(dataset: DatasetAnalysis) -> list[Message]:
-    """Return a sentence for every two kinds of nDCG, by gain or cutoff, that name different systems as the best."""
+    """Return a sentence for each two nDCG measures whose best systems differ."""
     best = {
         name: order.systems[0] for name, order in dataset.order.items() if name.startswith(("nDCG", "NDCG"))
     }
@@ -605,9 +585,10 @@ def _list_winner_sentences(dataset: DatasetAnalysis) -> list[Message]:
 
 
 def _list_judged_sentences(evaluation: Evaluation) -> list[Message]:
-    """Return a sentence on the score that the unjudged results could change most, if few of its documents are judged.
+    """Return at most one sentence on a score that unjudged results make uncertain.
 
-    Otherwise on the score that could only fall, by how much, if that is LARGE_FALL or more.
+    If scores have a share of judged documents below FEW_JUDGED: on the one with the widest bounds. Otherwise: on the score
+    that cannot rise and could fall most, if by LARGE_FALL or more.
     """
     uncertain = [
         (highest - lowest, name, system.system, summary.score, lowest, highest)

@@ -1,7 +1,7 @@
 """Find the queries on which a system fails: none of the expected documents is among its first results.
 
-Expected are the documents of at least the grade from which the measures count a document as relevant. A query without
-one cannot fail.
+The expected documents of a query have at least the grade from which the measures count a document as relevant. A query
+without such a document cannot fail.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,22 +12,22 @@ from annotator.evaluation.records import Grades, Measure, RankedRun
 
 @dataclass(frozen=True, slots=True)
 class FailedQuery:
-    """A query whose expected documents a system does not have among its first results."""
+    """A query for which a system has no expected document among its first results."""
 
     system: str
     query_id: str
-    late_ranks: Mapping[str, int]  # of the expected documents that stand below the first results
+    late_ranks: Mapping[str, int]  # by doc_id: ranks of expected documents below the first results
 
 
 def find_relevance_threshold(measures: Sequence[Measure]) -> int:
-    """Return the lowest relevant grade of the first measure that says one; 1 if none does."""
+    """Return the lowest relevant grade of the first measure that has one; 1 if no measure has one."""
     return next((measure.relevant_from for measure in measures if measure.relevant_from), 1)
 
 
 def list_expected_documents(
     grades: Grades, query_ids: Sequence[str], threshold: int
 ) -> dict[str, tuple[str, ...]]:
-    """Return the documents of at least this grade by query, the highest grade first; no query without any."""
+    """Return {query_id: documents of at least this grade, highest grade first}. Queries without any are left out."""
     expected = {}
     for query_id in query_ids:
         documents = grades.get(query_id, {})
@@ -40,7 +40,7 @@ def list_expected_documents(
 def find_failed_queries(
     run: RankedRun, expected: Mapping[str, Sequence[str]], depth: int
 ) -> list[FailedQuery]:
-    """Return the queries of `expected` whose documents are not among the first `depth` results of `run`."""
+    """Return the queries of `expected` for which no document is among the first `depth` results of `run`."""
     positions = {query_id: index for index, query_id in enumerate(run.query_ids)}
     failed = []
     for query_id, documents in expected.items():

@@ -1,7 +1,6 @@
 """Say which system leads on one measure, and which others cannot be told apart from it.
 
-Pure. Two systems can be told apart if the paired test of their difference is significant after Holm's correction
-(`differences/comparison.py`).
+Two systems can be told apart if their difference is significant after Holm's correction (`differences/comparison.py`).
 """
 
 from collections.abc import Sequence
@@ -17,9 +16,9 @@ NO_GRADES = say("No pair has a settled grade yet.")
 
 @dataclass(frozen=True, slots=True)
 class LeadingSystem:
-    """The system with the highest mean of `measure`; without one, `why`.
+    """The system with the highest mean of `measure`; None if there is none, and `why`.
 
-    `close`: the systems that cannot be told apart from it, best first. `systems`: how many were compared.
+    `close`: the systems that cannot be told apart from it, best first. `systems`: the number of systems compared.
     """
 
     system: str | None
@@ -65,7 +64,7 @@ def find_leading_system(ranking: SystemRanking, measure: str) -> LeadingSystem:
 
 
 def _list_close(ranking: SystemRanking, measure: str, leader: str, others: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the others whose difference from the leader chance may explain."""
+    """Return the other systems without those that differ significantly from the leader."""
     apart = {
         system
         for comparison in ranking.comparisons

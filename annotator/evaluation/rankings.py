@@ -1,4 +1,4 @@
-"""Records of one query's ranked lists side by side, and of what changed between two releases on the same runs."""
+"""Records: the ranked lists of one query, and how scores of the same runs changed between two releases."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ GradeState = Literal["graded", "unsettled", "waiting", "not pooled"]
 class RankedResult:
     """A document in a system's list, with its grade in the truth.
 
-    `state`: `graded`; `unsettled`, judged but without a settled grade; `waiting`, in the pool and not judged; `not pooled`,
-    nobody is asked to judge it.
+    `state`: `graded`; `unsettled` (judged, without a settled grade); `waiting` (in the pool, not judged);
+    `not pooled` (not in the pool).
     """
 
     rank: int  # from 1
@@ -26,7 +26,7 @@ class RankedResult:
 class QueryRankings:
     """The systems' lists for one query.
 
-    `missed`: relevant documents that no system has among its first results, highest grades first. Their rank is 0.
+    `missed`: relevant documents that no list has, highest grades first. Their rank is 0.
     """
 
     query_id: str
@@ -35,16 +35,16 @@ class QueryRankings:
     systems: Mapping[str, tuple[RankedResult, ...]]  # best first
     depth: int
     missed: tuple[RankedResult, ...]
-    not_pooled: tuple[str, ...]  # doc_ids in the lists that are not in the pool, each once
-    hidden: int  # judged ones among `to_judge`
+    not_pooled: tuple[str, ...]  # doc_ids of the lists that are not in the pool, without repeats
+    hidden: int  # judged pairs among `to_judge`
     to_judge: int = (
-        0  # all pairs of it that the lead may still judge; above 0, everything from `systems` on is empty
+        0  # pairs of the query that the lead may still judge; above 0, `systems` and what follows are empty
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreMove:
-    """What became of a system's mean between two releases. None where the mean is undefined."""
+    """A system's mean on two releases; None if undefined."""
 
     system: str
     measure: str
@@ -58,7 +58,7 @@ class ScoreMove:
 
 @dataclass(frozen=True, slots=True)
 class GradeMove:
-    """A grade that changed between two releases; None: unjudged there. `ranks`: where each system has the document."""
+    """A grade that changed between two releases; None: unjudged. `ranks`: the document's rank by system."""
 
     query_id: str
     doc_id: str
@@ -69,7 +69,7 @@ class GradeMove:
 
 @dataclass(frozen=True, slots=True)
 class QueryMove:
-    """A query whose scores moved, with the grades behind it. `changes`: by system, where the score is another."""
+    """A query with changed scores, and its changed grades. `changes`: {system: difference}, only changed scores."""
 
     query_id: str
     text: str
@@ -78,20 +78,20 @@ class QueryMove:
 
     @property
     def largest(self) -> float:
-        """How far the score moved that moved most."""
+        """Return the largest change of a score, without its sign."""
         return max(map(abs, self.changes.values()), default=0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseEvaluationChange:
-    """The same runs on two releases. `queries`: those whose `measure` moved, most moved first, of too many the first ones."""
+    """The same runs on two releases. `queries`: those with the largest changes of `measure`, largest first."""
 
     before: str
     after: str
     measure: str
     moves: tuple[ScoreMove, ...]
     queries: tuple[QueryMove, ...]
-    moved_queries: int  # all of them
+    moved_queries: int  # number of queries with a changed score, also those that are not in `queries`
     queries_before: int  # over which the means are taken
     queries_after: int
-    changed_grades: int  # of all queries, whether a system lists the document or not
+    changed_grades: int  # of all queries, also of documents that no system lists

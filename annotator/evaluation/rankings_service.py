@@ -1,8 +1,8 @@
-"""Show what the scores rest on: the ranked lists of one query with their grades, their documents, and what a release moved.
+"""Show leads what the scores rest on: ranked lists with grades, documents, and changes between two releases.
 
-For leads. The lists of a query with a pair that the lead may still judge are hidden: they tell the ranks that systems gave
-it. What is shown is recorded before it is returned.
-The grades of a release are public: they are shown and recorded, as on the page Releases.
+For leads. The lists of a query are hidden while the lead may still judge one of its pairs, because they show its ranks.
+Every grade shown is recorded before it is returned. The grades of a release are public: they are shown and recorded, as on
+the page Releases.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -63,11 +63,11 @@ def show_query_rankings(
     reveal: bool = False,
     now: datetime,
 ) -> QueryRankings:
-    """Return the first results of the systems (all, or these) for one query, with their grades of today or of a release.
+    """Return the first results of the systems for one query, with grades of today or of a release.
 
-    What is shown is recorded: the lead may not judge these pairs any more. As long as the lead may still judge a pair of the
-    query, there are no lists, unless the lead asks (`reveal`) and so judges none of its pairs. Raises NotFound for a query or
-    version that does not exist.
+    Empty `systems`: all. The shown grades are recorded, and the lead may no longer judge these pairs. While the lead may
+    still judge a pair of the query, there are no lists, unless `reveal`: then the lead judges none of its pairs. Raises
+    NotFound for an unknown query or version.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -136,7 +136,7 @@ def show_query_rankings(
 
 
 def _list_doc_ids(lists: Mapping[str, Sequence[RankedResult]]) -> list[str]:
-    """Return the documents of the lists, by their best rank."""
+    """Return the documents of the lists in order of rank. A document in several lists is repeated."""
     results = [result for results in lists.values() for result in results]
     return [result.doc_id for result in sorted(results, key=lambda result: result.rank)]
 
@@ -169,7 +169,7 @@ def _list_missed(
     shown: Collection[str],
     titles: Mapping[str, str],
 ) -> list[RankedResult]:
-    """Return the relevant documents that are in no list, highest grades first."""
+    """Return the relevant documents missing from all lists, highest grades first."""
     if published is not None:
         grades = dict(published)
     else:
@@ -187,7 +187,7 @@ def _list_missed(
 
 
 def read_ranked_document(database: Database, actor: Actor, dataset: str, doc_id: str) -> RankedDocument:
-    """Return a document of the dataset, with the beginning of its text. For leads. Raises NotFound if there is none."""
+    """Return a document with the first SHOWN_CHARACTERS of its text. For leads. Raises NotFound for an unknown id."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
@@ -211,11 +211,11 @@ def compare_on_releases(
     most_queries: int = 50,
     now: datetime,
 ) -> ReleaseEvaluationChange:
-    """Return which scores moved from one release to another on the same runs, and by which changed grades.
+    """Return which scores of the same runs changed between two releases, and the changed grades behind them.
 
-    `measure`: whose queries are listed; None for the first. What is shown of changed grades is recorded: the lead may not
-    judge these pairs any more. Queries with a pair that the lead may still judge are in no figure. Raises NotFound for a
-    version that does not exist.
+    `measure`: decides which queries are listed; None: the first measure. The shown grades are recorded, and the lead may no
+    longer judge these pairs. Queries with a pair that the lead may still judge are in no figure. Raises NotFound for an
+    unknown version.
     """
     chosen = find_profile(profile)
     with database.read() as session:
@@ -281,7 +281,7 @@ def _list_score_moves(tables: tuple[ScoreTable, ScoreTable]) -> list[ScoreMove]:
 def _list_changed_grades(
     old: Grades, new: Grades, runs: Sequence[RankedRun], depth: int = 100
 ) -> dict[str, list[GradeMove]]:
-    """Return the changed, added and removed grades by query_id, with the ranks down to `depth`."""
+    """Return {query_id: changed, added and removed grades}, with the documents' ranks up to `depth`."""
     ranks: dict[str, dict[str, dict[str, int]]] = {}
     for run in (cut_run(run, depth) for run in runs):
         for index, query_id in enumerate(run.query_ids):
@@ -309,7 +309,7 @@ def _list_query_moves(
     changed: Mapping[str, Sequence[GradeMove]],
     texts: Mapping[str, str],
 ) -> tuple[QueryMove, ...]:
-    """Return the queries whose score moved for a system, most moved first. A query in one mean only counts 0 in the other."""
+    """Return the queries with a changed score, largest change first. A query missing from one table counts 0 there."""
     rows = [{query_id: row for row, query_id in enumerate(table.query_ids)} for table in tables]
     moves = []
     for query_id in dict.fromkeys([*tables[0].query_ids, *tables[1].query_ids]):

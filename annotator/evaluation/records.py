@@ -1,7 +1,7 @@
 """Records of an evaluation: a ground truth to score against, a run in its order, measures, and the scores by query.
 
-Scores are arrays that follow one list of queries, so that systems can be compared query by query. An undefined score is
-NaN in an array and None in a `Score`, which then says why. Nothing else is ever NaN.
+Scores are arrays aligned with one list of queries, so that systems can be compared query by query. An undefined score is
+NaN in an array, and None in a `Score`, which then says why. Nothing else is ever NaN.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,34 +28,34 @@ SAME_WITHIN = 1e-9
 class Truth:
     """A ground truth to score runs against.
 
-    `grades` holds every query of the truth, also one without a qrel, in the order of the file. Within a query, equal
-    grades keep the order of the file, which the profile `survey` relies on.
+    `grades` holds every query of the truth, also one without a qrel. Queries, and documents of a query, keep the order of
+    the file; the profile `survey` needs it for documents of equal grade. `fields`: category, language and others.
+    `tells_grade_0`: False if the format usually leaves grade 0 out, so that 0 and unjudged look the same. `has_grades`:
+    False if the file holds only an order (`ranked`).
     """
 
     name: str
     grades: Grades  # by query_id, then doc_id; a missing document is unjudged
     texts: Mapping[str, str] = field(default_factory=dict)  # by query_id
-    fields: Mapping[str, Mapping[str, Any]] = field(
-        default_factory=dict
-    )  # by query_id: category, language, …
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by query_id
     document_fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by doc_id: law_type, …
     version: str | None = None
     sha256: str | None = None
     format: str | None = None
-    tells_grade_0: bool = (
-        True  # False: the format usually leaves grade 0 out, so 0 and unjudged look the same
-    )
-    has_grades: bool = True  # False: the file holds an order only (`ranked`)
+    tells_grade_0: bool = True
+    has_grades: bool = True
     notes: tuple[str, ...] = ()
     blind_queries: tuple[str, ...] = ()
-    """Queries with a judged pair that the reader may still judge. They are in `texts` only, and in no figure."""
+    """Queries with a graded pair that the reader may still judge. They are only in `texts`, and count in no figure."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedRun:
     """One system's results, best first, query by query, as arrays.
 
-    The results of query i are at `codes[starts[i]:starts[i + 1]]`; each code is an index into `doc_ids`.
+    The results of query i are at `codes[starts[i]:starts[i + 1]]`; each code is an index into `doc_ids`. `times_ms`: when a
+    result arrived, NaN if unknown. `latency_ms`: by query_id, also for queries without results. `id_field`: the field of a
+    JSON result that names its document; None: one of the usual fields.
     """
 
     system: str
@@ -64,18 +64,14 @@ class RankedRun:
     doc_ids: Sequence[str]  # each document once
     codes: "NDArray[np.int32]"
     scores: "Floats | None" = None  # aligned with `codes`; None where the file has none
-    times_ms: "Floats | None" = None  # aligned with `codes`: when a result arrived; NaN where not known
-    latency_ms: Mapping[str, float] = field(
-        default_factory=dict
-    )  # by query_id, also of queries without results
-    signals: Sequence[Mapping[str, Any]] = ()  # aligned with `codes`; empty where the file has none
+    times_ms: "Floats | None" = None  # aligned with `codes`
+    latency_ms: Mapping[str, float] = field(default_factory=dict)
+    signals: Sequence[Mapping[str, Any]] = ()  # aligned with `codes`; empty if the file has none
     query_signals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    repeats: int = 0  # results left out, since their document stands higher in the same query
+    repeats: int = 0  # results left out because their document ranks higher in the same query
     contradictions: int = 0  # queries whose ranks contradict their scores
     notes: tuple[str, ...] = ()
-    id_field: str | None = (
-        None  # the field of a JSON result that names its document, as asked for; None: the usual ones
-    )
+    id_field: str | None = None
 
     def list_documents(self, index: int) -> list[str]:
         """Return the doc_ids of the query at this index of `query_ids`, best first."""
@@ -85,7 +81,7 @@ class RankedRun:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One measure with everything that decides its value, so that it can be printed beside the scores."""
+    """One measure with every parameter that decides its value."""
 
     name: str
     kind: Kind
@@ -101,30 +97,30 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The mean of a measure over queries, with its other readings.
+    """The mean of a measure over `queries` queries, with other readings.
 
-    A value of None is undefined, and `why` says so.
+    `value` None: undefined; `why` says why. `judged`: the share of judged documents among those the measure looks at.
+    `condensed`: the score without unjudged documents. `bounds`: the score if the unjudged results of all systems had the
+    worst and the best grades.
     """
 
     value: float | None
     why: str | None = None
-    queries: int = 0  # over which the mean is taken
-    judged: float | None = None  # the share of judged documents among those that the measure looks at
-    condensed: float | None = None  # without unjudged documents
-    bounds: tuple[float, float] | None = (
-        None  # by the worst and the best grades of all systems' unjudged results
-    )
+    queries: int = 0
+    judged: float | None = None
+    condensed: float | None = None
+    bounds: tuple[float, float] | None = None
 
     @property
     def may_rise(self) -> bool:
-        """Return whether grades of the unjudged results can raise the value; False without bounds."""
+        """Return whether grades for the unjudged results can raise the value; False without bounds."""
         return (
             self.bounds is not None and self.value is not None and self.bounds[1] > self.value + SAME_WITHIN
         )
 
     @property
     def may_fall(self) -> bool:
-        """Return whether grades of the unjudged results can lower the value; False without bounds."""
+        """Return whether grades for the unjudged results can lower the value; False without bounds."""
         return (
             self.bounds is not None and self.value is not None and self.bounds[0] < self.value - SAME_WITHIN
         )
@@ -132,7 +128,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SystemScores:
-    """One system's scores. Every array follows the queries of its `ScoreTable`; mappings are by a measure's name."""
+    """One system's scores by the name of a measure. Every array is aligned with the `query_ids` of its `ScoreTable`."""
 
     system: str
     values: "Mapping[str, Floats]"
@@ -147,7 +143,11 @@ class SystemScores:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreTable:
-    """The scores of systems on the same queries."""
+    """The scores of systems on the same queries.
+
+    `comparable`: False if the ideal ranking comes from the results, so that systems have different ideals. `answerable`: by
+    measure, whether each query has a relevant document.
+    """
 
     truth: Truth
     profile: str
@@ -155,12 +155,8 @@ class ScoreTable:
     query_ids: tuple[str, ...]  # over which means are taken
     left_out: Mapping[str, str]  # query_id to why it is in no mean
     systems: tuple[SystemScores, ...]
-    comparable: bool = (
-        True  # False: the ideal ranking comes from the results, so systems have different ideals
-    )
-    answerable: "Mapping[str, NDArray[np.bool_]]" = field(
-        default_factory=dict
-    )  # by measure: whether a query has a relevant document
+    comparable: bool = True
+    answerable: "Mapping[str, NDArray[np.bool_]]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +170,7 @@ class SystemMean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFindings:
-    """What a ground truth can tell about imported runs, as a release's datasheet says it. Everything empty: no run."""
+    """What a ground truth can tell about imported runs, for the datasheet of a release. All fields empty: no run."""
 
     systems: tuple[SystemMean, ...] = ()  # the best first
     unrelated: tuple[str, ...] = ()  # systems without a result for a query of the truth

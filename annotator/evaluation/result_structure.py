@@ -25,8 +25,6 @@ ROUTING_CUTOFFS = (1, 3, 5)
 LAW_TYPE = "law_type"
 DOMAINS = "domains"
 RAW_RESULTS = "raw_results"
-SIGNALS = ("stages", "hops", "graph_hops", "graph_path", "source_domain")
-"""What results say of themselves that is measured here, beside the document field of the type discovery."""
 MOST_STAGES = 20
 Edge = tuple[str, str]
 
@@ -59,11 +57,6 @@ class StageContribution:
     precision: MeanShare  # relevant results of the stage / results of the stage
     precision_gain: MeanShare  # precision with the stage minus precision without
     hops: Mapping[int, int]  # number of the stage's results by hops
-
-    @property
-    def recall_gain(self) -> MeanShare:
-        """Return recall with the stage minus recall without: what only this stage found, so the same as `discovery`."""
-        return self.discovery
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,14 +273,13 @@ def _list_raw_documents(raw: Iterable[Sequence[Any]], id_field: str | None) -> l
     ]
 
 
-def list_query_results(run: RankedRun, *, cutoff: int | None = None) -> list[QueryResults]:
-    """Return the results of each query of a run, best first, up to `cutoff`."""
+def list_query_results(run: RankedRun) -> list[QueryResults]:
+    """Return the results of each query of a run, best first."""
     listed = []
     for index, query_id in enumerate(run.query_ids):
-        start, stop = int(run.starts[index]), int(run.starts[index + 1])
-        stop = stop if cutoff is None else min(stop, start + cutoff)
-        doc_ids = tuple(run.doc_ids[code] for code in run.codes[start:stop].tolist())
-        signals = tuple(run.signals[start:stop]) if len(run.signals) else ({},) * len(doc_ids)
+        doc_ids = tuple(run.list_documents(index))
+        start = int(run.starts[index])
+        signals = tuple(run.signals[start : start + len(doc_ids)]) if run.signals else ({},) * len(doc_ids)
         listed.append(QueryResults(query_id, doc_ids, signals, run.query_signals.get(query_id, {})))
     return listed
 
@@ -525,11 +517,6 @@ def _find_trigger(query: QueryResults | None, foreign: set[str], home: set[str])
     if query.query_signals.get("a2a_triggered") is not None:
         return bool(query.query_signals["a2a_triggered"])
     return bool(foreign) if foreign or home else None
-
-
-def measure_duplicates(before: Iterable[Sequence[str]], after: Iterable[Sequence[str]]) -> DuplicateRate:
-    """Return the share of results that repeat a document of the same query, in lists before and after deduplication."""
-    return DuplicateRate(_share_repeated(before), _share_repeated(after))
 
 
 def _share_repeated(lists: Iterable[Sequence[str]]) -> float | None:

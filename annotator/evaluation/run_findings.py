@@ -1,6 +1,6 @@
 """Sum up what a ground truth can tell about runs, for the datasheet of a release.
 
-The profile is `trec`, so that the figures are those of `annotator evaluate DATASET@VERSION`, with its seed and resamples.
+The profile, seed and resamples are the defaults of `annotator evaluate DATASET@VERSION`, so the figures are the same.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,9 +15,9 @@ MEASURES = ("nDCG@10", "nDCG(dcg='exp-log2')@10", "RR", "R@10")
 
 
 def sum_up_runs(truth: Truth, runs: Iterable[RankedRun]) -> RunFindings:
-    """Return what the truth, which has at least one judged document, can tell about these runs.
+    """Return what the truth can tell about these runs. The truth needs at least one judged document.
 
-    A run without a result for a judged query is named and not scored.
+    A run without a result for any judged query is listed in `unrelated` and not scored.
     """
     unrelated: list[str] = []
     kept = _keep_related(truth, runs, unrelated)
@@ -63,7 +63,7 @@ def _put_back(first: RankedRun, others: Iterator[RankedRun]) -> Iterator[RankedR
 
 
 def _describe_power(evaluation: Evaluation, measure: str) -> Iterator[str]:
-    """Yield what the queries can show of the two best systems."""
+    """Yield the sentence on the power of the queries to tell the two best systems apart."""
     order = evaluation.dataset.order.get(measure)
     best = set() if order is None else set(order.systems[:2])
     for power in evaluation.dataset.power:

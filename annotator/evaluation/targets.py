@@ -1,7 +1,7 @@
 """Check scores against targets: those of a profile, or of a file `measure: minimum` in YAML or JSON.
 
-`latency P50`, `latency P95` and `latency P99` name a maximum in milliseconds, `coverage` the least share of queries with a
-result. Refused: a file that is no mapping, a measure that the profile does not have, a limit that is no number from 0.
+`latency P50`, `latency P95` and `latency P99` are a maximum in milliseconds; `coverage` is the minimum share of queries with
+a result. Refused: a file that is not a mapping, a measure that the profile lacks, a limit that is not a number from 0.
 """
 
 import re
@@ -28,8 +28,8 @@ _LATENCY = re.compile(r"latency[ _]p(50|95|99)", re.IGNORECASE | re.ASCII)
 class TargetCheck:
     """One target of one system.
 
-    `measured` is the mean over the queries that have a relevant document: the others give 0 to every system. It is None where it
-    is undefined; the target is then missed, and `why` says why. `note` says how many queries were left out.
+    `measured` is a mean over the queries that have a relevant document, because the others give 0 to every system. None:
+    undefined; then the target is missed, and `why` says why. `note` says how many queries were left out.
     """
 
     system: str
@@ -43,7 +43,7 @@ class TargetCheck:
 
 
 def read_targets(path: Path, profile: Profile) -> tuple[Target, ...]:
-    """Return the targets of a file, by the profile's names. BadInput names every bad place."""
+    """Return the targets of a file, with the profile's names of measures. BadInput names every bad place."""
     tree = load_yaml(read_regular(path), str(path))
     problems = TreeProblems(tree)
     targets: list[Target] = []
@@ -63,7 +63,7 @@ def read_targets(path: Path, profile: Profile) -> tuple[Target, ...]:
 
 
 def make_target(name: str, limit: float, profile: Profile) -> Target:
-    """Return the target of a measure by any of its names. ValidationError if the profile does not have it."""
+    """Return the target of a measure, which may have any of its names. Raises ValidationError if the profile lacks it."""
     latency = _LATENCY.fullmatch(name.strip())
     if latency:
         return Target(f"latency P{latency[1]}", maximum=limit)
@@ -73,7 +73,7 @@ def make_target(name: str, limit: float, profile: Profile) -> Target:
 
 
 def list_measures_to_score(names: Sequence[str], targets: Sequence[Target]) -> tuple[str, ...]:
-    """Return the measures with those that targets need, each once."""
+    """Return the measures `names` and those that the targets need, without repeats."""
     needed = [
         target.measure
         for target in targets
@@ -83,7 +83,7 @@ def list_measures_to_score(names: Sequence[str], targets: Sequence[Target]) -> t
 
 
 def check_targets(table: ScoreTable, targets: Sequence[Target]) -> tuple[TargetCheck, ...]:
-    """Return every target of every system, system by system. Raises ValidationError if a measure was not computed."""
+    """Check every target for every system. Raises ValidationError if a measure was not computed."""
     return tuple(_check(table, scores, target) for scores in table.systems for target in targets)
 
 
@@ -102,7 +102,7 @@ def _check(table: ScoreTable, scores: SystemScores, target: Target) -> TargetChe
 def _measure(
     table: ScoreTable, scores: SystemScores, name: str
 ) -> tuple[float | None, str | None, str | None]:
-    """Return the figure that a target is compared with, why it is undefined, and a note on its queries."""
+    """Return (figure, why it is undefined, note on its queries)."""
     latency = _LATENCY.fullmatch(name)
     if latency:
         percentiles = measure_latency(scores)
@@ -128,7 +128,7 @@ def _note_queries(table: ScoreTable, measure: Measure) -> Message | None:
 def list_shown_targets(
     table: ScoreTable, profile: Profile, checks: Sequence[TargetCheck]
 ) -> tuple[Target, ...]:
-    """Return the targets that a report shows: those that were checked, else the profile's for what was measured."""
+    """Return the targets that a report shows: the checked ones, else the profile's targets of computed measures."""
     if checks:
         checked = [
             Target(check.measure, maximum=check.required)

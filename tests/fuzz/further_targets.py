@@ -35,7 +35,6 @@ from annotator.evaluation.files.run_files import RunReading, read_run
 from annotator.evaluation.files.truth_files import read_truth_file
 from annotator.evaluation.profiles.registry import find_profile
 from annotator.evaluation.records import Truth
-from annotator.evaluation.scores.measures import parse_measure_names
 from annotator.evaluation.targets import read_targets
 from annotator.formats.registry import FORMATS
 from annotator.formats.syntax.grade_scale import parse_mapping
@@ -548,7 +547,6 @@ def _read_options(data: bytes, path: Path) -> object:
         partial(read_weights, text, option="--weights"),
         partial(read_strata, text),
         partial(read_strategy, text),
-        partial(parse_measure_names, words, relevant_from=None),
         partial(find_profile("trec").parse, text, None, "truth"),
         partial(find_profile("nablarch").parse, text, None, "truth"),
         partial(read_measure, text, relevant_from=1),

@@ -5,7 +5,7 @@ that are compared on one measure and takes the p-value of the paired t-test; whe
 by the same amount) it takes that of the randomization test.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -190,18 +190,8 @@ def count_wins(scores: Mapping[str, Floats]) -> dict[str, int]:
     return dict(zip(scores, map(int, won), strict=True))
 
 
-def find_best_by_group(
-    scores: Mapping[str, Floats], groups: Sequence[str]
-) -> dict[str, tuple[tuple[str, ...], float]]:
-    """Return for each group of queries the systems with the highest mean, and that mean.
-
-    `groups`: the group of each query, in the order of the scores.
-    """
-    members = np.asarray(groups)
-    best: dict[str, tuple[tuple[str, ...], float]] = {}
-    for group in dict.fromkeys(groups):
-        means = {system: float(values[members == group].mean()) for system, values in scores.items()}
-        highest = max(means.values())
-        winners = tuple(system for system, mean in means.items() if mean >= highest - EQUAL_WITHIN)
-        best[group] = (winners, highest)
-    return best
+def find_best_systems(scores: Mapping[str, Floats]) -> tuple[str, ...]:
+    """Return the systems with the highest mean score."""
+    means = {system: float(values.mean()) for system, values in scores.items()}
+    highest = max(means.values())
+    return tuple(system for system, mean in means.items() if mean >= highest - EQUAL_WITHIN)

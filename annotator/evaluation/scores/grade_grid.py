@@ -134,10 +134,3 @@ def gather_rows(values: NDArray[np.int16], starts: Codes, lengths: Codes) -> NDA
     positions = np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
     matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = values[positions]
     return matrix
-
-
-def fill_rows(rows: Sequence[Sequence[int]]) -> NDArray[np.int16]:
-    """Return the rows as a matrix, filled with ABSENT. It has one column at least."""
-    lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    values = np.array([value for row in rows for value in row], dtype=np.int16)
-    return gather_rows(values, np.cumsum(lengths) - lengths, lengths)

@@ -6,7 +6,7 @@ ValidationError with a list of the measures if a name is unknown or lacks its cu
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -78,12 +78,6 @@ def parse_measure_name(name: str, *, relevant_from: int | None = None) -> Measur
         gain=gain,
         persistence=persistence,
     )
-
-
-def parse_measure_names(names: Sequence[str], *, relevant_from: int | None = None) -> tuple[Measure, ...]:
-    """Return the measures of these names, each once."""
-    measures = {name: parse_measure_name(name, relevant_from=relevant_from) for name in names}
-    return tuple({measure.name: measure for measure in measures.values()}.values())
 
 
 def describe_measure(

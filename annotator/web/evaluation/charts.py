@@ -1,10 +1,11 @@
-"""Chart an evaluation: scores with their intervals, differences between systems as a forest plot, scores by group as a heat map.
+"""Chart an evaluation: scores with intervals, a forest plot of differences, a heat map of scores by group.
 
-Among the scores a thick line is the 95 % interval, a thin one reaches from the lowest to the highest possible score.
-In the forest plot a difference that chance does not explain is a filled diamond, any other a hollow circle. The cells of
-the heat map carry their own ground and ink, and their number. Every chart has its words and a table.
+In the chart of scores a thick line is the 95 % interval, and a thin line reaches from the lowest to the highest possible
+score. In the forest plot a difference that chance does not explain is a filled diamond, any other a hollow circle. For each
+chart there is also a description in words (`describe_…`) and a table.
 """
 
+from collections.abc import Mapping, Sequence
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,15 @@ if TYPE_CHECKING:
 MOST_DRAWN, MOST_GROUPS, MOST_SYSTEMS = 30, 40, 12
 ROW, CELL, AXIS, EDGE = 28, 34, 64, 110
 LONGEST_NAME = 30
+AXIS_STYLE: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False, "labelFlush": False}
 NOTHING = tint_neutral(0.08)
 
 
 def list_score_points(evaluation: Evaluation, measure: str) -> list[dict[str, Any]]:
-    """Return the score, interval and bounds of the best systems on the measure; without an interval its ends are the score."""
+    """Return the points of the best systems: score, interval and bounds.
+
+    Where a system has no interval or no bounds, the score stands in for both ends.
+    """
     points: list[dict[str, Any]] = []
     for system in sort_systems(evaluation, measure)[:MOST_DRAWN]:
         summary = system.measures[measure]
@@ -35,12 +40,9 @@ def list_score_points(evaluation: Evaluation, measure: str) -> list[dict[str, An
             continue
         low, high = summary.ci95 or (summary.score.value,) * 2
         least, most = summary.score.bounds or (summary.score.value,) * 2
-        label = shorten(system.system)
-        while any(point["label"] == label for point in points):
-            label += APART
         points.append(
             {
-                "label": label,
+                "label": _make_unique(shorten(system.system), [point["label"] for point in points]),
                 "value": summary.score.value,
                 "low": low,
                 "high": high,
@@ -51,19 +53,26 @@ def list_score_points(evaluation: Evaluation, measure: str) -> list[dict[str, An
     return points
 
 
+def _chart_points(points: Sequence[Mapping[str, Any]]) -> "alt.Chart":
+    """Return a chart with the labels of the points from top to bottom, and no mark yet."""
+    import altair as alt
+
+    labels = alt.Y(
+        "label:N",
+        sort=[point["label"] for point in points],
+        title=None,
+        axis=alt.Axis(labelLimit=230, **AXIS_STYLE),
+    )
+    return alt.Chart(alt.InlineData(points)).encode(y=labels)
+
+
 def chart_scores(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
     """Return the systems' scores, best first, with their intervals and bounds."""
     import altair as alt
 
     points = list_score_points(evaluation, measure)
-    y = alt.Y(
-        "label:N",
-        sort=[point["label"] for point in points],
-        title=None,
-        axis=alt.Axis(labelLimit=230, ticks=False, domain=False, labelOverlap=False, labelFlush=False),
-    )
     scale = alt.Scale(zero=False, nice=True)
-    base = alt.Chart(alt.InlineData(points)).encode(y=y)
+    base = _chart_points(points)
     names = {
         "value": tr("score"),
         "low": tr("from"),
@@ -98,16 +107,14 @@ def describe_scores(evaluation: Evaluation, measure: str) -> str:
 
 
 def list_difference_points(evaluation: Evaluation, measure: str) -> list[dict[str, Any]]:
-    """Return the largest differences with their intervals, verdicts and labels, no two labels alike."""
+    """Return the points of the largest differences, with intervals, verdicts and unique labels."""
     points: list[dict[str, Any]] = []
     for comparison in list_comparisons(evaluation, measure)[:MOST_DRAWN]:
         low, high = comparison.ci95 or (comparison.difference, comparison.difference)
         label = f"{shorten(comparison.b)} − {shorten(comparison.a)}"
-        while any(point["label"] == label for point in points):
-            label += APART
         points.append(
             {
-                "label": label,
+                "label": _make_unique(label, [point["label"] for point in points]),
                 "value": comparison.difference,
                 "low": low,
                 "high": high,
@@ -119,21 +126,15 @@ def list_difference_points(evaluation: Evaluation, measure: str) -> list[dict[st
 
 
 def chart_differences(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
-    """Return the forest plot; the dashed line is no difference."""
+    """Return the forest plot. The dashed line marks no difference."""
     import altair as alt
 
     points = list_difference_points(evaluation, measure)
     reach = max([0.01, *(abs(point[end]) for point in points for end in ("low", "high", "value"))])
     scale = alt.Scale(domain=[-reach * 1.05, reach * 1.05], nice=False)
-    y = alt.Y(
-        "label:N",
-        sort=[point["label"] for point in points],
-        title=None,
-        axis=alt.Axis(labelLimit=230, ticks=False, domain=False, labelOverlap=False, labelFlush=False),
-    )
     title = tr("difference of {measure}", measure=measure)
     x = alt.X("value:Q", scale=scale, title=title, axis=alt.Axis(tickCount=5, labelFlush=False))
-    base = alt.Chart(alt.InlineData(points)).encode(y=y)
+    base = _chart_points(points)
     nothing = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(
         strokeDash=[5, 4], strokeWidth=1.5, color=GREY
     )
@@ -162,7 +163,7 @@ def describe_differences(evaluation: Evaluation, measure: str) -> str:
 
 
 def list_group_cells(evaluation: Evaluation, measure: str) -> list[dict[str, Any]]:
-    """Return a cell for each drawn group and system: the score, its ground and the colour of its number."""
+    """Return a cell for each drawn group and system: the score, its background and the colour of its number."""
     cells = []
     for group, label in zip(list_drawn_groups(evaluation), label_groups(evaluation), strict=True):
         for system in group.systems[:MOST_SYSTEMS]:
@@ -185,20 +186,24 @@ def list_group_cells(evaluation: Evaluation, measure: str) -> list[dict[str, Any
 
 
 def list_drawn_groups(evaluation: Evaluation) -> list[QueryGroup]:
-    """Return the groups that are drawn, in their order: of too many those with the most queries."""
+    """Return the MOST_GROUPS groups with the most queries, in the order of the evaluation."""
     largest = sorted(evaluation.groups, key=lambda group: -group.queries)[:MOST_GROUPS]
     return [group for group in evaluation.groups if group in largest]
 
 
 def label_groups(evaluation: Evaluation) -> list[str]:
-    """Return the drawn groups' names with their number of queries, no two alike."""
+    """Return unique labels of the drawn groups: the name and the number of queries."""
     labels: list[str] = []
     for group in list_drawn_groups(evaluation):
-        label = f"{shorten(group.value, LONGEST_NAME)} ({group.queries:,})"
-        while label in labels:
-            label += APART
-        labels.append(label)
+        labels.append(_make_unique(f"{shorten(group.value, LONGEST_NAME)} ({group.queries:,})", labels))
     return labels
+
+
+def _make_unique(label: str, labels: Sequence[str]) -> str:
+    """Return the label, with invisible characters added until it is not among the others."""
+    while label in labels:
+        label += APART
+    return label
 
 
 def chart_groups(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
@@ -207,14 +212,13 @@ def chart_groups(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
 
     groups = label_groups(evaluation)
     systems = [system.system for system in evaluation.systems[:MOST_SYSTEMS]]
-    axis: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False, "labelFlush": False}
     base = alt.Chart(alt.InlineData(list_group_cells(evaluation, measure))).encode(
-        y=alt.Y("group:N", sort=groups, title=None, axis=alt.Axis(labelLimit=200, **axis)),
+        y=alt.Y("group:N", sort=groups, title=None, axis=alt.Axis(labelLimit=200, **AXIS_STYLE)),
         x=alt.X(
             "system:N",
             sort=systems,
             title=None,
-            axis=alt.Axis(labelAngle=-40, orient="bottom", labelLimit=110, **axis),
+            axis=alt.Axis(labelAngle=-40, orient="bottom", labelLimit=110, **AXIS_STYLE),
         ),
         tooltip=[
             alt.Tooltip("name:N", title=" "),
@@ -230,7 +234,7 @@ def chart_groups(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
 
 
 def describe_groups(evaluation: Evaluation, measure: str) -> str:
-    """Return the heat map in words: the best system of each group."""
+    """Return the heat map in words: the best systems of each group with their score."""
     best = [
         tr(
             "{group}: {systems} {score}",

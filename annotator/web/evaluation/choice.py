@@ -41,7 +41,7 @@ class EvaluationChoice:
             options=EvaluationOptions(baseline=self.baseline, group_by=(self.by,) if self.by else ()),
         )
 
-    def list_parameters(self) -> list[tuple[str, str]]:
+    def list_url_parameters(self) -> list[tuple[str, str]]:
         """Return the parameters of an address that `read_choice` reads."""
         single = (
             ("version", self.version),

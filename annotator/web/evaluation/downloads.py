@@ -101,21 +101,21 @@ def write_figures(
     return "".join(write_sheet(list(rows[0]) if rows else [], (list(row.values()) for row in rows)))
 
 
-def list_figures_address(dataset: str, choice: EvaluationChoice, table: str, measure: str) -> str:
+def make_figures_url(dataset: str, choice: EvaluationChoice, table: str, measure: str) -> str:
     """Return the address of a table's file."""
     return f"{FIGURES}?" + urlencode(
-        [("dataset", dataset), ("table", table), ("measure", measure), *choice.list_parameters()]
+        [("dataset", dataset), ("table", table), ("measure", measure), *choice.list_url_parameters()]
     )
 
 
-def list_scores_address(dataset: str, choice: EvaluationChoice) -> str:
+def make_scores_url(dataset: str, choice: EvaluationChoice) -> str:
     """Return the address of the file of all scores."""
-    return f"{SCORES}?" + urlencode([("dataset", dataset), *choice.list_parameters()])
+    return f"{SCORES}?" + urlencode([("dataset", dataset), *choice.list_url_parameters()])
 
 
-def list_report_address(dataset: str, choice: EvaluationChoice) -> str:
+def make_report_url(dataset: str, choice: EvaluationChoice) -> str:
     """Return the address of the JSON file."""
-    return f"{REPORT}?" + urlencode([("dataset", dataset), *choice.list_parameters()])
+    return f"{REPORT}?" + urlencode([("dataset", dataset), *choice.list_url_parameters()])
 
 
 def _find(database: Database, actor: Actor, dataset: str, choice: EvaluationChoice) -> EvaluationResult:

@@ -1,7 +1,7 @@
-"""Draw one query: the systems' ranked lists side by side with grades, a document opened in place, and what to judge.
+"""Draw one query: the systems' ranked lists with grades side by side, an open document, and what to judge.
 
-A grade stands as its number on a coloured ground. The address names the query and the open document. Every text of others
-is escaped; documents are rendered as on the page Label.
+The URL names the query and the open document. Every text from users and files is escaped. Documents are rendered as on the
+page Label.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from annotator.evaluation.service import EvaluationResult
 from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.evaluation.pooled import draw_pooled
 from annotator.web.evaluation.tabs.abilities import have_judged
-from annotator.web.evaluation.tabs.queries import list_query_address
+from annotator.web.evaluation.tabs.queries import make_query_url
 from annotator.web.kit.controls import apply_url_choice, note_press
 from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import join_names, tr, tr_n
@@ -40,13 +40,13 @@ def draw_query(
     result: EvaluationResult | None,
     query_id: str,
 ) -> None:
-    """Draw the query, the open document, the lists, and the relevant documents that no list has.
+    """Draw the query, the open document, the lists, and the relevant documents missing from all lists.
 
     `result`: None if no query can be scored for this reader.
     """
     measure = st.query_params.get("measure")
     further = {"measure": measure} if measure else {}
-    back = list_query_address(dataset, choice, tab=tr("Query by query"), **further)
+    back = make_query_url(dataset, choice, tab=tr("Query by query"), **further)
     st.html(f'<p class="annotator-step">{write_link(tr("Back to the evaluation"), back)}</p>')
     depth = _choose_depth()
     try:
@@ -72,17 +72,21 @@ def draw_query(
     _draw_scores(result, rankings, measure)
     doc_id = st.query_params.get("document")
     if doc_id is not None:
-        _draw_document(context, dataset, doc_id, list_query_address(dataset, choice, query_id, **further))
+        _draw_document(context, dataset, doc_id, make_query_url(dataset, choice, query_id, **further))
     if rankings.to_judge:
         _draw_hidden(rankings)
         return
-    _draw_lists(rankings, lambda doc_id: _list_document_address(dataset, choice, query_id, doc_id, further))
+
+    def make_document_url(doc_id: str) -> str:
+        return make_query_url(dataset, choice, query_id, document=doc_id, **further)
+
+    _draw_lists(rankings, make_document_url)
     _draw_to_judge(dataset, rankings)
-    _draw_missed(rankings, lambda doc_id: _list_document_address(dataset, choice, query_id, doc_id, further))
+    _draw_missed(rankings, make_document_url)
 
 
 def _draw_hidden(rankings: QueryRankings) -> None:
-    """Say that there are pairs still to judge, and offer the lists to whoever gives these pairs up."""
+    """Say that there are pairs still to judge, and offer the lists to a lead who gives these pairs up."""
     draw_note(
         tr_n(
             "You may still judge {n:,} pair of this query, so the lists with the systems' ranks are hidden.",
@@ -103,12 +107,6 @@ def _reveal(query_id: str) -> None:
     note_press()
 
 
-def _list_document_address(
-    dataset: str, choice: EvaluationChoice, query_id: str, doc_id: str, further: dict[str, str]
-) -> str:
-    return list_query_address(dataset, choice, query_id, document=doc_id, **further)
-
-
 def _choose_depth() -> int:
     with st.container(horizontal=True):
         apply_url_choice("depth", DEPTHS)
@@ -124,7 +122,7 @@ def _choose_depth() -> int:
 
 
 def _draw_scores(result: EvaluationResult | None, rankings: QueryRankings, measure: str | None) -> None:
-    """The scores of this query, unless they would tell a grade that the lead has still to give."""
+    """Draw the scores of this query, unless they would reveal a grade of a pair that the lead may still judge."""
     if rankings.hidden:
         draw_note(
             tr_n(
@@ -158,7 +156,7 @@ def _draw_scores(result: EvaluationResult | None, rankings: QueryRankings, measu
     draw_note(f"{chosen}: {scores or '–'}")
 
 
-def _draw_lists(rankings: QueryRankings, find_address: Callable[[str], str]) -> None:
+def _draw_lists(rankings: QueryRankings, make_document_url: Callable[[str], str]) -> None:
     if not rankings.systems:
         st.text(tr("No system has a result for this query."))
         return
@@ -167,7 +165,7 @@ def _draw_lists(rankings: QueryRankings, find_address: Callable[[str], str]) -> 
     rows = []
     for index in range(longest):
         cells = "".join(
-            f'<td class="annotator-long">{_write_result(results[index], find_address(results[index].doc_id))}</td>'
+            f'<td class="annotator-long">{_write_result(results[index], make_document_url)}</td>'
             if index < len(results)
             else "<td>–</td>"
             for results in rankings.systems.values()
@@ -182,11 +180,11 @@ def _draw_lists(rankings: QueryRankings, find_address: Callable[[str], str]) -> 
     )
 
 
-def _write_result(result: RankedResult, address: str) -> str:
-    """HTML: the grade on its ground, the document's name as a link, and its id where it has a title."""
+def _write_result(result: RankedResult, make_document_url: Callable[[str], str]) -> str:
+    """Return HTML: the grade, the document's name as a link, and its id if it has a title."""
     name = result.title or result.doc_id
     identity = f'<br><span class="annotator-soft">{escape(result.doc_id)}</span>' if result.title else ""
-    return f"{_write_grade(result)} {write_link(name, address)}{identity}"
+    return f"{_write_grade(result)} {write_link(name, make_document_url(result.doc_id))}{identity}"
 
 
 def _write_grade(result: RankedResult) -> str:
@@ -225,18 +223,16 @@ def _draw_to_judge(dataset: str, rankings: QueryRankings) -> None:
         )
 
 
-def _draw_missed(rankings: QueryRankings, find_address: Callable[[str], str]) -> None:
+def _draw_missed(rankings: QueryRankings, make_document_url: Callable[[str], str]) -> None:
     if not rankings.missed:
         return
     st.header(tr("Relevant documents missing from all lists"))
-    items = "".join(
-        f"<li>{_write_result(result, find_address(result.doc_id))}</li>" for result in rankings.missed
-    )
+    items = "".join(f"<li>{_write_result(result, make_document_url)}</li>" for result in rankings.missed)
     st.html(f'<ul class="annotator-missed">{items}</ul>')
 
 
 def _draw_document(context: PageContext, dataset: str, doc_id: str, close: str) -> None:
-    """The document as Label shows it, in a box that scrolls."""
+    """Draw the document as Label shows it, in a box that scrolls. `close`: the URL without the document."""
     try:
         document = read_ranked_document(context.database, context.actor, dataset, doc_id)
     except NotFound:

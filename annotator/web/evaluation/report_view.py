@@ -8,7 +8,7 @@ import streamlit as st
 from annotator.domain.messages import Message, say
 from annotator.evaluation.service import EvaluationChoices, EvaluationResult
 from annotator.web.evaluation.choice import EvaluationChoice
-from annotator.web.evaluation.downloads import list_report_address, list_scores_address
+from annotator.web.evaluation.downloads import make_report_url, make_scores_url
 from annotator.web.evaluation.tabs.shown import ShownEvaluation
 from annotator.web.kit.controls import apply_url_tab
 from annotator.web.kit.links import draw_file_link
@@ -48,8 +48,8 @@ def draw_report(
         if tab.open:
             with tab:
                 import_module(f"annotator.web.evaluation.tabs.{name}").draw(shown)
-    draw_file_link(tr("All scores as CSV"), list_scores_address(dataset, choice))
-    draw_file_link(tr("Full report as JSON"), list_report_address(dataset, choice))
+    draw_file_link(tr("All scores as CSV"), make_scores_url(dataset, choice))
+    draw_file_link(tr("Full report as JSON"), make_report_url(dataset, choice))
 
 
 def _draw_sentences(sentences: list[Message]) -> None:

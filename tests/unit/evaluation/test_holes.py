@@ -15,9 +15,9 @@ from annotator.evaluation.dataset_analysis.holes import (
 )
 from annotator.evaluation.profiles.registry import PROFILES
 from annotator.evaluation.records import Measure, RankedRun, Truth
-from annotator.evaluation.scores.measures import parse_measure_name, parse_measure_names
+from annotator.evaluation.scores.measures import parse_measure_name
 
-P3, NDCG3, EXPONENTIAL = parse_measure_names(("P@3", "nDCG@3", "nDCG(dcg='exp-log2')@3"))
+P3, NDCG3, EXPONENTIAL = map(parse_measure_name, ("P@3", "nDCG@3", "nDCG(dcg='exp-log2')@3"))
 
 
 def make_run(system: str, results: dict[str, str]) -> RankedRun:

@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.evaluation.scores.measures import parse_measure_name, parse_measure_names, split_names
+from annotator.evaluation.scores.measures import parse_measure_name, split_names
 
 
 @pytest.mark.parametrize(
@@ -39,15 +39,13 @@ def test_exponential_gain_has_the_name_that_ir_measures_gives_it() -> None:
 
 
 def test_a_threshold_in_the_name_goes_before_the_general_one() -> None:
-    measures = parse_measure_names(["P@5", "P(rel=3)@5"], relevant_from=2)
-    assert [measure.relevant_from for measure in measures] == [2, 3]
+    assert parse_measure_name("P@5", relevant_from=2).relevant_from == 2
+    assert parse_measure_name("P(rel=3)@5", relevant_from=2).relevant_from == 3
 
 
-def test_a_measure_stands_once_whatever_it_is_called() -> None:
-    assert [measure.name for measure in parse_measure_names(["MRR", "RR", "P@5", "Precision@5"])] == [
-        "RR",
-        "P@5",
-    ]
+@pytest.mark.parametrize(("name", "usual"), [("MRR", "RR"), ("RR", "RR"), ("Precision@5", "P@5")])
+def test_a_measure_has_one_name_whatever_it_is_called(name: str, usual: str) -> None:
+    assert parse_measure_name(name).name == usual
 
 
 @pytest.mark.parametrize(

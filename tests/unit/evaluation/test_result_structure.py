@@ -5,11 +5,11 @@ import pytest
 
 from annotator.evaluation.records import RankedRun, Truth
 from annotator.evaluation.result_structure import (
+    DuplicateRate,
     QueryResults,
     StructureOptions,
     list_query_results,
     measure_collaboration,
-    measure_duplicates,
     measure_graph_coverage,
     measure_routing,
     measure_stage,
@@ -50,7 +50,7 @@ def test_expansion_discovers_2_of_6_relevant_documents_with_precision_2_of_3() -
     stage = measure_stage([EXPANDED], LAW_TRUTH)
     assert stage is not None
     assert stage.discovery.value == pytest.approx(2 / 6)
-    assert stage.recall_gain.value == pytest.approx(5 / 6 - 3 / 6)
+    assert stage.discovery.value == pytest.approx(5 / 6 - 3 / 6)
     assert stage.precision.value == pytest.approx(2 / 3)
     assert stage.precision_gain.value == pytest.approx(5 / 6 - 3 / 3)
     assert stage.hops == {1: 1, 2: 2}
@@ -253,19 +253,16 @@ def test_raw_results_without_an_id_have_no_duplicate_rate() -> None:
     assert rate_raw(["a", "a", 7]) == pytest.approx(1 / 3)
 
 
-def test_deduplication_removes_two_of_three_repeats() -> None:
-    rate = measure_duplicates([["a", "b", "a", "a"], ["c", "c"]], [["a", "b", "a"], ["c"]])
-    assert rate.before == pytest.approx(3 / 6)
-    assert rate.after == pytest.approx(1 / 4)
-    assert rate.effectiveness == pytest.approx(0.5)
+def test_deduplication_that_halves_the_share_of_repeats_has_an_effectiveness_of_one_half() -> None:
+    assert DuplicateRate(before=3 / 6, after=1 / 4).effectiveness == pytest.approx(0.5)
 
 
-def test_no_duplicate_has_no_effectiveness() -> None:
-    assert measure_duplicates([["a"]], [["a"]]).effectiveness is None
-    assert measure_duplicates([], []).before is None
+def test_without_duplicates_there_is_no_effectiveness() -> None:
+    assert DuplicateRate(before=0.0, after=0.0).effectiveness is None
+    assert DuplicateRate(before=None, after=0.0).effectiveness is None
 
 
-def test_results_are_listed_with_their_own_signals_up_to_the_cutoff() -> None:
+def test_results_are_listed_with_their_own_signals() -> None:
     run = RankedRun(
         "s",
         ("Q1", "Q2"),
@@ -275,6 +272,6 @@ def test_results_are_listed_with_their_own_signals_up_to_the_cutoff() -> None:
         signals=({"stages": "x"}, {}, {"stages": "y"}),
         query_signals={"Q2": {"a2a_triggered": True}},
     )
-    first, second = list_query_results(run, cutoff=1)
-    assert (first.doc_ids, first.signals) == (("c",), ({"stages": "x"},))
+    first, second = list_query_results(run)
+    assert (first.doc_ids, first.signals) == (("c", "a"), ({"stages": "x"}, {}))
     assert (second.doc_ids, second.query_signals) == (("b",), {"a2a_triggered": True})

@@ -24,7 +24,7 @@ def draw(shown: ShownEvaluation) -> None:
         chart_differences(shown.evaluation, shown.measure),
         describe_differences(shown.evaluation, shown.measure),
         caption=title,
-        csv=shown.find_file_address("differences"),
+        csv=shown.make_file_url("differences"),
         name=f"{shown.dataset}-differences",
     )
     draw_note(

@@ -38,7 +38,7 @@ def draw(shown: ShownEvaluation) -> None:
         chart_groups(shown.evaluation, shown.measure),
         describe_groups(shown.evaluation, shown.measure),
         caption=title,
-        csv=shown.find_file_address("groups"),
+        csv=shown.make_file_url("groups"),
         name=f"{shown.dataset}-groups",
     )
     draw_note(tr("In brackets: number of queries. Groups with few queries are less reliable."))

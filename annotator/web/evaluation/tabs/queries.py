@@ -28,21 +28,19 @@ def draw(shown: ShownEvaluation) -> None:
     draw_link_table(title, columns, listed, tall=True, roomy=True)
     if len(rows) > MOST_LISTED:
         draw_note(tr("The first {n} of {all:,}. The file has all.", n=MOST_LISTED, all=len(rows)))
-    draw_file_link(tr("Numbers as CSV"), shown.find_file_address(QUERIES))
+    draw_file_link(tr("Numbers as CSV"), shown.make_file_url(QUERIES))
 
 
 def _list_cells(shown: ShownEvaluation, row: Row, columns: list[str]) -> list[Cell]:
     query_id = str(row[columns[0]])
     says = tr("Open the ranked lists of {query_id}", query_id=query_id)
-    address = list_query_address(shown.dataset, shown.choice, query_id, measure=shown.measure)
+    address = make_query_url(shown.dataset, shown.choice, query_id, measure=shown.measure)
     return [Link(query_id, address, says), *(show_figure(row[column]) for column in columns[1:])]
 
 
-def list_query_address(
-    dataset: str, choice: EvaluationChoice, query_id: str | None = None, **others: str
-) -> str:
+def make_query_url(dataset: str, choice: EvaluationChoice, query_id: str | None = None, **others: str) -> str:
     """Return the address of a query's ranked lists, or of the evaluation (None); `others`: further parameters."""
-    parameters = [("dataset", dataset), *choice.list_parameters()]
+    parameters = [("dataset", dataset), *choice.list_url_parameters()]
     if query_id is not None:
         parameters.append(("query", query_id))
     return "/evaluation?" + urlencode([*parameters, *others.items()])

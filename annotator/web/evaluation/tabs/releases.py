@@ -6,7 +6,7 @@ from annotator.domain.figures import show_number
 from annotator.evaluation.rankings import QueryMove, ReleaseEvaluationChange, ScoreMove
 from annotator.evaluation.rankings_service import compare_on_releases
 from annotator.web.evaluation.choice import list_default_measures
-from annotator.web.evaluation.tabs.queries import list_query_address
+from annotator.web.evaluation.tabs.queries import make_query_url
 from annotator.web.evaluation.tabs.shown import ShownEvaluation
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
@@ -122,7 +122,7 @@ def _draw_queries(shown: ShownEvaluation, change: ReleaseEvaluationChange) -> No
 
 
 def _list_cells(shown: ShownEvaluation, query: QueryMove, change: ReleaseEvaluationChange) -> list[Cell]:
-    address = list_query_address(shown.dataset, shown.choice, query.query_id, measure=change.measure)
+    address = make_query_url(shown.dataset, shown.choice, query.query_id, measure=change.measure)
     says = tr("Open the ranked lists of {query_id}", query_id=query.query_id)
     grades = [
         f"{grade.doc_id} {_name_grade(grade.before)} → {_name_grade(grade.after)}"

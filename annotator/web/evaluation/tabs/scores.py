@@ -31,7 +31,7 @@ def draw(shown: ShownEvaluation) -> None:
         chart_scores(evaluation, measure),
         describe_scores(evaluation, measure),
         caption=tr("{measure} by system", measure=measure),
-        csv=shown.find_file_address("scores"),
+        csv=shown.make_file_url("scores"),
         name=f"{shown.dataset}-scores",
     )
     shown.show_table("scores", tr("{measure} by system", measure=measure))

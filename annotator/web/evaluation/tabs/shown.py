@@ -8,7 +8,7 @@ import streamlit as st
 from annotator.evaluation.evaluate import Evaluation
 from annotator.evaluation.service import EvaluationChoices, EvaluationResult
 from annotator.web.evaluation.choice import EvaluationChoice
-from annotator.web.evaluation.downloads import list_figures_address
+from annotator.web.evaluation.downloads import make_figures_url
 from annotator.web.evaluation.tables import Row, list_rows, show_figure
 from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr
@@ -34,9 +34,9 @@ class ShownEvaluation:
     def evaluation(self) -> Evaluation:
         return self.result.evaluation
 
-    def find_file_address(self, table: str) -> str:
+    def make_file_url(self, table: str) -> str:
         """Return the address of a table's file."""
-        return list_figures_address(self.dataset, self.choice, table, self.measure)
+        return make_figures_url(self.dataset, self.choice, table, self.measure)
 
     def show_table(self, table: str, label: str, *, folded: bool = False) -> None:
         """Draw a table of TABLES with its file; `folded`: one click away, below a chart that has the file."""
@@ -49,7 +49,7 @@ class ShownEvaluation:
         rows = list_rows(self.result, table, self.measure)
         draw_figure_rows(label, rows)
         if rows:
-            draw_file_link(tr("Numbers as CSV"), self.find_file_address(table))
+            draw_file_link(tr("Numbers as CSV"), self.make_file_url(table))
 
 
 def draw_figure_rows(label: str, rows: Sequence[Row]) -> None:

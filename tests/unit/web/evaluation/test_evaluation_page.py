@@ -224,7 +224,7 @@ def test_an_address_says_the_whole_choice() -> None:
     from starlette.datastructures import QueryParams
 
     choice = EvaluationChoice("1.0.0", "law", ("P@5", "MAP"), ("a b", "&c"), "a b", "category")
-    assert read_choice(QueryParams(choice.list_parameters())) == choice
+    assert read_choice(QueryParams(choice.list_url_parameters())) == choice
     assert read_choice(QueryParams([])) == EvaluationChoice()
 
 
