@@ -1,7 +1,7 @@
 """Evaluate systems against a truth: scores, comparisons, groups of queries, and what the dataset can tell.
 
-`evaluate_runs` reads one run at a time and keeps only its scores and its first results, so that memory does not grow with
-the length of the runs.
+`evaluate_runs` reads one run at a time and keeps only its scores and its first results, so that memory does
+not grow with the length of the runs.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -131,9 +131,9 @@ class DatasetAnalysis:
 class Evaluation:
     """Everything known about these systems on this truth.
 
-    `first_results`: the first FIRST_DEPTH results of each system, or more if the measure of `holes` has a larger cutoff.
-    `precision_curves`: by system, as `measure_precision_curve` returns them. `failed_queries`: a system has no expected
-    document among the first FIRST_DEPTH results.
+    `first_results`: the first FIRST_DEPTH results of each system, or more if the measure of `holes` has a
+    larger cutoff. `precision_curves`: by system, as `measure_precision_curve` returns them. `failed_queries`:
+    a system has no expected document among the first FIRST_DEPTH results.
     """
 
     table: ScoreTable
@@ -163,8 +163,8 @@ def evaluate_runs(
 ) -> Evaluation:
     """Evaluate `runs` against `truth` by the conventions of `profile`. Runs are read one at a time.
 
-    Raises ValidationError for a repeated system, an unknown baseline, a run that shares no query with the truth, an unknown
-    measure, and a field to group by that no query has.
+    Raises ValidationError for a repeated system, an unknown baseline, a run that shares no query with the
+    truth, an unknown measure, and a field to group by that no query has.
     """
     scoring, options = scoring or ScoringOptions(), options or EvaluationOptions()
     scorer = RunScorer.prepare(truth, profile, scoring)
@@ -235,7 +235,8 @@ def rank_systems(
 ) -> SystemRanking:
     """Return the summaries and comparisons of `evaluate_runs` without its other analyses, in half the time.
 
-    Raises ValidationError for a repeated system, a run that shares no query with the truth, and an unknown measure.
+    Raises ValidationError for a repeated system, a run that shares no query with the truth, and an unknown
+    measure.
     """
     options = EvaluationOptions()
     table = score_runs(truth, runs, profile, scoring)
@@ -270,7 +271,7 @@ def cut_run(run: RankedRun, depth: int) -> RankedRun:
 
 @dataclass(frozen=True, slots=True)
 class _MeasureMatrix:
-    """`values`: queries x systems, only queries on which every system has a score; `rows`: their rows in the table."""
+    """Scores (queries x systems) on the queries with a score for every system. `rows`: in the table."""
 
     measure: Measure
     query_ids: tuple[str, ...]
@@ -401,7 +402,7 @@ def _analyze_dataset(
 def _find_holes(
     scorer: RunScorer, table: ScoreTable, first_results: Sequence[RankedRun]
 ) -> JudgingNeed | None:
-    """Return the holes in the queries on which systems are compared; None without a measure to order systems by."""
+    """Return the holes of the compared queries; None without a measure to order systems by."""
     measure = choose_order_measure(table.measures)
     if measure is None:
         return None
@@ -587,8 +588,8 @@ def _list_winner_sentences(dataset: DatasetAnalysis) -> list[Message]:
 def _list_judged_sentences(evaluation: Evaluation) -> list[Message]:
     """Return at most one sentence on a score that unjudged results make uncertain.
 
-    If scores have a share of judged documents below FEW_JUDGED: on the one with the widest bounds. Otherwise: on the score
-    that cannot rise and could fall most, if by LARGE_FALL or more.
+    If scores have a share of judged documents below FEW_JUDGED: on the one with the widest bounds. Otherwise:
+    on the score that cannot rise and could fall most, if by LARGE_FALL or more.
     """
     uncertain = [
         (highest - lowest, name, system.system, summary.score, lowest, highest)

@@ -1,4 +1,4 @@
-"""Read what an evaluation needs from the database: the truth (present or published), imported runs, grades by annotator."""
+"""Read from the database what an evaluation needs: truths, imported runs, grades by annotator."""
 
 import json
 from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -27,9 +27,9 @@ from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 
 
 class ImportedRun(NamedTuple):
-    """An imported run. `query_signals`: what its file says of each answer as a whole, by query_id.
+    """An imported run. `query_signals`: by query_id, the fields of its file that belong to a whole answer.
 
-    `import_figures`: the figures of its import record; None without a record.
+    `import_figures`: the figures of its import record, None without a record.
     """
 
     pk: int
@@ -87,7 +87,7 @@ def list_versions(session: Session, dataset_pk: int) -> list[str]:
 
 
 class ListedResult(NamedTuple):
-    """A result of a system for one query, as its file has it."""
+    """A result of a system for one query, with the rank and score of its file."""
 
     system: str
     document_pk: int
@@ -100,7 +100,7 @@ class ListedResult(NamedTuple):
 def list_results_of_query(
     session: Session, dataset_pk: int, query_pk: int, order: Order
 ) -> dict[str, list[ListedResult]]:
-    """Return every system's results for one query, best first, by system in the order of their import."""
+    """Return {system: results for the query, best first}, systems in the order of their import."""
     by_system: dict[str, list[ListedResult]] = {}
     values = {"dataset_pk": dataset_pk, "query_pk": query_pk}
     for result in fetch(session, _RESULTS_OF_QUERY, ListedResult, values):
@@ -124,7 +124,7 @@ def _order_results(results: list[ListedResult], order: Order) -> list[ListedResu
 
 @dataclass(frozen=True, slots=True)
 class RankedDocument:
-    """A document of the dataset, with the beginning of its text; `text` is None if only its id is known."""
+    """A document of the dataset with the beginning of its text. `text` None: only the id is known."""
 
     doc_id: str
     title: str
@@ -136,7 +136,7 @@ class RankedDocument:
 def find_ranked_document(
     session: Session, dataset_pk: int, doc_id: str, *, characters: int
 ) -> RankedDocument | None:
-    """Return the document of this id with its text up to so many characters; None if there is none."""
+    """Return the document with the first `characters` of its text, or None."""
     statement = (
         select(
             col(DocumentRow.doc_id),
@@ -160,9 +160,9 @@ def list_imported_runs(session: Session, dataset_pk: int) -> list[ImportedRun]:
 def choose_imported_runs(
     session: Session, dataset_pk: int, dataset: str, systems: Sequence[str]
 ) -> list[ImportedRun]:
-    """Return the imported runs of these systems, or all if none is named.
+    """Return the imported runs of these systems; empty `systems`: all.
 
-    Raises ValidationError where there is no run, NotFound for a system without one.
+    Raises ValidationError if no run is imported, and NotFound for a system without a run.
     """
     stored = {run.system: run for run in list_imported_runs(session, dataset_pk)}
     if not stored:
@@ -187,31 +187,23 @@ def read_imported_run(
     *,
     with_signals: bool = False,
 ) -> RankedRun:
-    """Return an imported run in order; `query_ids` by query_pk. Document ids are those of today.
+    """Return an imported run, results in order, with the document ids of today.
 
-    `with_signals`: also what the results say of themselves, if any does.
+    `query_ids`: by query_pk. `with_signals`: also read the fields that results carry in the file.
     """
     rows = fetch_tuples(session, _ENTRIES, {"run_pk": run.pk})
     names: dict[int, str] = dict(fetch_tuples(session, _DOC_IDS, {"run_pk": run.pk}))
     query_codes: dict[int, int] = {}
     document_codes: dict[int, int] = {}
-    columns = ResultColumns(
-        query_ids=(),
-        queries=np.array([query_codes.setdefault(row[0], len(query_codes)) for row in rows], dtype=np.int64),
-        doc_ids=(),
-        documents=np.array(
-            [document_codes.setdefault(row[1], len(document_codes)) for row in rows], dtype=np.int64
-        ),
-        scores=np.array([np.nan if row[3] is None else row[3] for row in rows], dtype=np.float64),
-        ranks=np.array([row[2] for row in rows], dtype=np.int64),
-    )
+    queries = [query_codes.setdefault(row[0], len(query_codes)) for row in rows]
+    documents = [document_codes.setdefault(row[1], len(document_codes)) for row in rows]
     columns = ResultColumns(
         [query_ids[pk] for pk in query_codes],
-        columns.queries,
+        np.array(queries, dtype=np.int64),
         [names[pk] for pk in document_codes],
-        columns.documents,
-        columns.scores,
-        columns.ranks,
+        np.array(documents, dtype=np.int64),
+        np.array([np.nan if row[3] is None else row[3] for row in rows], dtype=np.float64),
+        np.array([row[2] for row in rows], dtype=np.int64),
     )
     ordered = order_columns(columns, order)
     signals = _read_signals(session, run) if with_signals else []
@@ -236,21 +228,21 @@ def read_imported_run(
 
 
 def _read_signals(session: Session, run: ImportedRun) -> list[Mapping[str, Any]]:
-    """Return the signals of each result in the order of `_ENTRIES`; nothing if no result has any."""
+    """Return the signals of each result in the order of `_ENTRIES`; [] if no result has any."""
     if not fetch_tuples(session, _HAS_SIGNALS, {"run_pk": run.pk}):
         return []
     return [read_json(signals) or {} for (signals,) in fetch_tuples(session, _SIGNALS, {"run_pk": run.pk})]
 
 
 def read_document_fields(session: Session, dataset_pk: int, name: str) -> dict[str, Mapping[str, Any]]:
-    """Return the fields of the documents that carry the field `name`, by doc_id."""
+    """Return {doc_id: fields} of the documents that have the field `name`."""
     pattern = f"%{json.dumps(name)}%"
     rows = fetch_tuples(session, _DOCUMENT_FIELDS, {"dataset_pk": dataset_pk, "pattern": pattern})
     return {doc_id: read_json(extra) for doc_id, extra in rows}
 
 
 def read_present_truth(session: Session, dataset_pk: int) -> tuple[GroundTruth, list[PairGrades]]:
-    """Return the settled grades of today, and the grades that annotators gave the settled pairs, by username."""
+    """Return the settled grades of today, and for each settled pair the annotators' grades by username."""
     names: dict[int, str] = dict(fetch_tuples(session, _PEOPLE, {}))
     qrels: list[Qrel] = []
     pairs: list[PairGrades] = []
@@ -274,14 +266,14 @@ def list_query_ids_of_pairs(session: Session, pair_pks: Collection[int]) -> froz
 def list_pairs_of_other_queries(
     session: Session, dataset_pk: int, pair_pks: Collection[int], query_ids: Collection[str]
 ) -> list[int]:
-    """Return those of the pairs that belong to none of these queries."""
+    """Return the pairs that do not belong to any of these queries."""
     statement = (
         select(col(PairRow.pk), col(QueryRow.query_id))
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
         .where(col(PairRow.dataset_pk) == dataset_pk)
     )
-    wanted = set(pair_pks)
-    return [pk for pk, query_id in session.execute(statement) if pk in wanted and query_id not in query_ids]
+    kept = set(pair_pks)
+    return [pk for pk, query_id in session.execute(statement) if pk in kept and query_id not in query_ids]
 
 
 _NAMES = prepare_sql("""
@@ -290,7 +282,7 @@ WHERE p.dataset_pk = :dataset_pk AND p.retired_at IS NULL""")
 
 
 def read_settled_truth(session: Session, dataset_pk: int) -> GroundTruth:
-    """Return the settled grades of today without what led to them, in no particular order of pairs."""
+    """Return the settled grades of today. The pairs have no particular order."""
     settled = read_settlements(session, dataset_pk)
     grades: dict[int, int] = dict(zip(settled.pair.tolist(), settled.map_settled().tolist(), strict=True))
     qrels = tuple(
@@ -304,7 +296,7 @@ def read_settled_truth(session: Session, dataset_pk: int) -> GroundTruth:
 def read_published_truth(
     session: Session, dataset_pk: int, release_pk: int, texts: Mapping[str, str | None]
 ) -> GroundTruth:
-    """Return the grades of a release with the fields that its queries have today; `texts` as published, by query_id."""
+    """Return the grades of a release. `texts`: published texts by query_id; other fields are of today."""
     by_id = {query.query_id: query for query in list_queries(session, dataset_pk).values()}
     rows = session.execute(
         select(col(ReleaseQrelRow.query_id), col(ReleaseQrelRow.doc_id), col(ReleaseQrelRow.grade))

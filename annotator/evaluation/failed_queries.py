@@ -1,7 +1,7 @@
 """Find the queries on which a system fails: none of the expected documents is among its first results.
 
-The expected documents of a query have at least the grade from which the measures count a document as relevant. A query
-without such a document cannot fail.
+The expected documents of a query have at least the grade from which the measures count a document as
+relevant. A query without such a document cannot fail.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def find_relevance_threshold(measures: Sequence[Measure]) -> int:
 def list_expected_documents(
     grades: Grades, query_ids: Sequence[str], threshold: int
 ) -> dict[str, tuple[str, ...]]:
-    """Return {query_id: documents of at least this grade, highest grade first}. Queries without any are left out."""
+    """Return {query_id: documents of at least this grade, highest first}, only queries that have some."""
     expected = {}
     for query_id in query_ids:
         documents = grades.get(query_id, {})

@@ -1,8 +1,9 @@
-"""Send holes to annotators: unjudged documents of the imported runs become pairs of the pool, most influential first.
+"""Add holes to the pool: unjudged documents of imported runs become pairs, most influential first.
 
-A new pair is like any other: it keeps the systems that list the document, with rank and score, which annotators never see.
-Holes are those of `annotator evaluate DATASET` with its default profile: the runs are ordered by score, over the queries
-that have a settled grade. A hole that is in the pool already waits there for its grade and is only counted.
+A new pair is like any other: it keeps the systems that list the document, with rank and score, which
+annotators never see. The holes are those of `annotator evaluate DATASET` with its default profile: runs
+ordered by score, queries with a settled grade. A hole that is already in the pool waits there for its grade,
+and is only counted.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -32,7 +33,7 @@ from annotator.storage.pairs.pool import (
     list_runs,
 )
 
-HOLE_DEPTH, MAX_DEPTH = 10, 1_000  # of a search for holes: unless another is asked for, and at most
+HOLE_DEPTH, MAX_DEPTH = 10, 1_000  # default and maximum depth of a search for holes
 Name = tuple[str, str]  # query_id, doc_id
 
 
@@ -40,7 +41,7 @@ Name = tuple[str, str]  # query_id, doc_id
 class PooledDocument:
     """A document that becomes a pair to be judged.
 
-    `influence`: how far one grade for it can move the mean difference of two systems whose order is open.
+    `influence`: how far a grade for it can change the mean difference of two systems whose order is open.
     """
 
     query_id: str
@@ -51,21 +52,21 @@ class PooledDocument:
 
 @dataclass(frozen=True, slots=True)
 class PooledHoles:
-    """The holes that became pairs, most influential first, and how many there are.
+    """The holes that became pairs, most influential first, and counts of the others.
 
-    With `dry_run` nothing was stored, and they would have become pairs.
+    With `dry_run` nothing was stored: `documents` would have become pairs.
     """
 
     dataset: str
     dry_run: bool
     documents: tuple[PooledDocument, ...]
     already_there: int  # holes that are in the pool and have no settled grade yet
-    measure: str  # by which influence is measured
+    measure: str  # of the influence
     depth: int
     holes: int  # unjudged documents in the first `depth` results
-    left: int  # holes that `limit` leaves outside the pool
+    left: int  # holes that stay outside the pool because of `limit`
     sentence: Message  # whether judging can stop
-    round: int | None = None  # the number of the round that was made; None without a new pair
+    round: int | None = None  # the number of the new round; None without a new pair
 
 
 def pool_holes(
@@ -79,10 +80,11 @@ def pool_holes(
     limit: int | None = None,
     dry_run: bool = False,
 ) -> PooledHoles:
-    """Make pairs of the unjudged documents in the first `depth` results of the runs (`systems` None: of all runs).
+    """Make pairs of the unjudged documents in the first `depth` results of the runs. For leads.
 
-    `limit`: at most so many new pairs, the most influential first, then those of the best rank. For leads. Raises
-    NotFound for an unknown system, StateError where nothing has a settled grade, ValidationError for a bad depth or limit.
+    `systems` None: all. `limit`: the maximum number of new pairs; the most influential holes come first, then
+    those with the best rank. Raises NotFound for an unknown system, StateError if no pair has a settled
+    grade, and ValidationError for a bad depth or limit.
     """
     if not 1 <= depth <= MAX_DEPTH:
         raise ValidationError(f"depth: expected 1 to {MAX_DEPTH:,}, found {depth:,}")
@@ -127,7 +129,7 @@ def _find_holes(
     depth: int,
     blind: Collection[str],
 ) -> JudgingNeed:
-    """Find the holes. `blind`: queries with a pair that the lead may still judge; their grades choose nothing."""
+    """Find the holes without using grades of the `blind` queries, which the lead may still judge."""
     runs = choose_imported_runs(session, dataset_pk, dataset, systems or ())
     truth, _ = read_truth(session, dataset_pk, dataset, None, blind)
     judged = [query_id for query_id, grades in truth.grades.items() if grades]
@@ -143,7 +145,7 @@ def _find_holes(
 def _read_candidates(
     session: Session, dataset_pk: int, names: Collection[Name], systems: Collection[str]
 ) -> dict[Name, list[PoolCandidate]]:
-    """Return what the imported runs (all, or those of `systems`) say of these documents, in the order of `names`."""
+    """Return {name: results of the imported runs with this document}. Empty `systems`: all."""
     runs = {
         pk: system
         for pk, system in list_runs(session, dataset_pk).items()

@@ -1,6 +1,7 @@
 """Say which system leads on one measure, and which others cannot be told apart from it.
 
-Two systems can be told apart if their difference is significant after Holm's correction (`differences/comparison.py`).
+Two systems can be told apart if their difference is significant after Holm's correction
+(`differences/comparison.py`).
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,8 @@ NO_GRADES = say("No pair has a settled grade yet.")
 class LeadingSystem:
     """The system with the highest mean of `measure`; None if there is none, and `why`.
 
-    `close`: the systems that cannot be told apart from it, best first. `systems`: the number of systems compared.
+    `close`: the systems that cannot be told apart from it, best first. `systems`: the number of systems
+    compared.
     """
 
     system: str | None
@@ -32,7 +34,7 @@ class LeadingSystem:
 
 
 def choose_ranking_measure(profile: Profile) -> str:
-    """Return the measure by which the profile ranks systems: its first nDCG, or else its first measure of quality."""
+    """Return the profile's measure to rank systems: its first nDCG, or else its first measure of quality."""
     measures = [profile.parse(name, None, "truth") for name in profile.measures]
     names = [measure.name for measure in measures if measure.kind not in NOT_COMPARED]
     return choose_main_measure(names) or measures[0].name

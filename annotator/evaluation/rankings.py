@@ -69,7 +69,7 @@ class GradeMove:
 
 @dataclass(frozen=True, slots=True)
 class QueryMove:
-    """A query with changed scores, and its changed grades. `changes`: {system: difference}, only changed scores."""
+    """A query with changed scores and its changed grades. `changes`: {system: difference}."""
 
     query_id: str
     text: str

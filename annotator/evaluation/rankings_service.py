@@ -187,7 +187,7 @@ def _list_missed(
 
 
 def read_ranked_document(database: Database, actor: Actor, dataset: str, doc_id: str) -> RankedDocument:
-    """Return a document with the first SHOWN_CHARACTERS of its text. For leads. Raises NotFound for an unknown id."""
+    """Return a document with the beginning of its text. For leads. Raises NotFound for an unknown id."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
@@ -213,9 +213,9 @@ def compare_on_releases(
 ) -> ReleaseEvaluationChange:
     """Return which scores of the same runs changed between two releases, and the changed grades behind them.
 
-    `measure`: decides which queries are listed; None: the first measure. The shown grades are recorded, and the lead may no
-    longer judge these pairs. Queries with a pair that the lead may still judge are in no figure. Raises NotFound for an
-    unknown version.
+    `measure`: decides which queries are listed; None: the first measure. The shown grades are recorded, and
+    the lead may no longer judge these pairs. Queries with a pair that the lead may still judge are in no
+    figure. Raises NotFound for an unknown version.
     """
     chosen = find_profile(profile)
     with database.read() as session:
@@ -309,7 +309,7 @@ def _list_query_moves(
     changed: Mapping[str, Sequence[GradeMove]],
     texts: Mapping[str, str],
 ) -> tuple[QueryMove, ...]:
-    """Return the queries with a changed score, largest change first. A query missing from one table counts 0 there."""
+    """Return the queries with a changed score, largest change first. A missing query counts 0."""
     rows = [{query_id: row for row, query_id in enumerate(table.query_ids)} for table in tables]
     moves = []
     for query_id in dict.fromkeys([*tables[0].query_ids, *tables[1].query_ids]):

@@ -1,7 +1,7 @@
-"""Records of an evaluation: a ground truth to score against, a run in its order, measures, and the scores by query.
+"""Records of an evaluation: ground truth, ranked run, measures, and scores by query.
 
-Scores are arrays aligned with one list of queries, so that systems can be compared query by query. An undefined score is
-NaN in an array, and None in a `Score`, which then says why. Nothing else is ever NaN.
+Scores are arrays aligned with one list of queries, so that systems can be compared query by query. An
+undefined score is NaN in an array, and None in a `Score`, which then says why. Nothing else is ever NaN.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,10 +28,10 @@ SAME_WITHIN = 1e-9
 class Truth:
     """A ground truth to score runs against.
 
-    `grades` holds every query of the truth, also one without a qrel. Queries, and documents of a query, keep the order of
-    the file; the profile `survey` needs it for documents of equal grade. `fields`: category, language and others.
-    `tells_grade_0`: False if the format usually leaves grade 0 out, so that 0 and unjudged look the same. `has_grades`:
-    False if the file holds only an order (`ranked`).
+    `grades` holds every query of the truth, also one without a qrel. Queries, and documents of a query, keep
+    the order of the file; the profile `survey` needs it for documents of equal grade. `fields`: category,
+    language and others. `tells_grade_0`: False if the format usually leaves grade 0 out, so that 0 and
+    unjudged look the same. `has_grades`: False if the file holds only an order (`ranked`).
     """
 
     name: str
@@ -46,16 +46,16 @@ class Truth:
     has_grades: bool = True
     notes: tuple[str, ...] = ()
     blind_queries: tuple[str, ...] = ()
-    """Queries with a graded pair that the reader may still judge. They are only in `texts`, and count in no figure."""
+    """Queries with a graded pair that the reader may still judge. They are only in `texts`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedRun:
     """One system's results, best first, query by query, as arrays.
 
-    The results of query i are at `codes[starts[i]:starts[i + 1]]`; each code is an index into `doc_ids`. `times_ms`: when a
-    result arrived, NaN if unknown. `latency_ms`: by query_id, also for queries without results. `id_field`: the field of a
-    JSON result that names its document; None: one of the usual fields.
+    The results of query i are at `codes[starts[i]:starts[i + 1]]`; each code is an index into `doc_ids`.
+    `times_ms`: when a result arrived, NaN if unknown. `latency_ms`: by query_id, also for queries without
+    results. `id_field`: the field of a JSON result that names its document; None: one of the usual fields.
     """
 
     system: str
@@ -99,9 +99,9 @@ class Measure:
 class Score:
     """The mean of a measure over `queries` queries, with other readings.
 
-    `value` None: undefined; `why` says why. `judged`: the share of judged documents among those the measure looks at.
-    `condensed`: the score without unjudged documents. `bounds`: the score if the unjudged results of all systems had the
-    worst and the best grades.
+    `value` None: undefined; `why` says why. `judged`: the share of judged documents among those the measure
+    looks at. `condensed`: the score without unjudged documents. `bounds`: the score if the unjudged results
+    of all systems had the worst and the best grades.
     """
 
     value: float | None
@@ -128,7 +128,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SystemScores:
-    """One system's scores by the name of a measure. Every array is aligned with the `query_ids` of its `ScoreTable`."""
+    """One system's scores by measure. Arrays are aligned with the `query_ids` of the `ScoreTable`."""
 
     system: str
     values: "Mapping[str, Floats]"
@@ -145,8 +145,8 @@ class SystemScores:
 class ScoreTable:
     """The scores of systems on the same queries.
 
-    `comparable`: False if the ideal ranking comes from the results, so that systems have different ideals. `answerable`: by
-    measure, whether each query has a relevant document.
+    `comparable`: False if the ideal ranking comes from the results, so that systems have different ideals.
+    `answerable`: by measure, whether each query has a relevant document.
     """
 
     truth: Truth
@@ -170,7 +170,7 @@ class SystemMean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFindings:
-    """What a ground truth can tell about imported runs, for the datasheet of a release. All fields empty: no run."""
+    """What a ground truth can tell about imported runs, for a datasheet. All fields empty: no run."""
 
     systems: tuple[SystemMean, ...] = ()  # the best first
     unrelated: tuple[str, ...] = ()  # systems without a result for a query of the truth

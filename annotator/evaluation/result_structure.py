@@ -1,13 +1,14 @@
 """Measure where results come from: stages of a search, graph expansion, document types, domains, duplicates.
 
-A run may carry, for each result, the `stages` that found it, its `hops` from the first results, its `source_domain`, its
-`graph_path` and fields of the document such as `law_type`; and, for each query, the `domains` it was routed to. Every
-figure is a mean over the queries named with it (`queries`); a query that lacks what a figure needs is in no mean.
-Nothing is assumed about a result that does not name its domain, nor about a query that was not answered: see `Collaboration`.
-A document is relevant from `relevant_from` on. `measure_structure` computes whatever a run and the truth carry fields for.
+A run may hold for each result: the `stages` that found it, its `hops` from the first results, its
+`source_domain`, its `graph_path`, and fields of the document such as `law_type`. It may hold for each query
+the `domains` it was routed to. Every figure is a mean over queries, and says over how many (`queries`);
+queries that lack the needed fields are left out. `Collaboration` says how results without a domain and
+queries without results count. A document is relevant from the grade `relevant_from`. `measure_structure`
+computes every figure for which run and truth have the fields.
 
-The presets have the names that law search uses: RNE is graph expansion (`stages` contain "rne_"), cross-law discovery
-looks at `law_type`, A2A is collaboration between domains (`source_domain` differs from the query's `primary_domain`).
+The names are those of law search: RNE is graph expansion (`stages` contain "rne_"), cross-law discovery uses
+`law_type`, A2A is collaboration between domains (`source_domain` differs from the query's `primary_domain`).
 """
 
 from collections import Counter
@@ -31,7 +32,7 @@ Edge = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class QueryResults:
-    """The results of one query, best first, with the signals of each."""
+    """The results of one query, best first, with the signals (further fields) of results and answer."""
 
     query_id: str
     doc_ids: tuple[str, ...]
@@ -41,7 +42,7 @@ class QueryResults:
 
 @dataclass(frozen=True, slots=True)
 class MeanShare:
-    """A mean of shares over queries; `value` is None if no query has what the share needs."""
+    """A mean of shares over `queries` queries; `value` is None if no query has the needed fields."""
 
     value: float | None
     queries: int
@@ -49,11 +50,11 @@ class MeanShare:
 
 @dataclass(frozen=True, slots=True)
 class StageContribution:
-    """What one stage of a search adds. Means over the queries with at least one result of the stage."""
+    """What one stage of a search adds. Means are over queries with at least one result of the stage."""
 
     stage: str
     results: int
-    discovery: MeanShare  # relevant documents found by this stage only / all relevant documents
+    discovery: MeanShare  # relevant results of the stage / all relevant documents
     precision: MeanShare  # relevant results of the stage / results of the stage
     precision_gain: MeanShare  # precision with the stage minus precision without
     hops: Mapping[int, int]  # number of the stage's results by hops
@@ -61,7 +62,7 @@ class StageContribution:
 
 @dataclass(frozen=True, slots=True)
 class TypeDiscovery:
-    """The share of relevant documents of other types than the primary one that are found, over all queries."""
+    """Over all queries: how many relevant documents of other types than the primary type are found."""
 
     found: int
     relevant: int
@@ -78,7 +79,7 @@ class GraphCoverage:
 
     nodes: MeanShare
     edges: MeanShare
-    deepest: int | None  # most hops of any result; None where no result has hops
+    deepest: int | None  # most hops of any result; None if no result has hops
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +93,21 @@ class RoutingAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class Collaboration:
-    """What results from other domains than a query's primary one add.
+    """What results from other domains than a query's primary domain add.
 
-    A result without `source_domain` counts as neither. A query without results that needs a decision is a wrong trigger,
-    as in routing, unless its answer says `a2a_triggered`.
+    A result without `source_domain` belongs to neither. A query without results counts as a wrong trigger if
+    the truth says whether it needs other domains, unless its answer says `a2a_triggered`.
+
+    `trigger_accuracy`: other domains took part exactly where needed; over queries whose need is known.
+    `contribution`: relevant documents found in other domains / all relevant documents. `precision`: relevant
+    results from other domains / results from there. These two are over queries in which other domains took
+    part. `primary_precision`: the same for results from the primary domain.
     """
 
-    trigger_accuracy: (
-        MeanShare  # other domains took part exactly where needed; over queries that say what they need
-    )
-    contribution: MeanShare  # relevant documents found only in other domains / all; where they took part
-    precision: MeanShare  # relevant results from other domains / results from there; where they took part
-    primary_precision: MeanShare  # relevant results from the primary domain / results from it
+    trigger_accuracy: MeanShare
+    contribution: MeanShare
+    precision: MeanShare
+    primary_precision: MeanShare
     without_domain: int = 0  # results that do not name their domain
     unanswered: int = 0  # queries that are wrong triggers because they have no results
 
@@ -117,7 +121,7 @@ class DuplicateRate:
 
     @property
     def effectiveness(self) -> float | None:
-        """Return the share of duplicates that deduplication removes; None if there was none."""
+        """Return the share of duplicates that deduplication removes; None without duplicates."""
         if self.before is None or self.after is None or self.before == 0:
             return None
         return (self.before - self.after) / self.before
@@ -125,16 +129,16 @@ class DuplicateRate:
 
 @dataclass(frozen=True, slots=True)
 class StructureOptions:
-    """What to measure beside what the run says of itself."""
+    """What to measure in addition to the fields of the run."""
 
-    relations: frozenset[Edge] = frozenset()  # of the graph; empty: no coverage
+    relations: frozenset[Edge] = frozenset()  # edges of the graph; empty: no graph coverage
     type_field: str = LAW_TYPE  # the document field of the type discovery
-    primary_type: str = PRIMARY_LAW_TYPE  # documents of this type are not looked for
+    primary_type: str = PRIMARY_LAW_TYPE  # documents of this type do not count
 
 
 @dataclass(frozen=True, slots=True)
 class RunStructure:
-    """Everything that a run's fields tell; None and empty where it does not carry them."""
+    """All figures on where a run's results come from; None or empty if the run lacks the fields."""
 
     system: str
     stages: tuple[StageContribution, ...]  # the family RNE first, then each stage by name
@@ -159,9 +163,10 @@ def measure_structure(
     *,
     relevant_from: int = 1,
 ) -> RunStructure:
-    """Return what the run's fields tell, over the queries of the truth that have a judged document.
+    """Return the structure of a run, over the queries of the truth with a judged document.
 
-    `types`: type by doc_id, from `list_document_types`; a document without one has the type that its result names.
+    `types`: type by doc_id, from `list_document_types`; other documents have the type in their result, if
+    any.
     """
     results: list[QueryResults] = []
     if options.relations or run.signals or types:
@@ -187,7 +192,7 @@ def measure_structure(
 
 
 def list_document_types(truth: Truth, type_field: str) -> dict[str, str]:
-    """Return the type that the truth gives its documents, by doc_id."""
+    """Return {doc_id: type} for the documents of the truth that have the field."""
     return {
         doc_id: str(fields[type_field])
         for doc_id, fields in truth.document_fields.items()
@@ -207,7 +212,7 @@ def _list_named_types(results: Iterable[QueryResults], type_field: str) -> dict[
 def _measure_stages(
     results: Sequence[QueryResults], truth: Truth, relevant_from: int
 ) -> Iterator[StageContribution]:
-    """Yield the family RNE, if there is any of it, and every stage by its name, the most frequent first."""
+    """Yield the family RNE if it occurs, then the MOST_STAGES most frequent stages."""
     counts = Counter(
         stage for query in results for signals in query.signals for stage in _list_stages(signals)
     )
@@ -225,7 +230,7 @@ def _list_stages(signals: Mapping[str, Any]) -> list[str]:
 
 
 def _measure_run_routing(run: RankedRun, truth: Truth) -> RoutingAccuracy | None:
-    """Return the accuracy of the answers' `domains`, or of the results where they are domains; None without either."""
+    """Return the accuracy of the answers' `domains`, or of results that are domains; None without both."""
     primary_domains = {
         query_id: str(fields["primary_domain"])
         for query_id, fields in truth.fields.items()
@@ -242,7 +247,7 @@ def _measure_run_routing(run: RankedRun, truth: Truth) -> RoutingAccuracy | None
 
 
 def _measure_run_duplicates(run: RankedRun) -> DuplicateRate | None:
-    """Return the share of repeats in the answers' `raw_results`, and in the results as the file lists them."""
+    """Return the shares of repeats: before, in the answers' `raw_results`; after, in the results of the file."""
     raw = [
         signals[RAW_RESULTS]
         for signals in run.query_signals.values()
@@ -257,9 +262,10 @@ def _measure_run_duplicates(run: RankedRun) -> DuplicateRate | None:
 
 
 def _list_raw_documents(raw: Iterable[Sequence[Any]], id_field: str | None) -> list[list[str]]:
-    """Return the documents of raw results, named by the first id field that every result has; empty if none has.
+    """Return the doc_ids of raw results.
 
-    `id_field`: the field that names the run's documents, tried first. A result may also be the bare id.
+    They come from the first id field that every result has; without such a field there are none. `id_field`:
+    the field with the run's doc_ids, tried first. A result may also be a plain id.
     """
     answers = [list(results) for results in raw]
     described = [result for results in answers for result in results if isinstance(result, Mapping)]
@@ -294,16 +300,16 @@ def _list_empty_answers(run: RankedRun) -> list[QueryResults]:
 
 
 def list_relevant(truth: Truth, query_id: str, relevant_from: int) -> set[str]:
-    """Return the documents that are relevant to a query."""
+    """Return the documents of the query with at least the grade `relevant_from`."""
     return {doc_id for doc_id, grade in truth.grades.get(query_id, {}).items() if grade >= relevant_from}
 
 
 def measure_stage(
     results: Iterable[QueryResults], truth: Truth, *, stage: str = RNE, relevant_from: int = 1
 ) -> StageContribution | None:
-    """Return what the results of a stage add; None if no result has it.
+    """Return what the results of a stage add; None if no result has the stage.
 
-    A name that ends with an underscore, such as "rne_", is a family: every stage whose name contains it.
+    A name that ends with an underscore, such as "rne_", stands for every stage whose name contains it.
     """
     discovery: list[float] = []
     precision: list[float] = []
@@ -343,8 +349,8 @@ def _has_stage(signals: Mapping[str, Any], stage: str) -> bool:
     return any(stage in name for name in stages) if stage.endswith("_") else stage in stages
 
 
-def _select(query: QueryResults, wanted: Callable[[Mapping[str, Any]], bool]) -> set[str]:
-    return {doc_id for doc_id, signals in zip(query.doc_ids, query.signals, strict=True) if wanted(signals)}
+def _select(query: QueryResults, matches: Callable[[Mapping[str, Any]], bool]) -> set[str]:
+    return {doc_id for doc_id, signals in zip(query.doc_ids, query.signals, strict=True) if matches(signals)}
 
 
 def _list_hops(query: QueryResults, doc_ids: Collection[str]) -> list[int]:
@@ -368,9 +374,9 @@ def measure_type_discovery(
     primary: str = PRIMARY_LAW_TYPE,
     relevant_from: int = 1,
 ) -> TypeDiscovery:
-    """Return which relevant documents of other types than `primary` are found; `types`: type by doc_id.
+    """Return how many relevant documents of other types than `primary` are found. `types`: type by doc_id.
 
-    Queries of the truth without any result count: their documents are not found.
+    Queries of the truth without results count: their documents are not found.
     """
     found: Counter[str] = Counter()
     expected: Counter[str] = Counter()
@@ -390,9 +396,9 @@ def measure_graph_coverage(
 ) -> GraphCoverage:
     """Return how much of the graph around the relevant documents the results cover.
 
-    The nodes of a query are its relevant documents that have a relation, its edges the relations between two of them.
-    An edge is covered if a result's `graph_path` (`[{"from", "to"}]`) contains it; in a run without any `graph_path`, if
-    both its documents are in the results.
+    The nodes of a query are its relevant documents that have a relation, its edges the relations between two
+    of them. An edge is covered if a result's `graph_path` (`[{"from", "to"}]`) contains it, or, in a run
+    without any `graph_path`, if both documents are in the results.
     """
     listed = list(results)
     has_paths = any("graph_path" in signals for query in listed for signals in query.signals)
@@ -434,8 +440,8 @@ def measure_routing(
 ) -> RoutingAccuracy:
     """Return how often queries were routed to their primary domain.
 
-    `routed`: domains by query_id, best first; a query that was routed nowhere counts as wrong. `primary_domains`: the
-    right domain by query_id; other queries are not counted.
+    `routed`: domains by query_id, best first; a query that was routed nowhere counts as wrong.
+    `primary_domains`: the right domain by query_id; other queries are not counted.
     """
     ranks: list[int | None] = []
     for query_id, domain in primary_domains.items():
@@ -450,11 +456,12 @@ def measure_routing(
 def measure_collaboration(
     results: Iterable[QueryResults], truth: Truth, *, relevant_from: int = 1
 ) -> Collaboration | None:
-    """Return what results from other domains than a query's `primary_domain` add; None if no result names its domain.
+    """Return what results from other domains than a query's `primary_domain` add.
 
-    Other domains take part in a query if its signals say `a2a_triggered`, or else if a result's `source_domain` is not
-    the `primary_domain` of the query. Whether a query needs them is its field `needs_a2a`. A query without a
-    `primary_domain` has neither foreign results nor its own; one without a judged document is in no figure.
+    None if no result names its domain. The answer's `a2a_triggered` says whether other domains took part in a
+    query; without it they did if a result's `source_domain` differs from the query's `primary_domain`. The
+    query's field `needs_a2a` says whether it needs them. In a query without `primary_domain` results count as
+    neither. Queries without a judged document are in no figure.
     """
     by_query = {query.query_id: query for query in results}
     domains = [_find_domain(signals) for query in by_query.values() for signals in query.signals]
@@ -498,12 +505,12 @@ def measure_collaboration(
 
 
 def _find_domain(signals: Mapping[str, Any]) -> Any:
-    """Return the domain that a result names; None for null and an empty text."""
+    """Return the `source_domain` of a result; None if it is missing or empty."""
     return signals.get("source_domain") or None
 
 
 def _split_by_domain(query: QueryResults | None, primary_domain: Any) -> tuple[set[str], set[str]]:
-    """Return the documents from other domains and from the primary one; those without a domain are in neither."""
+    """Return (documents from other domains, documents from the primary domain)."""
     if query is None or primary_domain is None:
         return set(), set()
     foreign = _select(query, lambda signals: _find_domain(signals) not in (None, primary_domain))
@@ -511,7 +518,7 @@ def _split_by_domain(query: QueryResults | None, primary_domain: Any) -> tuple[s
 
 
 def _find_trigger(query: QueryResults | None, foreign: set[str], home: set[str]) -> bool | None:
-    """Return whether other domains took part; None where neither the answer nor a result tells."""
+    """Return whether other domains took part; None if neither the answer nor a result says so."""
     if query is None:
         return None
     if query.query_signals.get("a2a_triggered") is not None:

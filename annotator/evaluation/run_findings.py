@@ -1,6 +1,7 @@
 """Sum up what a ground truth can tell about runs, for the datasheet of a release.
 
-The profile, seed and resamples are the defaults of `annotator evaluate DATASET@VERSION`, so the figures are the same.
+The profile, seed and resamples are the defaults of `annotator evaluate DATASET@VERSION`, so the figures are
+the same.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,6 +1,7 @@
-"""Evaluate systems: run files against a ground-truth file, or imported runs against a dataset or one of its releases.
+"""Evaluate run files against a ground-truth file, or imported runs against a dataset or a release.
 
-Files need no database. In a database only leads may evaluate: scores rest on grades, and runs show ranks.
+Files need no database. In a database only leads may evaluate, because scores rest on grades and runs show
+ranks.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """What to evaluate and how. `targets_file`: a file of targets, which replaces those of the profile."""
+    """What to evaluate and how. `targets_file`: a file whose targets replace those of the profile."""
 
     profile: str = "trec"
     order: Order | None = None  # None: the profile's
@@ -85,9 +86,11 @@ class EvaluationRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvaluationResult:
-    """An evaluation with what surrounds it. `source` says where the truth is: {"path": …} or {"dataset": …}.
+    """An evaluation with its robustness and checked targets.
 
-    `expected_order`: of the systems with everything judged, if adaptive rounds chose the pairs and the grades are those of today.
+    `source`: where the truth is, {"path": …} or {"dataset": …}. `expected_order`: the estimated order of the
+    systems with everything judged. None unless adaptive rounds chose the pairs and the grades are those of
+    today.
     """
 
     evaluation: Evaluation
@@ -107,9 +110,10 @@ def evaluate_files(
     grades: Mapping[str, int | str] | None = None,
     reading: RunReading | None = None,
 ) -> EvaluationResult:
-    """Evaluate run files against a release folder or a ground-truth file. Runs are read one after the other.
+    """Evaluate run files against a release folder or a ground-truth file. Runs are read one at a time.
 
-    Raises BadInput naming every bad line of the first bad file, ValidationError for what does not fit together.
+    Raises BadInput naming every bad line of the first bad file, and ValidationError if truth, runs and
+    options do not match.
     """
     if not run_paths:
         raise ValidationError("expected at least one run file, found none")
@@ -122,9 +126,10 @@ def evaluate_files(
 
 
 def _read_runs(paths: Sequence[Path], truth: Truth, reading: RunReading) -> Iterator[RankedRun]:
-    """Yield the run of each file. Where an earlier run has the same system name, the file's name is used and noted.
+    """Yield the run of each file.
 
-    Raises ValidationError if that name is taken too.
+    If an earlier run has the same system name, the run gets the file's name, and a note says so. Raises
+    ValidationError if that name is taken too.
     """
     systems: set[str] = set()
     for path in paths:
@@ -148,10 +153,10 @@ def evaluate_dataset(
     version: str | None = None,
     systems: Sequence[str] = (),
 ) -> EvaluationResult:
-    """Evaluate imported runs (all, or those of `systems`) against the grades of today or of a published version. For leads.
+    """Evaluate imported runs against the grades of today or of a published version. For leads.
 
-    Queries with a pair that the lead may still judge are in no figure. Raises NotFound for a dataset, version or system
-    that does not exist, InsufficientData if all judged queries have such a pair.
+    Empty `systems`: all. Queries with a pair that the lead may still judge are in no figure. Raises NotFound
+    for an unknown dataset, version or system, and InsufficientData if every judged query has such a pair.
     """
     profile = find_profile(request.profile)
     with database.read() as session:
@@ -198,7 +203,7 @@ def _hide_ranks(
 
 
 def _add_expected_order(result: EvaluationResult, order: "SystemOrder | None") -> EvaluationResult:
-    """Return the result with the order, and with a sentence that says why it is another one than that of the scores."""
+    """Add the expected order, and a sentence that says why it differs from the order of the scores."""
     if order is None:
         return result
     sentence = say(
@@ -214,9 +219,10 @@ def _add_expected_order(result: EvaluationResult, order: "SystemOrder | None") -
 def record_shown_grades(
     database: Database, actor: Actor, dataset: str, *, version: str | None = None, now: datetime
 ) -> None:
-    """Record that a lead has been shown the settled grades of a dataset, or those of a release; no operator is recorded.
+    """Record that a lead was shown the settled grades of a dataset, or the grades of a release.
 
-    Queries with a pair that the lead may still judge were not shown, and are not recorded. Call it before a report that names relevant documents or scores single queries is written.
+    Operators are not recorded. Call it before writing a report that names relevant documents or scores single
+    queries. Queries with a pair that the lead may still judge are not shown, and not recorded.
     """
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
@@ -240,10 +246,10 @@ def read_truth(
     version: str | None,
     blind: Collection[str] = frozenset(),
 ) -> tuple[Truth, list[PairGrades]]:
-    """Return the grades of a release, or of today (None) with the grades behind each of them.
+    """Return (truth, grades behind it by annotator), of a release or of today (`version` None).
 
-    `blind`: queries to leave out (`find_blind_queries`). The caller has checked the role. Raises NotFound for a version
-    that does not exist.
+    The second is empty for a release. `blind`: queries to leave out (`find_blind_queries`). The caller must
+    check the role. Raises NotFound for an unknown version.
     """
     pairs: list[PairGrades] = []
     if version is None:
@@ -257,7 +263,7 @@ def read_truth(
 
 
 def _build_without(content: GroundTruth, dataset: str, version: str | None, blind: Collection[str]) -> Truth:
-    """Build the truth without these queries. Their grades are not in its checksum either, from which one can be guessed."""
+    """Build the truth without these queries, also in its checksum, from which a grade could be guessed."""
     if not blind:
         return build_truth(content, dataset, version=version)
     kept = replace(
@@ -273,9 +279,10 @@ def _build_without(content: GroundTruth, dataset: str, version: str | None, blin
 def find_blind_queries(
     session: Session, dataset_pk: int, person_pk: int | None, version: str | None = None
 ) -> frozenset[str]:
-    """Return the query_ids with a graded pair that the person may still judge. `version`: of a release, None: today.
+    """Return the ids of queries with a graded pair that the person may still judge.
 
-    Leaving out the pair alone would change what a score means, so evaluations leave out the query.
+    `version` None: the grades of today. Evaluations leave out the whole query, because without single pairs a
+    score would mean something else.
     """
     if version is not None:
         release_pk = key_of(find_release(session, dataset_pk, version).pk)
@@ -286,7 +293,7 @@ def find_blind_queries(
 
 
 def _check_rest(truth: Truth) -> None:
-    """Raise InsufficientData if no graded query is left to this reader."""
+    """Raise InsufficientData if every graded query is hidden from this reader."""
     if truth.blind_queries and not any(truth.grades.values()):
         raise InsufficientData(
             say(
@@ -297,15 +304,15 @@ def _check_rest(truth: Truth) -> None:
 
 
 def _drop_blind_runs(runs: Iterable[RankedRun], truth: Truth) -> Iterator[RankedRun]:
-    """Yield the runs without those that have results only for queries left out."""
+    """Leave out the runs that have results for hidden queries only."""
     blind = set(truth.blind_queries)
     return (run for run in runs if not blind or not blind.issuperset(run.query_ids))
 
 
 def find_what_runs_tell(session: Session, dataset_pk: int, dataset: str) -> RunFindings:
-    """Return what the grades of today can tell about the imported runs. Whoever calls it has checked the role.
+    """Return what the grades of today can tell about the imported runs.
 
-    Some pair of the dataset has a settled grade.
+    The caller must check the role, and that a pair of the dataset has a settled grade.
     """
     runs = list_imported_runs(session, dataset_pk)
     if not runs:
@@ -318,7 +325,7 @@ def find_what_runs_tell(session: Session, dataset_pk: int, dataset: str) -> RunF
 
 @dataclass(frozen=True, slots=True)
 class EvaluationChoices:
-    """What an evaluation of a dataset can be made of. `fields`: those that queries can be grouped by."""
+    """What to choose from for an evaluation of a dataset. `fields`: queries can be grouped by them."""
 
     systems: tuple[str, ...]  # in the order of their import
     versions: tuple[str, ...]  # oldest first
@@ -342,9 +349,10 @@ def list_choices(database: Database, actor: Actor, dataset: str) -> EvaluationCh
 
 
 def find_leader(database: Database, actor: Actor, dataset: str) -> LeadingSystem:
-    """Return which imported system leads on the settled grades of today, by the measure of the dataset's evaluator. For leads.
+    """Return the imported system that leads on the settled grades of today. For leads.
 
-    After adaptive rounds the scores mislead: then the reason names the first system of the expected order.
+    The measure is that of the dataset's profile (`choose_ranking_measure`). After adaptive rounds no system
+    is named, because scores mislead; `why` then names the first system of the expected order.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -385,7 +393,7 @@ def find_leader(database: Database, actor: Actor, dataset: str) -> LeadingSystem
 
 
 def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
-    """Return a value that differs when an evaluation would: for whoever keeps one. For leads."""
+    """Return a value that changes whenever an evaluation would change, for caches. For leads."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")

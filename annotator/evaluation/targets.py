@@ -1,7 +1,8 @@
 """Check scores against targets: those of a profile, or of a file `measure: minimum` in YAML or JSON.
 
-`latency P50`, `latency P95` and `latency P99` are a maximum in milliseconds; `coverage` is the minimum share of queries with
-a result. Refused: a file that is not a mapping, a measure that the profile lacks, a limit that is not a number from 0.
+`latency P50`, `latency P95` and `latency P99` are a maximum in milliseconds; `coverage` is the minimum share
+of queries with a result. Refused: a file that is not a mapping, a measure that the profile lacks, a limit
+that is not a number from 0.
 """
 
 import re
@@ -28,8 +29,9 @@ _LATENCY = re.compile(r"latency[ _]p(50|95|99)", re.IGNORECASE | re.ASCII)
 class TargetCheck:
     """One target of one system.
 
-    `measured` is a mean over the queries that have a relevant document, because the others give 0 to every system. None:
-    undefined; then the target is missed, and `why` says why. `note` says how many queries were left out.
+    `measured` is a mean over the queries that have a relevant document, because the others give 0 to every
+    system. None: undefined; then the target is missed, and `why` says why. `note` says how many queries were
+    left out.
     """
 
     system: str
@@ -63,7 +65,7 @@ def read_targets(path: Path, profile: Profile) -> tuple[Target, ...]:
 
 
 def make_target(name: str, limit: float, profile: Profile) -> Target:
-    """Return the target of a measure, which may have any of its names. Raises ValidationError if the profile lacks it."""
+    """Return the target of a measure (any of its names). Raises ValidationError if the profile lacks it."""
     latency = _LATENCY.fullmatch(name.strip())
     if latency:
         return Target(f"latency P{latency[1]}", maximum=limit)
@@ -128,7 +130,7 @@ def _note_queries(table: ScoreTable, measure: Measure) -> Message | None:
 def list_shown_targets(
     table: ScoreTable, profile: Profile, checks: Sequence[TargetCheck]
 ) -> tuple[Target, ...]:
-    """Return the targets that a report shows: the checked ones, else the profile's targets of computed measures."""
+    """Return the targets to show: the checked ones, else the profile's targets of computed measures."""
     if checks:
         checked = [
             Target(check.measure, maximum=check.required)

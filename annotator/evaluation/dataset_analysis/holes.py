@@ -1,22 +1,23 @@
-"""Find unjudged documents in the runs' first results, and say which of them could still change the order of systems.
+"""Find unjudged documents in the runs' first results that could still change the order of systems.
 
-A hole is an unjudged document in the top k of a run. For two systems, the difference of the measure by which they are
-ordered lies between bounds that hold for every grade (0–3) that the holes could have:
+A hole is an unjudged document in the top k of a run. For two systems, the difference of the measure by which
+they are ordered lies between bounds that hold for every grade (0–3) that the holes could have:
 
-- nDCG, P: a document adds gain × discount to a system's score. For the largest difference B − A, each hole gets the
-  highest grade if B ranks it higher and grade 0 if not; for the smallest difference the other way round. nDCG divides by
-  the ideal DCG, which grows with grades. The largest difference is therefore divided by the ideal of the judged documents
-  alone if it is positive, and by the ideal with every hole at the highest grade if it is negative. The bounds are never
-  too narrow, but may be wider than any assignment of grades reaches.
+- nDCG, P: a document adds gain × discount to a system's score. For the largest difference B − A, each hole
+  gets the highest grade if B ranks it higher and grade 0 if not; for the smallest difference the other way
+  round. nDCG divides by the ideal DCG, which grows with grades. The largest difference is therefore divided
+  by the ideal of the judged documents alone if it is positive, and by the ideal with every hole at the
+  highest grade if it is negative. The bounds are never too narrow, but may be wider than any assignment of
+  grades reaches.
 - Success: exact.
-- nDCG by position (`survey`): a hole that enters the list of relevant documents changes every gain. The bounds only use
-  that a system without a relevant document or a hole in its top k scores 0, and that no score exceeds 1.
+- nDCG by position (`survey`): a hole that enters the list of relevant documents changes every gain. The
+  bounds only use two facts: a system without a relevant document or a hole in its top k scores 0, and no
+  score exceeds 1.
 
-Documents that no run has in its top k are left as they are. The order of two systems is open unless it is the same, or
-the same tie, for all differences between the bounds. Cormack and Lynam (2007) and Moffat, Webber and Zobel (SIGIR 2007)
-bound scores in the same way.
-
-What a system would lose had it not been pooled: Zobel (SIGIR 1998).
+Documents that no run has in its top k keep their state. The order of two systems is open unless all
+differences between the bounds give the same order, or all give a tie. Cormack and Lynam (2007) and Moffat,
+Webber and Zobel (SIGIR 2007) bound scores in the same way. The loss of a system that is not pooled: Zobel
+(SIGIR 1998).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -34,11 +35,11 @@ Floats = NDArray[np.float64]
 Pairs = NDArray[np.int64]
 EQUAL_WITHIN = 1e-12
 AT_ONCE = 4_000_000
-"""Differences (pairs of systems x holes) that are held in memory at a time."""
+"""The maximum number of differences (pairs of systems x holes) in memory at a time."""
 
 
 def choose_order_measure(measures: Sequence[Measure]) -> Measure | None:
-    """Return the measure that orders systems here: the first nDCG, or else P, or else Success, that has a cutoff."""
+    """Return the first nDCG with a cutoff, or else the first such P, or else the first such Success, or None."""
     for kind in ("nDCG", "P", "Success"):
         for measure in measures:
             if (
@@ -55,8 +56,8 @@ def choose_order_measure(measures: Sequence[Measure]) -> Measure | None:
 class Hole:
     """An unjudged document in the top k of at least one run.
 
-    `influence`: judging this document alone changes the mean difference between two systems by at most so much. Only
-    systems whose order is open count.
+    `influence`: the most that a grade for this document alone can change the mean difference between two
+    systems whose order is open.
     """
 
     query_id: str
@@ -69,7 +70,7 @@ class Hole:
 
 @dataclass(frozen=True, slots=True)
 class OrderBounds:
-    """Two systems and the bounds of their difference. Differences are B − A of the means; A is the higher one now."""
+    """Two systems and the bounds of the difference B − A of their means. A has the higher mean now."""
 
     a: str
     b: str
@@ -79,7 +80,7 @@ class OrderBounds:
 
     @property
     def is_open(self) -> bool:
-        """Return whether the holes could change the order, make a tie or break one."""
+        """Return whether grades for the holes could change the order, make a tie or break one."""
         return bool(_are_open(np.array([self.lowest]), np.array([self.highest]))[0])
 
 
@@ -91,7 +92,7 @@ def _are_open(lowest: Floats, highest: Floats) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, slots=True)
 class JudgingNeed:
-    """All holes in the top k, most influential first, and what they could do to the order of every two systems."""
+    """All holes in the top k, most influential first, and the possible differences of every two systems."""
 
     measure: str
     cutoff: int
@@ -99,7 +100,7 @@ class JudgingNeed:
     holes: tuple[Hole, ...]
     orders: tuple[OrderBounds, ...]
     by_system: Mapping[str, int]  # number of holes in each system's top k
-    by_query: Mapping[str, int]  # number of holes of each query that has any
+    by_query: Mapping[str, int]  # number of holes of each query with holes
 
     @property
     def open_orders(self) -> tuple[OrderBounds, ...]:
@@ -107,7 +108,7 @@ class JudgingNeed:
 
     @property
     def sentence(self) -> Message:
-        """Whether judging can stop, or what to judge next."""
+        """Return whether judging can stop, or how many documents to judge next."""
         if not self.holes:
             return say(
                 "Every document in the systems' top {cutoff} is judged: judging can stop.", cutoff=self.cutoff
@@ -143,10 +144,10 @@ def find_holes(
     relevant_from: int = 1,
     may_join: Sequence[str] = (),
 ) -> JudgingNeed:
-    """Return the holes in the top k of `runs`, and which orders of systems they leave open.
+    """Return the holes in the top k of `runs`, and the bounds of the differences between systems.
 
-    `measure`: of `choose_order_measure`; k is its cutoff. `grades`: as its profile takes them. Means are over `query_ids`;
-    queries of `may_join` are in the mean once one of their documents is relevant.
+    `measure`: from `choose_order_measure`; k is its cutoff. `grades`: as the profile converts them. Means are
+    over `query_ids`; a query of `may_join` enters the means as soon as one of its documents is relevant.
     """
     systems = [run.system for run in runs]
     pairs = np.array(list(combinations(range(len(runs)), 2)), dtype=np.int64).reshape(-1, 2)
@@ -202,14 +203,14 @@ def _orient(a: str, b: str, difference: float, lowest: float, highest: float) ->
 
 @dataclass(frozen=True, slots=True)
 class _TopLists:
-    """The runs' first `cutoff` results, to be tabulated query by query."""
+    """The first `cutoff` results of the runs; `tabulate` prepares one query."""
 
     runs: Sequence[RankedRun]
     positions: Sequence[Mapping[str, int]]  # by run: the index of each query
     measure: Measure
     relevant_from: int
     cutoff: int
-    discounts: Floats  # what each rank counts
+    discounts: Floats  # the factor of the gain at each rank
 
     @classmethod
     def of(cls, runs: Sequence[RankedRun], measure: Measure, relevant_from: int) -> "_TopLists":
@@ -225,7 +226,7 @@ class _TopLists:
         )
 
     def tabulate(self, query_id: str, judged: Mapping[str, int]) -> "_QueryTable":
-        """Return one query's top lists with what the judged documents give each system."""
+        """Return one query's top lists, with the sum that each system gets from judged documents."""
         listed = [
             [] if (index := position.get(query_id)) is None else run.list_documents(index)[: self.cutoff]
             for run, position in zip(self.runs, self.positions, strict=True)
@@ -247,20 +248,20 @@ class _TopLists:
         return _QueryTable(self, listed, holes, sums, counted, judged_gains)
 
     def _to_gains(self, grades: Sequence[int]) -> Floats:
-        """Return the gain of each grade, without the discount of a rank."""
+        """Return the gain of each grade, not discounted."""
         values = np.array(grades, dtype=np.int16)
         if self.measure.kind == "nDCG":
             return to_gains(values, self.measure.gain)
         return (values >= self.relevant_from).astype(np.float64)
 
     def list_hole_gains(self, judged_gains: Floats) -> Floats:
-        """Return the gains that one hole can have, the highest last."""
+        """Return the possible gains of one hole, highest last."""
         if self.measure.gain == "position":  # as the first of the list
             return np.array([2.0 ** (np.count_nonzero(judged_gains) + 1) - 1])
         return np.unique(self._to_gains(range(1, HIGHEST_GRADE + 1)))
 
     def compute_ideal(self, gains: Floats) -> float:
-        """Return the divisor of a query whose documents have these gains."""
+        """Return the divisor of the score for a query whose documents have these gains."""
         if self.measure.kind != "nDCG":
             return float(self.cutoff) if self.measure.kind == "P" else 1.0
         best = np.sort(gains)[::-1][: self.cutoff]
@@ -269,7 +270,7 @@ class _TopLists:
 
 @dataclass(frozen=True, slots=True)
 class _Differences:
-    """By pair of systems: the bounds of one query's difference, and the difference now."""
+    """For each pair of systems: the bounds of one query's difference, and the present difference."""
 
     lowest: Floats
     present: Floats
@@ -278,7 +279,7 @@ class _Differences:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _QueryTable:
-    """One query's top lists. `sums`: what judged documents give each system; `counted` [system, hole]: discounts."""
+    """One query's top lists. `sums`: by system, over judged documents; `counted` [system, hole]: discounts."""
 
     tops: _TopLists
     listed: Sequence[Sequence[str]]
@@ -318,7 +319,7 @@ class _QueryTable:
         first, second = pairs[:, 0], pairs[:, 1]
 
         def find_highest(a: Pairs, b: Pairs) -> Floats:
-            """Return the highest value of B − A: B hits by a hole that A does not have, if A has no hit yet."""
+            """Return the highest B − A. If A has no hit, B must hit by a judged document or a hole that A lacks."""
             reachable = hit[b] | (counts[b] > 0)
             alone = hit[b] | (counts[b] > common[a, b])
             highest: Floats = np.where(hit[a], reachable - 1.0, alone.astype(np.float64))
@@ -341,7 +342,7 @@ class _QueryTable:
         return _Differences(-_divide_up(-below, least, most), present, _divide_up(above, least, most))
 
     def measure_influences(self, pairs: Pairs) -> Floats:
-        """Return, for each hole, the most that a grade for it alone moves the difference of one of the pairs."""
+        """Return for each hole the most that a grade for it alone changes the difference of any of the pairs."""
         influences = np.zeros(len(self.holes))
         if not len(pairs):
             return influences
@@ -357,7 +358,7 @@ class _QueryTable:
         return np.where(influences > EQUAL_WITHIN, influences, 0.0)
 
     def _score(self, sums: Floats, gains: Floats) -> Floats:
-        """Return the scores of systems with these sums, where the documents of the truth have these gains."""
+        """Return the scores of systems with these sums. `gains`: of the judged documents of the query."""
         if self.tops.measure.kind == "Success":
             return (sums > 0).astype(np.float64)
         ideal = self.tops.compute_ideal(gains)
@@ -371,7 +372,7 @@ class _QueryTable:
 
 
 def _divide_up(numerator: Floats, least_ideal: float, most_ideal: float) -> Floats:
-    """Return the largest quotient that an ideal between the two can give; no difference of scores exceeds 1."""
+    """Return the largest quotient for an ideal between the two; at most 1, the largest difference of scores."""
     if most_ideal == 0:
         return np.zeros_like(numerator)
     positive = np.minimum(numerator / least_ideal, 1.0) if least_ideal else (numerator > 0).astype(np.float64)
@@ -379,7 +380,7 @@ def _divide_up(numerator: Floats, least_ideal: float, most_ideal: float) -> Floa
 
 
 def find_unique_contributions(runs: Sequence[RankedRun], depth: int) -> dict[str, dict[str, set[str]]]:
-    """Return, by system and query_id, the documents that no other run has in its top `depth`."""
+    """Return {system: {query_id: documents}}: documents that only this run has in its top `depth`."""
     finders: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         for index, query_id in enumerate(run.query_ids):
@@ -395,7 +396,7 @@ def find_unique_contributions(runs: Sequence[RankedRun], depth: int) -> dict[str
 def leave_out_documents(
     grades: Grades, documents: Mapping[str, Collection[str]]
 ) -> dict[str, dict[str, int]]:
-    """Return the grades without these documents (by query_id): the truth had nobody pooled them."""
+    """Return the grades without these documents, as if they had not been pooled. `documents`: by query_id."""
     return {
         query_id: {
             doc_id: grade for doc_id, grade in judged.items() if doc_id not in documents.get(query_id, ())

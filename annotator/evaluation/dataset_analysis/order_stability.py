@@ -1,8 +1,8 @@
 """Measure how stable the order of systems is when queries, annotators or disputed grades change.
 
-Orders are compared by Kendall's τ (tau-b, as ties occur) and by τ_AP, which weighs changes at the top more: Yilmaz, Aslam
-and Robertson (SIGIR 2008). Orders under other judgments: Voorhees (2000), Variations in relevance judgments and the
-measurement of retrieval effectiveness, Information Processing & Management 36.
+Orders are compared by Kendall's τ (tau-b, because ties occur) and by τ_AP, which weighs changes at the top
+more: Yilmaz, Aslam and Robertson (SIGIR 2008). Orders under other judgments: Voorhees (2000), Variations in
+relevance judgments and the measurement of retrieval effectiveness, Information Processing & Management 36.
 """
 
 from collections.abc import Sequence
@@ -17,23 +17,25 @@ from annotator.evaluation.differences.bootstrap import find_range
 Floats = NDArray[np.float64]
 EQUAL_WITHIN = 1e-12
 AT_ONCE = 4_000_000
-"""Pairs of systems, over resamples, that are compared at a time."""
+"""The maximum number of comparisons (pairs of systems x resamples) in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrderAgreement:
-    """How well two orders of the same systems agree: 1 the same order, −1 reversed; None if either order is all ties."""
+    """How well two orders of the same systems agree.
+
+    1: the same order, −1: reversed, None: all systems tie in one order. `swapped`: pairs of systems in
+    reversed order; the system that is higher in the first order comes first.
+    """
 
     tau: float | None
     tau_ap: float | None
-    swapped: tuple[
-        tuple[str, str], ...
-    ]  # pairs of systems whose order is reversed; the higher one of the first order leads
+    swapped: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NeighbourSwaps:
-    """Two systems next to each other, and the share of resamples in which the lower one scores higher."""
+    """Two neighbours in the order, and the share of resamples in which the lower system scores higher."""
 
     higher: str
     lower: str
@@ -42,7 +44,7 @@ class NeighbourSwaps:
 
 @dataclass(frozen=True, slots=True)
 class ResampledOrder:
-    """The order of systems under resampled queries. `tau` and `tau_ap` are means over resamples, with 95 % ranges."""
+    """The order of systems under resampled queries. `tau`, `tau_ap`: means over resamples."""
 
     systems: tuple[str, ...]  # best first
     tau: float | None
@@ -77,9 +79,9 @@ def compute_tau(first: Floats, second: Floats) -> float | None:
 def compute_tau_ap(reference: Floats, scores: Floats) -> float | None:
     """Return τ_AP of the order by `scores` against the order by `reference`; None if either is all ties.
 
-    For each system but the first, the share of the systems above it that the reference also ranks above it; τ_AP is twice
-    the mean of these shares, minus 1. A pair tied in either order counts half, and systems tied in `scores` keep the order
-    in which they are given.
+    For each system except the first: the share of the systems above it that the reference also ranks above
+    it. τ_AP is twice the mean of these shares, minus 1. A pair tied in either order counts half. Systems tied
+    in `scores` keep the order of the arrays.
     """
     count = len(reference)
     signs, reference_signs = _compare_scores(scores), _compare_scores(reference)
@@ -95,13 +97,13 @@ def compute_tau_ap(reference: Floats, scores: Floats) -> float | None:
 
 
 def _compare_scores(scores: Floats) -> NDArray[np.int64]:
-    """Return, for every two systems, 1 if the row's score is higher, −1 if it is lower, 0 if they are equal."""
+    """Return [row, column]: 1 if the row's score is higher, −1 if lower, 0 if equal."""
     differences = scores[:, None] - scores[None, :]
     return np.where(np.abs(differences) <= EQUAL_WITHIN, 0, np.sign(differences)).astype(np.int64)
 
 
 def measure_resampled_order(systems: Sequence[str], means: Floats, resampled: Floats) -> ResampledOrder:
-    """Measure how often the order of `systems` by `means` changes when queries are resampled.
+    """Return how the order of `systems` by `means` changes when queries are resampled.
 
     `means`: one per system; `resampled`: resamples x systems (`bootstrap.resample_means`).
     """
@@ -129,7 +131,7 @@ def measure_resampled_order(systems: Sequence[str], means: Floats, resampled: Fl
 
 
 def _compute_resampled_taus(means: Floats, resampled: Floats) -> tuple[Floats, Floats]:
-    """Return tau-b and τ_AP of each resample against `means`, as `compute_tau` and `compute_tau_ap` do one by one.
+    """Return `compute_tau` and `compute_tau_ap` of each resample against `means`, computed for many at a time.
 
     Resamples in which all systems tie are left out.
     """

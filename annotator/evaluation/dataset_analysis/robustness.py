@@ -1,13 +1,14 @@
-"""Measure how the systems' scores and order depend on who judged, on disputed grades, and on which systems were pooled.
+"""Measure how scores and order depend on annotators, disputed grades, and which systems were pooled.
 
-All are measured on the first results that an `Evaluation` keeps, with the measure by which holes are judged
-(`choose_order_measure`). A variant of the truth replaces the grades of some pairs:
+All figures use the first results that an `Evaluation` keeps and the measure of `choose_order_measure`. A
+variant of the truth replaces the grades of some pairs:
 
-- by annotator: the annotator's own grades where there are some, the settled ones elsewhere (Voorhees 2000);
-- lenient and strict: the highest and the lowest grade given, where judgments differ.
+- by annotator: the annotator's own grades where available, else the settled grades (Voorhees 2000);
+- lenient and strict: the highest and the lowest of the annotators' grades, where they differ.
 
-Left out of the pool: the documents that only one system has among its first results are taken out of the truth, and that
-system is scored again (Zobel 1998). A large loss means that a system that was not pooled would be scored too low.
+Left out of the pool: documents that only one system has among its first results are removed from the truth,
+and that system is scored again (Zobel 1998). A large loss means that a system that was not pooled would score
+too low.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +33,7 @@ LENIENT, STRICT = "lenient", "strict"
 
 @dataclass(frozen=True, slots=True)
 class PairGrades:
-    """A settled pair and the grades that annotators gave it, by name."""
+    """A settled pair and its grades by annotator."""
 
     query_id: str
     doc_id: str
@@ -42,7 +43,7 @@ class PairGrades:
 
 @dataclass(frozen=True, slots=True)
 class OrderUnderVariant:
-    """The systems' order under a variant of the truth, against their order under the truth."""
+    """How the systems' order under a variant of the truth agrees with their order under the truth."""
 
     variant: str  # an annotator, "lenient" or "strict"
     changed_pairs: int  # pairs with another grade than in the truth
@@ -51,7 +52,7 @@ class OrderUnderVariant:
 
 @dataclass(frozen=True, slots=True)
 class LossWithoutPooling:
-    """What a system scores, and what it would score had it not been pooled."""
+    """A system's score, and its score if it had not been pooled."""
 
     system: str
     unique_relevant: int  # relevant documents that no other system has among its first results
@@ -65,7 +66,7 @@ class LossWithoutPooling:
 
 @dataclass(frozen=True, slots=True)
 class Robustness:
-    """How far scores and order can be trusted. `variants` is empty for one system or without judgments."""
+    """How far scores and order can be trusted. Variants are empty with one system or without judgments."""
 
     measure: str
     by_annotator: tuple[OrderUnderVariant, ...]
@@ -74,7 +75,7 @@ class Robustness:
 
     @property
     def sentences(self) -> list[Message]:
-        """What to know before the order is trusted."""
+        """Return a sentence for each variant that changes the order."""
         sentences = []
         for variant in (*self.by_annotator, *self.disputed):
             if variant.order.swapped:
@@ -99,9 +100,10 @@ def _describe_swap(variant: str, measure: str, first: str, second: str) -> Messa
 
 
 def measure_robustness(evaluation: Evaluation, pairs: Iterable[PairGrades] = ()) -> Robustness | None:
-    """Return how the order depends on annotators, disputed grades and pooling; None without a measure to order systems by.
+    """Return how the order depends on annotators, disputed grades and pooling.
 
-    `pairs`: the settled pairs with the grades behind them; without any, only the losses without pooling are measured.
+    None without a measure to order systems by (`choose_order_measure`). `pairs`: the settled pairs with their
+    grades by annotator. Without them only the losses without pooling are measured.
     """
     measure = choose_order_measure(evaluation.table.measures)
     if measure is None:
@@ -160,7 +162,7 @@ def _score_means(
 ) -> dict[str, float]:
     """Return the mean of the measure by system, over the queries of the evaluation.
 
-    A query that the variant leaves without relevant documents counts as 0, and so does a system of which nothing can be scored.
+    A query without relevant documents under these grades counts as 0. A system without a scored query gets 0.
     """
     query_ids = evaluation.table.query_ids
     truth = replace(evaluation.table.truth, grades={query_id: grades[query_id] for query_id in query_ids})
@@ -194,7 +196,7 @@ def _list_losses(evaluation: Evaluation, measure: Measure) -> Iterable[LossWitho
 
 
 def describe_robustness(robustness: Robustness | None) -> dict[str, object]:
-    """Return the robustness in plain JSON values, for the `extra` of `build_json`."""
+    """Return the robustness as plain JSON values, for the `extra` of `build_json`."""
     if robustness is None:
         return {"order": {"by_annotator": [], "disputed": []}, "left_out": []}
 

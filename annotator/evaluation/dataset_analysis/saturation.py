@@ -1,9 +1,9 @@
 """Find out which measures and queries cannot tell the systems apart.
 
-A measure is saturated if every system's mean is at least 0.99, or if the means lie less than 0.005 apart. The spread of a
-measure is the variance of the systems' means. It is the sum over queries of cov(score on the query, mean) / number of
-queries, where the covariance is over systems, so that each query carries a share of it: a share below 0 works against the
-order of the means.
+A measure is saturated if every system's mean is at least 0.99, or if all means lie within 0.005. The spread
+of a measure is the variance of the systems' means. It equals the sum over queries of cov(score on the query,
+mean) / number of queries, with the covariance over systems. Each query therefore carries a share of the
+spread; a share below 0 works against the order of the means.
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,11 @@ class QueryShare:
 
 @dataclass(frozen=True, slots=True)
 class MeasureSaturation:
-    """What a measure can tell. `highest` and `lowest` are means of systems; `equal_queries` give all systems one score,
-    `perfect_queries` give all systems 1."""
+    """How well a measure can rank the systems.
+
+    `lowest`, `highest`: of the systems' means. `equal_queries`: queries with one score for all systems;
+    `perfect_queries`: queries with 1.0 for all systems.
+    """
 
     measure: str
     systems: int
@@ -45,7 +48,7 @@ class MeasureSaturation:
 
     @property
     def sentence(self) -> Message | None:
-        """What to know before the means are read; None if the measure can rank the systems."""
+        """Return why the measure ranks the systems poorly; None if it does not."""
         if self.systems < 2 or not self.queries:
             return None
         values = {"measure": self.measure, "queries": self.queries}
@@ -77,7 +80,7 @@ class MeasureSaturation:
 
 
 def measure_saturation(measure: str, query_ids: Sequence[str], scores: Floats) -> MeasureSaturation:
-    """Measure whether `scores` (queries x systems, without NaN) can rank the systems."""
+    """Return how well `scores` (queries x systems, without NaN) can rank the systems."""
     queries, systems = scores.shape
     means = scores.mean(axis=0) if queries else np.zeros(systems)
     span = np.ptp(scores, axis=1) if systems else np.zeros(queries)

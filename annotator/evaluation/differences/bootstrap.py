@@ -1,8 +1,8 @@
-"""Resample queries: 95 % intervals of mean scores, and what else depends on which queries were asked.
+"""Resample queries, for 95 % intervals of mean scores and for the stability of the order.
 
-The percentile bootstrap: queries are drawn with replacement, all systems are scored on the same drawn queries. Efron and
-Tibshirani (1993), An Introduction to the Bootstrap, ch. 13; for IR measures: Sakai (SIGIR 2006). With few queries the
-percentiles of an interval are further out, as in `annotator/agreement/intervals.py` (Hesterberg 2015).
+The percentile bootstrap: queries are drawn with replacement, and all systems are scored on the same drawn
+queries. Efron and Tibshirani (1993), An Introduction to the Bootstrap, ch. 13; for IR measures: Sakai (SIGIR
+2006). With few queries the intervals are wider, as in `annotator/agreement/intervals.py` (Hesterberg 2015).
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,14 +16,14 @@ Floats = NDArray[np.float64]
 
 RESAMPLES = 1_000
 AT_ONCE = 4_000_000
-"""Weights (resamples x queries) held in memory at a time."""
+"""The maximum number of weights (resamples x queries) in memory at a time."""
 
 
 def resample_means(scores: Floats, *, seed: int, resamples: int = RESAMPLES) -> Floats:
     """Return the mean of each column under each resample of the rows.
 
-    `scores`: queries x systems, without NaN. Returns resamples x systems. The same seed and number of queries give the
-    same resamples, so that means of different measures can be compared resample by resample.
+    `scores`: queries x systems, without NaN. Returns resamples x systems. The same seed and number of queries
+    give the same resamples, so that different measures can be compared within a resample.
     """
     if not len(scores):
         return np.empty((0, scores.shape[1]))
@@ -34,9 +34,9 @@ def resample_means(scores: Floats, *, seed: int, resamples: int = RESAMPLES) -> 
 def list_mean_intervals(
     columns: Sequence[Floats], *, seed: int, resamples: int = RESAMPLES
 ) -> list[tuple[float, float] | None]:
-    """Return the 95 % interval of the mean of each column of scores, which have no NaN; None with fewer than two queries.
+    """Return the 95 % interval of the mean of each column; None for a column with fewer than two queries.
 
-    Queries are drawn once for all columns of the same length.
+    `columns`: scores by query, without NaN. Columns of the same length share their resamples.
     """
     by_length: dict[int, list[int]] = {}
     for index, column in enumerate(columns):
@@ -57,7 +57,7 @@ def list_mean_intervals(
 
 
 def _draw_weights(queries: int, *, seed: int, resamples: int) -> Iterator[Floats]:
-    """Yield how often each query is drawn, some resamples at a time: resamples x queries."""
+    """Yield blocks of resamples x queries: how often each query is drawn."""
     random = np.random.default_rng(seed)
     at_once = max(1, AT_ONCE // queries)
     for start in range(0, resamples, at_once):
@@ -67,7 +67,7 @@ def _draw_weights(queries: int, *, seed: int, resamples: int) -> Iterator[Floats
 
 
 def find_range(resampled: Floats) -> tuple[float, float] | None:
-    """Return between which values 95 % of the resampled ones lie; None if there are none."""
+    """Return the 2.5 % and 97.5 % quantiles of the values; None without values."""
     if not len(resampled):
         return None
     low, high = np.quantile(resampled, [0.025, 0.975]).tolist()
@@ -75,7 +75,7 @@ def find_range(resampled: Floats) -> tuple[float, float] | None:
 
 
 def find_intervals(resampled: Floats, queries: int) -> list[tuple[float, float] | None]:
-    """Return the 95 % interval of the mean over so many queries from each column of resampled means; None without any."""
+    """Return a 95 % interval for each column of means over `queries` queries; None without resamples."""
     if not len(resampled):
         return [None] * resampled.shape[1]
     tail = float(find_tail(queries))

@@ -1,8 +1,7 @@
-"""Compare systems in pairs on the same queries: how large the difference is, whether chance explains it, one sentence.
+"""Compare pairs of systems on the same queries: difference, interval, tests, and a verdict.
 
-Difference, interval, wins and tests come from `paired_tests.py` and `bootstrap.py`. Holm's correction covers all pairs
-that are compared on one measure and takes the p-value of the paired t-test; where it is undefined (every query differs
-by the same amount) it takes that of the randomization test.
+Holm's correction covers all pairs compared on one measure. It takes the p-value of the paired t-test, or of
+the randomization test if the t-test is undefined because every query differs by the same amount.
 """
 
 from collections.abc import Mapping
@@ -30,12 +29,12 @@ from annotator.evaluation.differences.paired_tests import (
 Floats = NDArray[np.float64]
 SIGNIFICANT = 0.05
 AT_ONCE = 1_000_000
-"""Differences (queries or resamples x comparisons) that are tested at a time."""
+"""The maximum number of differences (queries or resamples x comparisons) in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemComparison:
-    """Two systems on one measure. `difference` is the mean of B minus the mean of A; wins are queries where B is higher."""
+    """Two systems on one measure. `difference` is the mean of B minus the mean of A; B wins on `wins` queries."""
 
     a: str
     b: str
@@ -58,7 +57,7 @@ class SystemComparison:
 
     @property
     def is_tested(self) -> bool:
-        """Return whether there is a difference, and a test that may find it."""
+        """Return whether a query differs and there is a p-value."""
         return self.p_holm is not None and self.ties < self.queries
 
     @property
@@ -76,8 +75,8 @@ def compare_systems(
 ) -> tuple[SystemComparison, ...]:
     """Compare every two systems on `measure`, or every system with `baseline`.
 
-    `scores`: per system one score per query, the same queries in the same order, without NaN. In each comparison A is
-    the baseline, or else the system that comes first in `scores`.
+    `scores`: by system, one score for each query, without NaN; all systems have the same queries in the same
+    order. In each comparison A is the baseline, or else the system that comes first in `scores`.
     """
     systems = list(scores)
     if baseline is None:
@@ -131,7 +130,7 @@ def compare_systems(
 
 
 def _average_columns(differences: Floats) -> list[float]:
-    """Return the mean of each column, added up in the same order as a column alone; 0 without rows."""
+    """Return the mean of each column, 0 without rows. The order of additions is that of a single column."""
     if not len(differences):
         return [0.0] * differences.shape[1]
     means: list[float] = np.ascontiguousarray(differences.T).mean(axis=1).tolist()
@@ -183,7 +182,7 @@ def describe_comparison(comparison: SystemComparison) -> Message:
 
 
 def count_wins(scores: Mapping[str, Floats]) -> dict[str, int]:
-    """Return on how many queries each system scores highest; systems that share the highest score all win."""
+    """Return on how many queries each system has the highest score. Ties count for every tied system."""
     table = np.column_stack([scores[system] for system in scores])
     best = table.max(axis=1, keepdims=True)
     won = (table >= best - EQUAL_WITHIN).sum(axis=0)

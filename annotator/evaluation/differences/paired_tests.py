@@ -1,11 +1,11 @@
 """Test whether two systems differ, from their scores on the same queries.
 
-Every function takes `differences`: one number per query, the score of system B minus the score of system A. Differences
-within 1e-12 of each other count as equal and differences within 1e-12 of 0 as 0, so that 0.1 + 0.2 − 0.3 is a tie.
+Differences are scores of system B minus scores of system A, one for each query. Differences within 1e-12 of
+each other count as equal, and differences within 1e-12 of 0 as 0, so that 0.1 + 0.2 − 0.3 is a tie.
 
 - Paired t-test: Student (1908); recommended for IR by Urbano, Lima and Hanjalic (SIGIR 2019).
-- Wilcoxon signed-rank test: Wilcoxon (1945). Zeros are dropped and ties get their mean rank. The p-value is exact also
-  with ties: it counts the assignments of signs to the ranks that occur.
+- Wilcoxon signed-rank test: Wilcoxon (1945). Zeros are dropped and ties get their mean rank. The p-value is
+  exact even with ties: it counts all assignments of signs to the actual ranks.
 - Randomization test: Fisher (1935); Smucker, Allan and Carterette (CIKM 2007).
 - Holm's correction: Holm (1979).
 """
@@ -21,17 +21,17 @@ Floats = NDArray[np.float64]
 
 EQUAL_WITHIN = 1e-12
 EXACT_UP_TO = 20
-"""Non-zero differences up to which the randomization test counts every assignment of signs."""
+"""With up to this many non-zero differences the randomization test counts every assignment of signs."""
 EXACT_WILCOXON_UP_TO = 200
-"""Non-zero differences up to which the Wilcoxon test is exact; above, the normal approximation with correction for ties."""
+"""With more non-zero differences than this the Wilcoxon test is a normal approximation."""
 RANDOMIZATIONS = 10_000
 CACHED_ASSIGNMENTS = 200
-"""Assignments of signs whose sums are compared at a time: they stay in the processor's cache, and a byte counts them."""
+"""Assignments of signs compared at a time. They fit the processor's cache, and one byte can count them."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairedTTest:
-    """A paired t-test, two-sided. All but `sd` are None with fewer than two queries, or if all differences are equal."""
+    """A two-sided paired t-test. With fewer than two queries or equal differences all but `sd` are None."""
 
     t: float | None
     p: float | None
@@ -42,7 +42,7 @@ class PairedTTest:
 
 @dataclass(frozen=True, slots=True)
 class WilcoxonTest:
-    """A Wilcoxon signed-rank test, two-sided. `statistic` is the smaller sum of ranks; `p` is 1 if no query differs."""
+    """A two-sided Wilcoxon signed-rank test. `statistic`: the smaller sum of ranks."""
 
     statistic: float
     p: float
@@ -51,14 +51,14 @@ class WilcoxonTest:
 
 @dataclass(frozen=True, slots=True)
 class RandomizationTest:
-    """A two-sided randomization test of the mean difference. `exact`: every assignment of signs was counted."""
+    """A two-sided randomization test of the mean difference. `exact`: all assignments of signs were counted."""
 
     p: float
     exact: bool
 
 
 def round_differences(scores_a: Floats, scores_b: Floats) -> Floats:
-    """Return B − A per query, with differences that only rounding separates made equal."""
+    """Return B − A for each query, rounded so that equal differences are equal numbers."""
     return np.asarray(np.round((scores_b - scores_a) / EQUAL_WITHIN) * EQUAL_WITHIN, dtype=np.float64)
 
 
@@ -106,7 +106,7 @@ def run_wilcoxon_tests(differences: Floats) -> list[WilcoxonTest]:
     rows = np.ascontiguousarray(differences.T)
     sizes = np.abs(rows)
     changed = sizes > EQUAL_WITHIN
-    # Zeros come after all other differences, so that these have the ranks they would have alone.
+    # Zeros are sorted last, so that they do not change the ranks of the other differences.
     sizes = np.where(changed, np.round(sizes / EQUAL_WITHIN), np.inf)
     ranks = np.where(changed, _double_ranks(sizes), 0)
     counts, totals = changed.sum(axis=1), ranks.sum(axis=1)
@@ -126,9 +126,10 @@ def run_wilcoxon_tests(differences: Floats) -> list[WilcoxonTest]:
 
 
 def _double_ranks(sizes: Floats) -> NDArray[np.int64]:
-    """Return twice the rank of each value in its row, from 2: equal values share the mean of their ranks.
+    """Return twice the rank (from 1) of each value in its row; equal values share their mean rank.
 
-    scipy.stats.rankdata does the same; scipy.stats takes a second to import, which the Evaluation page would wait for.
+    scipy.stats.rankdata does the same, but scipy.stats takes a second to import, and the page Evaluation
+    would wait for it.
     """
     order = np.argsort(sizes, axis=1, kind="stable")
     ordered = np.take_along_axis(sizes, order, axis=1)
@@ -143,9 +144,9 @@ def _double_ranks(sizes: Floats) -> NDArray[np.int64]:
 
 
 def _list_exact_p_values(ranks: NDArray[np.int64], smaller: NDArray[np.int64]) -> list[float]:
-    """Return the two-sided p-value of each row of doubled ranks, whose smaller sum of signed ranks is `smaller`.
+    """Return the two-sided p-value of each row of doubled ranks.
 
-    Comparisons with the same ranks share their distribution: without ties these are all with as many changes.
+    `smaller`: for each row the smaller sum of signed ranks. Rows with the same ranks share one distribution.
     """
     ordered = np.sort(ranks, axis=1)
     reached: dict[bytes, int] = {}
@@ -162,9 +163,9 @@ def _list_exact_p_values(ranks: NDArray[np.int64], smaller: NDArray[np.int64]) -
 
 
 def _accumulate_rank_sums(doubled_ranks: NDArray[np.int64], most: int) -> Floats:
-    """Return, for each value up to `most`, the probability of at most this sum of positive (doubled) ranks.
+    """Return P(sum of positive doubled ranks <= value) for each value from 0 to `most`.
 
-    Every sign is a fair coin. Zeros among the ranks, which come first, are no ranks.
+    Each sign is + or − with probability 1/2. Zeros among the ranks are ignored.
     """
     sums = np.zeros(most + 1)  # the number of assignments of signs by their sum
     sums[0] = 1.0
@@ -181,8 +182,9 @@ def run_randomization_tests(
 ) -> list[RandomizationTest]:
     """Return a randomization test for each column of `differences` (queries x comparisons).
 
-    A column with at most EXACT_UP_TO non-zero differences is counted exactly. The others share `resamples` random
-    assignments of signs drawn with `seed`; p = (1 + as extreme) / (1 + resamples), so it is never 0.
+    A column with at most EXACT_UP_TO non-zero differences is counted exactly. The others share `resamples`
+    random assignments of signs drawn with `seed`; p = (1 + number as extreme) / (1 + resamples), so it is
+    never 0.
     """
     changed = np.abs(differences) > EQUAL_WITHIN
     counts = changed.sum(axis=0)
@@ -212,8 +214,8 @@ def run_randomization_tests(
 def _count_sign_assignments(differences: Floats) -> float:
     """Return the share of all assignments of signs whose sum is at least as far from 0 as the observed one.
 
-    The differences are halved into two groups; all sums of one group meet the sorted sums of the other, so that 20
-    differences take 2 × 1,024 sums in place of 1,048,576.
+    The differences are split into two halves. Each sum of one half is searched in the sorted sums of the
+    other half, so 20 differences take 2 × 1,024 sums instead of 1,048,576.
     """
     if len(differences) == 0:
         return 1.0
@@ -235,7 +237,7 @@ def _list_signed_sums(values: Floats) -> Floats:
 
 
 def adjust_holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return p-values adjusted by Holm's step-down method; an undefined one stays None and is not counted."""
+    """Return p-values adjusted by Holm's step-down method. An undefined p-value stays None and is not counted."""
     defined = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
     adjusted: list[float | None] = [None] * len(p_values)
     highest = 0.0

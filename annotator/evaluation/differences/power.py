@@ -1,8 +1,9 @@
-"""Compute what a number of queries can show: power of the paired t-test.
+"""Compute the power of the paired t-test: the differences that a number of queries can detect.
 
-The power of a two-sided paired t-test over n queries is that of a noncentral t distribution with n − 1 degrees of
-freedom and noncentrality d · √n, where d is the mean difference over the standard deviation of the differences.
-Sakai (2016), Topic set size design, Information Retrieval Journal 19; Cohen (1988), Statistical Power Analysis, ch. 2.
+The power of a two-sided paired t-test over n queries is that of a noncentral t distribution with n − 1
+degrees of freedom and noncentrality d · √n, where d is the mean difference over the standard deviation of the
+differences. Sakai (2016), Topic set size design, Information Retrieval Journal 19; Cohen (1988), Statistical
+Power Analysis, ch. 2.
 """
 
 import math
@@ -24,23 +25,20 @@ Counts = NDArray[np.int64]
 ALPHA = 0.05
 POWER = 0.8
 SMALL_EFFECT = 0.3
-"""The effect size (Cohen's d) for which a needed number of queries is always given."""
+"""The effect size (Cohen's d) of `queries_for_small_effect`."""
 MOST_QUERIES = 10_000_000
 LARGEST_DIFFERENCE = 1.0
-"""Every measure that is compared lies between 0 and 1."""
+"""Compared measures lie between 0 and 1."""
 
 
 def compute_power(effect: float, queries: int, *, alpha: float = ALPHA) -> float:
-    """Return the probability that a two-sided paired t-test over `queries` finds a true effect of size `effect` (d)."""
+    """Return the probability that a two-sided paired t-test finds a true effect of size `effect` (d)."""
     return float(_compute_powers(np.array([effect]), np.array([queries]), alpha)[0])
 
 
 def _compute_powers(effects: Floats, queries: Counts, alpha: float) -> Floats:
     """Return the power for each effect size and number of queries; 0 with fewer than two queries."""
-    from scipy.special import (
-        nctdtr,
-        stdtrit,
-    )  # scipy.stats has them by other names, and takes a second to import
+    from scipy.special import nctdtr, stdtrit  # scipy.stats takes a second to import
 
     freedom = np.maximum(queries - 1, 1)
     critical = stdtrit(freedom, 1 - alpha / 2)
@@ -66,9 +64,10 @@ def find_queries_needed(
 def list_queries_needed(
     effects: Floats, *, power: float = POWER, alpha: float = ALPHA, most: int = MOST_QUERIES
 ) -> list[int | None]:
-    """Return `find_queries_needed` of each effect, all at once.
+    """Return `find_queries_needed` of each effect.
 
-    The search begins at the normal approximation ((z_α/2 + z_β) / d)² + z²_α/2 / 2, which is rarely more than one query off.
+    The search starts at the normal approximation ((z_α/2 + z_β) / d)² + z²_α/2 / 2, which is rarely off by
+    more than one query.
     """
     normal = NormalDist()
     z_alpha, z_beta = normal.inv_cdf(1 - alpha / 2), normal.inv_cdf(power)
@@ -93,9 +92,10 @@ def list_queries_needed(
 
 @lru_cache(maxsize=256)
 def find_detectable_effect(queries: int, *, power: float = POWER, alpha: float = ALPHA) -> float | None:
-    """Return the smallest effect size (d) that `queries` find with probability `power`; None with fewer than two queries.
+    """Return the smallest effect size (d) that `queries` find with probability `power`.
 
-    Multiplied by the standard deviation of the differences, it is the smallest detectable difference of a measure.
+    None with fewer than two queries. Multiplied by the standard deviation of the differences, it is the
+    smallest detectable difference of a measure.
     """
     if queries < 2:
         return None
@@ -111,21 +111,22 @@ def find_detectable_effect(queries: int, *, power: float = POWER, alpha: float =
 
 @dataclass(frozen=True, slots=True)
 class ComparisonPower:
-    """What today's queries can show of two systems on one measure, at 80 % power and a level of 0.05."""
+    """The differences between two systems on one measure that the queries can detect.
+
+    At 80 % power and a level of 0.05. `detectable`: the smallest true difference that is found; None if not
+    even the largest possible difference is. `queries_for_difference`: how many queries find a true difference
+    as large as the observed one; None if that is 0.
+    """
 
     a: str
     b: str
     measure: str
     queries: int
     sd: float  # of the differences over queries
-    detectable: (
-        float | None
-    )  # the smallest true difference that is found; None: not even the largest possible one
-    difference: float  # the observed one, B − A
+    detectable: float | None
+    difference: float  # observed, B − A
     effect: float  # Cohen's d of the differences
-    queries_for_difference: (
-        int | None
-    )  # how many find a true difference as large as the observed one; None if it is 0
+    queries_for_difference: int | None
 
     @property
     def queries_for_small_effect(self) -> int | None:
@@ -134,7 +135,7 @@ class ComparisonPower:
 
     @property
     def sentence(self) -> Message:
-        """What to know before a missing difference is taken for equality."""
+        """Return the detectable difference in a sentence, with the number of queries that the observed one needs."""
         values = {
             "a": self.a,
             "b": self.b,
@@ -175,7 +176,7 @@ def _find_queries_for_small_effect() -> int | None:
 
 
 def measure_powers(comparisons: Sequence[SystemComparison]) -> list[ComparisonPower]:
-    """Return what the queries of each comparison can show; those without variance to plan with are left out."""
+    """Return the power of each comparison. Comparisons without variance are left out."""
     planned = [
         (comparison, found * comparison.t_test.sd, effect)
         for comparison in comparisons

@@ -1,9 +1,9 @@
-"""Find what became worse since an earlier evaluation, kept as JSON, and which queries caused it.
+"""Find scores that became worse since an earlier evaluation (JSON), and the queries behind them.
 
-A system regressed on a measure when its mean fell by more than the tolerance; for FirstRank and TFFU, which are better when
-lower, when it rose by more than that share. Queries can be named only if the earlier file has scores by query
-(`by_query`). Refused: a file that is no such evaluation, one of another profile, and one that shares no system or no
-measure with this one.
+A score became worse if the mean fell by more than the tolerance. FirstRank and TFFU are better when lower:
+they became worse if the mean rose by more than this share. Queries are named only if the earlier file has
+scores by query (`by_query`). Refused: a file that is not an evaluation, another profile, and a file that
+shares no system or no measure with this evaluation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,17 +25,15 @@ BETTER_WHEN_LOWER = frozenset(("FirstRank", "TFFU"))
 
 @dataclass(frozen=True, slots=True)
 class EarlierSystem:
-    """One system's scores in an earlier evaluation. None is an undefined score."""
+    """One system's scores in an earlier evaluation; None: undefined. `by_query` is empty if they are unknown."""
 
     means: Mapping[str, float | None]  # by measure
-    by_query: Mapping[
-        str, Mapping[str, float | None]
-    ]  # by query_id, then measure; empty where they are not known
+    by_query: Mapping[str, Mapping[str, float | None]]  # by query_id, then measure
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierEvaluation:
-    """What is compared with of an earlier evaluation."""
+    """The parts of an earlier evaluation that are compared."""
 
     path: str
     profile: str
@@ -54,7 +52,7 @@ class QueryChange:
 
 @dataclass(frozen=True, slots=True)
 class Regression:
-    """A measure on which a system became worse. `queries`: largest change first; None where they are not known."""
+    """A measure on which a system became worse. `queries`: largest change first; None if unknown."""
 
     system: str
     measure: str
@@ -65,15 +63,15 @@ class Regression:
 
 @dataclass(frozen=True, slots=True)
 class RegressionReport:
-    """What became worse, and what could not be compared."""
+    """The scores that became worse, and notes on everything that could not be compared."""
 
     regressions: tuple[Regression, ...]
-    compared: int  # pairs of a system and a measure
+    compared: int  # number of pairs of a system and a measure
     notes: tuple[str, ...]
 
 
 def read_earlier_evaluation(path: Path) -> EarlierEvaluation:
-    """Return the earlier evaluation. BadInput if the file is not one."""
+    """Return the evaluation of a JSON file. Raises BadInput if it does not hold one."""
     content = load_json(read_regular(path), str(path)).value
     try:
         truth = content["truth"]
@@ -96,7 +94,7 @@ def read_earlier_evaluation(path: Path) -> EarlierEvaluation:
 def find_regressions(
     table: ScoreTable, earlier: EarlierEvaluation, *, tolerance: float = TOLERANCE
 ) -> RegressionReport:
-    """Return what became worse by more than the tolerance. Raises ValidationError if nothing can be compared."""
+    """Return the scores that fell by more than the tolerance. ValidationError if none can be compared."""
     if not 0 <= tolerance < float("inf"):
         raise ValidationError(f"expected a tolerance from 0, found {tolerance}")
     if earlier.profile != table.profile:

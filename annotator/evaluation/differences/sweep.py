@@ -1,7 +1,7 @@
 """Read systems named `name;k=60;alpha=0.3` as one family, and measure how its score depends on each parameter.
 
-The sensitivity to a parameter is the mean score of the systems with each of its values, over all values of the other
-parameters. That compares like with like only if every combination was run; `complete` says whether it was.
+The sensitivity to a parameter: for each of its values, the mean score of the systems with this value. These
+means are comparable only if every combination of values was run; `complete` says whether it was.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ class ParameterValue:
 
 @dataclass(frozen=True, slots=True)
 class ParameterSensitivity:
-    """How the score depends on one parameter; values as numbers in order, or else by their first appearance."""
+    """How the score depends on one parameter. Values are sorted if all of them are numbers."""
 
     name: str
     values: tuple[ParameterValue, ...]
@@ -45,7 +45,7 @@ class ParameterSensitivity:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """One family on one measure; the parameters that vary, the one with the widest range first."""
+    """One family on one measure. `parameters`: only those that vary, widest range first."""
 
     family: str
     measure: str
@@ -70,7 +70,7 @@ def parse_system_name(system: str) -> tuple[str, dict[str, str]] | None:
 
 
 def measure_sweeps(measure: str, cells: Mapping[str, SweepCell]) -> list[Sweep]:
-    """Return every family with at least two systems that differ in a parameter; `cells` by system, in order."""
+    """Return a sweep for each family with at least two systems that differ in a parameter. `cells`: by system."""
     families: dict[str, dict[str, dict[str, str]]] = {}
     for system, cell in cells.items():
         parsed = parse_system_name(system)

@@ -1,6 +1,6 @@
 """Read the edges between documents from a file of relations (`formats/relations.py`).
 
-Two documents are one edge, however many relations there are between them in that direction.
+Several relations from one document to another are one edge.
 """
 
 from pathlib import Path

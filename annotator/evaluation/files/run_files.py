@@ -1,9 +1,9 @@
-"""Read a run file to score it: TREC or JSON, by the readers of formats/, in the order that a profile wants.
+"""Read a run file (TREC or JSON) to score it, in the order of a profile.
 
-`latency_ms` is that of a query's answer, or the largest that its results carry; `time_ms` of a result is when it arrived.
-Refused with the line: what formats/runs.py refuses, a document twice in a query, two answers to one query, a text that
-several queries have, a time that is no number from 0; by rank also a rank that is missing or given twice in a query. A run
-whose ranks contradict its scores is named in its notes.
+`latency_ms` is the latency of a query's answer, or the largest latency of its results; `time_ms` is when a
+result arrived. Refused with the line: everything that formats/runs.py refuses, a repeated document of a
+query, two answers to one query, a query text that several queries have, a time that is not a number from 0,
+and in the order by rank a missing or repeated rank. A note says if ranks contradict scores.
 """
 
 import math
@@ -42,20 +42,20 @@ class RunReading:
     """How a run file is read. The fields are those of `import run`."""
 
     order: Order = "score"
-    system: str | None = None  # None: as the file names it, or else the file's name
+    system: str | None = None  # None: the name in the file, or else the file's name
     kind: str | None = None  # "trec", "jsonl", "json"; None: by content
     id_field: str | None = None
     response_time_unit: str | None = None
-    keep_first: bool = False  # of a document that is listed twice the first result counts; else it is refused
+    keep_first: bool = False  # keep the first result of a repeated document instead of refusing the file
 
 
 def read_run(path: Path, truth: Truth, reading: RunReading | None = None) -> RankedRun:
-    """Return the run of a file. The truth's texts find queries that the file names by text. BadInput names every bad line."""
+    """Return the run of a file, which may name queries by the truth's texts. BadInput names every bad line."""
     return parse_run(read_regular(path), str(path), truth, reading)
 
 
 def parse_run(data: bytes, path: str, truth: Truth, reading: RunReading | None = None) -> RankedRun:
-    """Return the run that these bytes hold; `path` is for messages."""
+    """Return the run in these bytes. `path`: for messages."""
     reading = reading or RunReading()
     plain = reading.kind in (None, "trec") and reading.id_field is None and reading.response_time_unit is None
     quick = read_trec_columns(data) if plain else None
@@ -79,7 +79,7 @@ def parse_run(data: bytes, path: str, truth: Truth, reading: RunReading | None =
 
 
 def rank_run_file(file: RunFile, path: str, truth: Truth, reading: RunReading) -> RankedRun:
-    """Return the run of a file that was read line by line."""
+    """Return the run of a file whose lines were read by formats/runs.py."""
     problems = Problems(path)
     system = reading.system or find_system(file, path) or name_by_file(Path(path))
     names = QueryNames.of((query_id, truth.texts.get(query_id, "")) for query_id in truth.grades)
@@ -166,7 +166,7 @@ def _note_contradictions(count: int, order: Order) -> list[str]:
 
 
 def _build_columns(file: RunFile, query_ids: Sequence[str]) -> ResultColumns:
-    """Return the results as columns; those of a query without ranks and scores are ranked by their order."""
+    """Return the results as columns, with NaN and NO_RANK for missing scores and ranks."""
     queries, query_names = _number(query_ids)
     documents, doc_names = _number([line.entry.doc_id for line in file.lines])
     scores = [math.nan if line.entry.score is None else line.entry.score for line in file.lines]
@@ -201,7 +201,7 @@ def _note_duplicates(columns: ResultColumns, lines: Sequence[int], problems: Pro
 
 
 def _find_rank_problems(columns: ResultColumns, order: Order) -> list[tuple[int, str, str]]:
-    """Return (row, expected, found) for ranks that leave the order open, where ranks decide it."""
+    """Return (row, expected, found) for missing and repeated ranks; [] in the order by score."""
     if order != "rank":
         return []
     missing = columns.ranks == NO_RANK
@@ -221,7 +221,7 @@ def _find_rank_problems(columns: ResultColumns, order: Order) -> list[tuple[int,
 
 
 def _read_times(file: RunFile, problems: Problems) -> NDArray[np.float64] | None:
-    """Return when each result arrived; None where no result says so."""
+    """Return the time of each result, NaN if unknown; None if all are unknown."""
     times = [
         math.nan
         if TIME not in line.entry.signals
@@ -234,7 +234,7 @@ def _read_times(file: RunFile, problems: Problems) -> NDArray[np.float64] | None
 def _read_answers(
     file: RunFile, names: QueryNames, query_ids: Sequence[str], problems: Problems
 ) -> tuple[dict[str, float], dict[str, Mapping[str, Any]]]:
-    """Return the latency and the further fields of each query's answer. Notes a second answer to the same query."""
+    """Return latency and further fields of the answers by query_id. A second answer to a query is a problem."""
     latencies: dict[str, float] = {}
     for line, query_id in zip(file.lines, query_ids, strict=True):
         if LATENCY in line.entry.signals:
@@ -259,7 +259,7 @@ def _read_answers(
 
 
 def _check_time(value: object, name: str, line: int, problems: Problems) -> float:
-    """Return milliseconds; NaN for null, and after noting that something else stands there."""
+    """Return milliseconds, or NaN for null. Anything else is noted as a problem and gives NaN."""
     if value is None:
         return math.nan
     if type(value) in (int, float) and 0 <= value < math.inf:  # type: ignore[operator]

@@ -1,8 +1,8 @@
-"""Read a well-formed TREC run as columns, with pyarrow's CSV reader: 1 s for a million lines instead of 11.
+"""Read a well-formed TREC run as columns, with pyarrow's CSV reader: 1 s for a million lines instead of 11 s.
 
-Only what the reader of formats/runs.py would accept without a word is read here: six fields separated by one space or by
-one tab, whole ranks from 0, finite scores, one tag. For everything else None is returned, and that reader, which knows each
-line, reads the file or says what is wrong with it.
+It accepts only files that the reader of formats/runs.py accepts without a note: six fields separated by one
+space or one tab, whole ranks from 0, finite scores, one tag. For any other file the caller must use that
+reader, which reports bad lines.
 """
 
 import io
@@ -20,7 +20,7 @@ _SPACE = re.compile(r"[ \t\r\f\v]")
 
 
 def read_trec_columns(data: bytes) -> tuple[str, ResultColumns] | None:
-    """Return the tag and the results of a TREC run; None where the file needs the reader of formats/runs.py."""
+    """Return the tag and the results of a TREC run; None if the file needs the reader of formats/runs.py."""
     separator = _find_separator(data)
     if (
         separator is None
@@ -58,7 +58,7 @@ def read_trec_columns(data: bytes) -> tuple[str, ResultColumns] | None:
 
 
 def _find_separator(data: bytes) -> str | None:
-    """Return what separates the fields of the first line: one space or one tab, five times; None for anything else."""
+    """Return the separator of the six fields of the first line, a space or a tab; None for any other line."""
     first = data[:10_000].split(b"\n", 1)[0].rstrip(b"\r")
     for separator in (b" ", b"\t"):
         if first.count(separator) == 5 and len(first.split()) == 6:
@@ -67,7 +67,7 @@ def _find_separator(data: bytes) -> str | None:
 
 
 def _take_codes(column: "object") -> "tuple[np.ndarray[tuple[int], np.dtype[np.int64]], list[str]]":
-    """Return the codes of a dictionary column and its texts."""
+    """Return the codes and the texts of a dictionary column of pyarrow."""
     combined = column.combine_chunks()  # type: ignore[attr-defined]
     if hasattr(combined, "chunks"):
         combined = combined.chunk(0)

@@ -1,9 +1,10 @@
 """Read the ground truth to score against: a release folder, or a file of any ground-truth format.
 
-Of a release the BEIR files are read, which hold grade 0, texts and the fields of queries; `ranked.json` gives the order
-within a grade, `law.json` the types of documents. Its other files say the same (`annotator release verify`). A `ranked` file alone holds an order and no
-grades: the profile `survey` needs no more. Refused: what the formats' readers refuse, a folder that is neither a release
-nor BEIR's, a release without its BEIR files, and one of whose files that are read another is there than SHA256SUMS names.
+From a release these files are read: the BEIR files (grades with grade 0, texts, fields of queries),
+`ranked.json` (order within a grade) and `law.json` (types of documents). The other files hold the same
+content (`annotator release verify`). A `ranked` file alone holds an order without grades, which is enough for
+the profile `survey`. Refused: everything that the formats' readers refuse, a folder that is neither a release
+nor BEIR's, a release without its BEIR files, and a release with a file that differs from SHA256SUMS.
 """
 
 import hashlib
@@ -29,7 +30,6 @@ GRADED_FOLDER, RANKED_FILE = "beir", "ranked.json"
 LAW_FILE = "law.json"  # holds the type of each document
 BY_POSITION = "position"
 _READ_FILES = (MANIFEST, RANKED_FILE, LAW_FILE)
-_PIECE = 1_048_576
 _SUM = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
@@ -41,9 +41,9 @@ def read_truth_file(
     encoding: str | None = None,
     grades: Mapping[str, int | str] | None = None,
 ) -> Truth:
-    """Return the truth at the path; `grades` maps the values of another scale, as `--map-grades` does.
+    """Return the truth at the path. `grades`: maps the values of another scale, as `--map-grades` does.
 
-    BadInput names every bad place; ValidationError asks for what is missing.
+    Raises BadInput naming every bad place, and ValidationError if an option is missing.
     """
     if path.is_dir() and (path / MANIFEST).is_file() and format_name is None:
         return _read_release(path)
@@ -64,7 +64,7 @@ def build_truth(
     version: str | None = None,
     has_grades: bool = True,
 ) -> Truth:
-    """Return queries and qrels as a truth. `file_format`: the format they were read from; None for a database."""
+    """Return queries and qrels as a truth. `file_format`: the format of their file; None for a database."""
     grades: dict[str, dict[str, int]] = {query.query_id: {} for query in truth.queries}
     for qrel in truth.qrels:
         grades.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel.grade
@@ -83,7 +83,7 @@ def build_truth(
 
 
 def _list_fields(query: Query) -> dict[str, Any]:
-    """Return what queries can be grouped by: the known fields that the query has, then its metadata."""
+    """Return the fields by which the query can be grouped: its known fields, then its metadata."""
     fields = {name: value for name in QUERY_FIELDS if (value := getattr(query, name)) is not None}
     return {**fields, **{name: value for name, value in query.metadata.items() if name not in fields}}
 
@@ -130,7 +130,7 @@ def _read_release(folder: Path) -> Truth:
 
 
 def _check_sums(folder: Path) -> None:
-    """Compare the files that are read with the release's SHA256SUMS. Raises BadInput naming each that is another one."""
+    """Compare the files to read with the release's SHA256SUMS. Raises BadInput naming every file that differs."""
     path = folder / SUMS
     problems = Problems(str(path))
     published: dict[str, str] = {}
@@ -170,11 +170,8 @@ def _read_sums(path: Path) -> list[str]:
 
 
 def _hash_file(path: Path) -> str:
-    digest = hashlib.sha256()
     with open_regular(path) as file, named_errors(path):
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
@@ -188,7 +185,7 @@ def _read_manifest(path: Path) -> dict[str, Any]:
 
 
 def _apply_order(truth: Truth, order: GroundTruth) -> Truth:
-    """Return the truth with each query's documents in the order of the ranked list of the same text."""
+    """Return the truth with each query's documents in the order of a ranked list for the same query text."""
     lists: dict[str, list[list[str]]] = {}
     by_query: dict[str, list[str]] = {}
     for qrel in order.qrels:
@@ -203,7 +200,7 @@ def _apply_order(truth: Truth, order: GroundTruth) -> Truth:
 
 
 def _put_first(lists: Iterable[list[str]], documents: Mapping[str, int]) -> dict[str, int]:
-    """Return the documents in the order of the first list that holds only documents of this query."""
+    """Return the documents in the order of the first list that contains only documents of this query."""
     for doc_ids in lists:
         if doc_ids and all(doc_id in documents for doc_id in doc_ids):
             return {doc_id: documents[doc_id] for doc_id in doc_ids} | dict(documents)

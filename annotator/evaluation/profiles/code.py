@@ -1,8 +1,8 @@
 """The profile `code`: the code-search evaluator (TypeScript).
 
-Every path that the truth expects is relevant; NDCG@K has the relevance as gain. Precision is offered over K and over the
-paths that were returned (`P_returned@K`), because the team's published figures do not show which one it uses. TFFU is the time
-until the first expected path arrives, from the times in the run.
+Every path that the truth expects is relevant; the gain of NDCG@K is the relevance. Precision is offered over
+K and over the number of returned paths (`P_returned@K`), because the team's published figures do not show
+which one it uses. TFFU is the time until the first expected path arrives, from the times in the run.
 """
 
 from annotator.domain.messages import say

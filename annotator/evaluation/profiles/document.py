@@ -1,6 +1,7 @@
-"""The profile `document`: document search, which asks where the first expected document stands.
+"""The profile `document`: document search, scored by the rank of the first expected document.
 
-FirstRank is undefined for a query without one, and its mean is over the others; Found and InTop@K are 0 or 1.
+FirstRank is undefined for a query without an expected document in its results; its mean is over the other
+queries. Found and InTop@K are 0 or 1.
 """
 
 from annotator.domain.messages import say

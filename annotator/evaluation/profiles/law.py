@@ -1,7 +1,7 @@
 """The profile `law`: the law-search evaluator (Python).
 
-Every document that the truth lists is relevant; NDCG@K has the grade itself as gain. F1 is computed by query, then
-averaged; AP is divided by the number of relevant documents.
+Every document that the truth lists is relevant; the gain of NDCG@K is the grade. F1 is computed by query,
+then averaged; AP is divided by the number of relevant documents.
 """
 
 from annotator.domain.messages import say

@@ -1,8 +1,8 @@
 """The profile `nablarch`: the Nablarch search evaluator (Java).
 
-MRR takes the first document that the truth lists, whatever its grade; Recall@K and Precision@K take documents of grade 2
-and more; NDCG@K has the gain 2^grade - 1. A query without such a document adds 0 and still counts in the mean. The team's
-text does not say which documents Precision@K counts: here those of Recall@K.
+For MRR every document that the truth lists is relevant; for Recall@K and Precision@K documents of grade 2 or
+more. The gain of NDCG@K is 2^grade - 1. A query without such a document adds 0 and still counts in the mean.
+The team's text does not say which documents Precision@K counts; here they are the same as for Recall@K.
 """
 
 from annotator.domain.messages import say

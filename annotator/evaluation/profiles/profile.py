@@ -1,4 +1,4 @@
-"""What a profile is: the conventions by which one team's evaluator scores a run, as data that can be printed."""
+"""Define a profile: the conventions of one team's evaluator, as data that can be printed."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ _SYNONYMS = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a measure has to reach: a minimum, or for latencies a maximum."""
+    """A target of a measure: a minimum, or for latencies a maximum."""
 
     measure: str
     minimum: float | None = None
@@ -47,7 +47,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class TeamMeasure:
-    """One measure as a team's program computes it; its cutoff comes from the name that is asked for."""
+    """One measure as a team's program computes it. The cutoff comes from the requested name."""
 
     kind: Kind
     with_cutoff: bool = True
@@ -58,7 +58,7 @@ class TeamMeasure:
 
 
 def keep_grades(truth: Truth) -> Grades:
-    """Return the grades as they are."""
+    """Return the grades unchanged."""
     return truth.grades
 
 
@@ -66,31 +66,31 @@ def keep_grades(truth: Truth) -> Grades:
 class Profile:
     """One team's conventions.
 
-    `parse(name, relevant_from, ideal)` returns the measure of a name as this team computes it, or raises ValidationError
-    with the names there are. `relevant_from` is None unless somebody chose it.
+    `parse(name, relevant_from, ideal)` returns the measure as this team computes it, or raises
+    ValidationError with the known names. `relevant_from` is None unless the user chose it.
     """
 
     name: str
     about: str
     order: Order  # what decides the order of a run's results
-    measures: tuple[str, ...]  # computed unless others are asked for
+    measures: tuple[str, ...]  # computed by default
     mean_over: MeanOver
     parse: Callable[[str, int | None, Ideal], Measure]
     targets: tuple[Target, ...] = ()
     choose_grades: Callable[[Truth], Grades] = keep_grades
     needs_grades: bool = True  # False: an order of the relevant documents is enough
-    notes: tuple[str, ...] = ()  # what else differs from the others
+    notes: tuple[str, ...] = ()  # other differences from the other profiles
 
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """How a measure is computed, in words, to be printed with its scores."""
+    """How a measure is computed, in words."""
 
     measure: str
     formula: str
     relevant: str
     mean_over: str
-    ideal: str | None  # None where the measure has no ideal
+    ideal: str | None  # None: the measure has no ideal ranking
 
 
 def describe_conventions(profile: Profile, measures: tuple[Measure, ...]) -> tuple[Convention, ...]:
@@ -124,7 +124,7 @@ def _describe_ideal(measure: Measure) -> str:
 def make_parser(
     profile: str, measures: Mapping[str, TeamMeasure]
 ) -> Callable[[str, int | None, Ideal], Measure]:
-    """Return the `parse` of a profile with these measures, by the names that the team gives them."""
+    """Return the `parse` function of a profile. `measures`: by the team's names."""
     by_name = {_fold(name): name for name in measures}
 
     def parse(name: str, relevant_from: int | None, ideal: Ideal) -> Measure:

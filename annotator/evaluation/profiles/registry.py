@@ -1,4 +1,4 @@
-"""The table of profiles. A profile is found by its name, and listed in the order in which they are shown."""
+"""List the profiles, in the order in which they are shown, and find one by its name."""
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
@@ -16,7 +16,7 @@ PROFILES: tuple[Profile, ...] = (
 
 
 def find_profile(name: str) -> Profile:
-    """Return the profile of that name. Raises ValidationError with the names there are."""
+    """Return the profile of this name. Raises ValidationError with the known names."""
     for profile in PROFILES:
         if profile.name == name:
             return profile

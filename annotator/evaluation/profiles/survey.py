@@ -1,8 +1,9 @@
 """The profile `survey`: the survey-template search evaluator (Python).
 
-Knows only lists of relevant documents, best first. Precision@K and Recall@K are rounded to two decimals by query;
-NDCG@K has the gain 2^position - 1, the position being the list's length for the first document and 1 for the last. From
-a truth with grades the list is made as a release writes `ranked.json`: by grade, equal grades in the order of the truth.
+It uses only lists of relevant documents, best first. Precision@K and Recall@K are rounded to two decimals by
+query. The gain of NDCG@K is 2^position - 1, where position is the list's length for the first document and 1
+for the last. A truth with grades becomes a list as in `ranked.json` of a release: by grade, equal grades in
+the order of the truth.
 """
 
 from annotator.domain.errors import ValidationError
@@ -10,7 +11,7 @@ from annotator.domain.messages import say
 from annotator.evaluation.profiles.profile import Profile, TeamMeasure, make_parser
 from annotator.evaluation.records import Grades, Truth
 
-LONGEST_LIST = 1_000  # 2.0**1024 is no number any more
+LONGEST_LIST = 1_000  # 2.0**1024 overflows
 MEASURES = {
     "Precision": TeamMeasure("P", relevant_from=1, decimals=2),
     "Recall": TeamMeasure("R", relevant_from=1, decimals=2),
@@ -19,7 +20,7 @@ MEASURES = {
 
 
 def list_positions(truth: Truth) -> Grades:
-    """Return each relevant document's position counted from the end of its list; 0 for other judged documents."""
+    """Return each relevant document's position from the end of its list, 0 for other judged documents."""
     positions: dict[str, dict[str, int]] = {}
     for query_id, documents in truth.grades.items():
         listed = sorted(

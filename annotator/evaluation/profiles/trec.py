@@ -1,7 +1,7 @@
-"""The profile `trec`: scores as trec_eval gives them, by the names of ir_measures.
+"""The profile `trec`: the scores of trec_eval, with the names of ir_measures.
 
-Equal to `trec_eval -c -l N`: means over all queries with a qrel, N being the lowest relevant grade. Without `-c` (option
-`complete=False`) a query for which a system returned nothing is left out of that system's means.
+Equal to `trec_eval -c -l N`: means over all queries with a qrel, where N is the lowest relevant grade.
+Without `-c` (option `complete=False`) a system's means leave out the queries without results.
 """
 
 from annotator.domain.errors import ValidationError
@@ -12,7 +12,7 @@ from annotator.evaluation.scores.measures import describe_measure, parse_measure
 
 
 def parse(name: str, relevant_from: int | None, ideal: Ideal) -> Measure:
-    """Return the measure that ir_measures calls by this name."""
+    """Return the measure of this name in ir_measures."""
     measure = parse_measure_name(name, relevant_from=relevant_from)
     if ideal == "truth" or measure.kind != "nDCG":
         return measure

@@ -1,4 +1,4 @@
-"""Write an evaluation as CSV for a spreadsheet: one row per system and measure, over all queries and then by group."""
+"""Write an evaluation as CSV: a row for each system and measure, over all queries and then by group."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 def write_csv(evaluation: Evaluation) -> Iterator[str]:
-    """Yield the file piece by piece. Rows over all queries have no `by` and no `value`; an undefined figure is empty."""
+    """Yield the file in pieces. `by` and `value` are empty in rows over all queries."""
     return write_sheet(COLUMNS, _list_rows(evaluation))
 
 

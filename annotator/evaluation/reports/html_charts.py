@@ -1,7 +1,6 @@
 """Draw the charts of the HTML report as SVG without scripts, links or fonts. Their style comes from the page.
 
-A chart's description holds its numbers where they are few; a table beside it holds them all. Lines differ in colour, in
-their dashes and in a label at their end.
+A chart's description (`<desc>`) holds its numbers. Lines differ in colour and dashes, which a legend shows.
 """
 
 from collections import Counter
@@ -29,12 +28,12 @@ class DrawnInterval:
     label: str
     value: float
     interval: tuple[float, float] | None
-    figure: str  # what stands at the right
+    figure: str  # shown at the right
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnLine:
-    """A line of a chart, with the points of a cloud in its colour; a dot is larger where several points meet."""
+    """A line of a chart. `cloud`: dots in the colour of the line, larger where several points coincide."""
 
     label: str
     points: Sequence[tuple[float, float]]
@@ -42,7 +41,7 @@ class DrawnLine:
 
 
 def draw_differences(title: str, rows: Sequence[DrawnInterval], *, name: str) -> str:
-    """Draw a forest plot: each difference as a dot on its interval, a line at 0."""
+    """Draw a forest plot: each difference as a dot on its interval, and a line at 0."""
     bounds = [bound for row in rows for bound in (row.interval or (row.value, row.value))]
     reach = max([0.01, *(abs(bound) for bound in bounds)]) * 1.05
     step = choose_step(2 * reach, 6)
@@ -91,7 +90,7 @@ def draw_lines(
     y_range: tuple[float, float] = (0.0, 1.0),
     y_ticks: Sequence[float] = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0),
 ) -> str:
-    """Draw at most MOST_LINES lines with a legend at the right. `x_names`: what stands at the ticks; empty: their numbers."""
+    """Draw at most MOST_LINES lines with a legend. `x_names`: labels of `x_ticks`; empty: the numbers."""
     top, bottom = 34, 34 + CURVE_SIDE
 
     def to_pixels(x: float, y: float) -> tuple[float, float]:
@@ -135,9 +134,10 @@ def draw_lines(
 def draw_query_bars(
     title: str, scores: Mapping[str, Sequence[float]], *, query_ids: Sequence[str], name: str
 ) -> str:
-    """Draw one row of bars for each system (at most MOST_LINES): the score of every query, in the order of `query_ids`.
+    """Draw a row of bars for each of at most MOST_LINES systems: its score on each query.
 
-    A query whose score is undefined has no bar. Few queries have their ids below the bars.
+    Scores are in the order of `query_ids`. A query with an undefined score has no bar. Up to MOST_NAMED_BARS
+    queries have their ids below the bars.
     """
     shown = dict(list(scores.items())[:MOST_LINES])
     count = min(MOST_BARS, len(query_ids))
@@ -182,14 +182,14 @@ def draw_query_bars(
 
 @dataclass(frozen=True, slots=True)
 class DrawnParts:
-    """A bar that is cut into parts."""
+    """A bar divided into parts."""
 
     label: str
     parts: Sequence[int]
 
 
 def draw_parts(title: str, rows: Sequence[DrawnParts], names: Sequence[str], *, name: str) -> str:
-    """Draw a bar of equal length for each row, cut into the shares of its parts; `names` of the parts in a legend above."""
+    """Draw a bar of equal length for each row, divided into the shares of its parts. `names`: of the parts."""
     drawn = []
     x = float(NAME_WIDTH)
     for index, part in enumerate(names):
@@ -218,7 +218,7 @@ def draw_parts(title: str, rows: Sequence[DrawnParts], names: Sequence[str], *, 
 
 
 def _measure(words: str) -> int:
-    """Return how many columns the words take: a full-width character takes two."""
+    """Return the width of the words in columns; a full-width character takes two."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in words)
 
 
@@ -245,7 +245,7 @@ def draw_counts(title: str, counts: Mapping[str, int], *, name: str) -> str:
 
 
 def choose_step(reach: float, most: int) -> float:
-    """Return the smallest step of 1, 2 or 5 times a power of ten that divides `reach` into at most `most` parts."""
+    """Return the smallest step of 1, 2 or 5 times a power of ten with at most `most` steps in `reach`."""
     step = 0.001
     factors = (2.0, 2.5, 2.0)
     index = 0

@@ -1,7 +1,8 @@
 """Write an evaluation as one self-contained HTML page, to send, print and keep.
 
-This module draws the charts; the sections of the page are in `templates/sections.jinja`. The same evaluation, time and
-language give the same bytes. Jinja escapes every value. Every chart has its numbers in a table that opens below it.
+This module draws the charts; the sections of the page are in `templates/sections.jinja`. The same evaluation,
+time and language give the same bytes. Jinja escapes every value. Every chart has its numbers in a table that
+opens below it.
 """
 
 from collections.abc import Sequence
@@ -108,7 +109,8 @@ def render_html(
 ) -> str:
     """Return the page.
 
-    `program`: name and version. `checks`: the targets that were checked; without any, the profile's targets are shown.
+    `program`: name and version. `checks`: the targets that were checked; without any, the profile's targets
+    are shown.
     """
     table, truth = evaluation.table, evaluation.table.truth
     main = next(
@@ -317,7 +319,7 @@ def _draw_queries(
 
 
 def _draw_saturation(evaluation: Evaluation, tr: Translate) -> str:
-    """Draw for each measure on how many queries the systems' scores differ. Return "" with fewer than two systems."""
+    """Draw for each measure on how many queries scores differ. Return "" with fewer than two systems."""
     rows = [
         DrawnParts(
             saturation.measure,
@@ -337,7 +339,7 @@ def _draw_saturation(evaluation: Evaluation, tr: Translate) -> str:
 
 
 def _draw_power(evaluation: Evaluation, main: Measure, tr: Translate) -> str:
-    """Draw the largest differences on the main measure, each with the smallest one that the queries can detect."""
+    """Draw the largest differences on the main measure with the smallest detectable differences."""
     powers = [power for power in evaluation.dataset.power if power.measure == main.name]
     largest = sorted(powers, key=lambda power: -abs(power.difference))[:MOST_POWER_DRAWN]
     rows = [

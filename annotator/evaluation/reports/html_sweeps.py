@@ -1,7 +1,7 @@
 """Prepare parameter sweeps for the page: for each family and parameter a table of the means, and a chart of them.
 
-The chart draws distances from the family's mean, because the levels of the measures differ by more than a parameter changes
-them.
+The chart draws distances from the family's mean, because the levels of the measures differ by more than a
+parameter changes them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,8 @@ MOST_VALUES = 12
 class DrawnParameter:
     """One parameter of a family. `chart` is empty if the parameter has too many values to draw.
 
-    `rows`: each value with its number of systems and their mean by measure, None where a measure is undefined.
+    `rows`: each value with its number of systems and their mean by measure, None where a measure is
+    undefined.
     """
 
     name: str
@@ -28,7 +29,7 @@ class DrawnParameter:
 
 @dataclass(frozen=True, slots=True)
 class DrawnFamily:
-    """One family: a sweep for each measure, and the parameters, first the one that changes the first measure most."""
+    """One family: a sweep for each measure, and the parameters, most influential first."""
 
     sweeps: list[Sweep]
     parameters: list[DrawnParameter]

@@ -1,4 +1,4 @@
-"""Describe an evaluation in plain JSON values: everything it holds, undefined figures as null with the reason beside them.
+"""Describe an evaluation as plain JSON values. Undefined figures are null, with the reason in `why`.
 
 `schemas/evaluation.schema.json` describes the JSON and ships with the program.
 """
@@ -44,9 +44,9 @@ def build_json(
 ) -> dict[str, Any]:
     """Return an evaluation as plain JSON values.
 
-    `truth_source` says where the truth is: {"path": …} or {"dataset": …}. `by_query` adds the score of every query.
-    `extra`: {"order": …, "left_out": …} of `describe_robustness`, which go into the key "dataset".
-    `expected_order`: where adaptive rounds chose the pairs; the key is absent elsewhere.
+    `truth_source`: where the truth is, {"path": …} or {"dataset": …}. `by_query` adds the scores of every
+    query. `extra`: the result of `describe_robustness`, merged into the key "dataset". `expected_order` None:
+    the key is left out.
     """
     table = evaluation.table
     thresholds = [measure.relevant_from for measure in table.measures if measure.relevant_from is not None]
@@ -136,7 +136,7 @@ def _describe_dataset(dataset: DatasetAnalysis, extra: Mapping[str, Any]) -> dic
 
 
 def _describe_orders(orders: Mapping[str, ResampledOrder]) -> dict[str, Any]:
-    """Return the order by the main measure, and by every measure under "by_measure"."""
+    """Return the order by the main measure, with the orders by all measures under "by_measure"."""
     described = {
         measure: {
             "systems": list(order.systems),
@@ -268,7 +268,7 @@ def _describe_sweep(sweep: Sweep) -> dict[str, Any]:
 
 
 def _describe_holes(need: JudgingNeed | None) -> list[dict[str, Any]]:
-    """Return one entry for each system that has the hole, most influential holes first, at most MOST_HOLES."""
+    """Return an entry for each hole and system that has it, most influential holes first, at most MOST_HOLES."""
     if need is None:
         return []
     entries = (

@@ -1,7 +1,7 @@
-"""Write an evaluation as Markdown, in the form in which a team reports it: scores with targets, failed queries, advice.
+"""Write an evaluation as Markdown, in the form in which a team reports it.
 
-`templates/report.md.jinja` orders the sections. The same evaluation, time and language give the same text. Every text is
-escaped for Markdown where it is printed.
+`templates/report.md.jinja` orders the sections. The same evaluation, time and language give the same text.
+Every text is escaped for Markdown where it is printed.
 """
 
 import re
@@ -41,7 +41,8 @@ def render_markdown(
 ) -> str:
     """Return the report.
 
-    `program`: name and version. `checks`: the targets that were checked; without any, the profile's targets are shown.
+    `program`: name and version. `checks`: the targets that were checked; without any, the profile's targets
+    are shown.
     """
     truth = evaluation.table.truth
     text = render_report(

@@ -1,7 +1,8 @@
 """Recommend what to improve next, by rules that are printed with the recommendations.
 
-A rule compares figures of the systems, of groups of queries or of the dataset with limits. A limit is that of a target, if
-there is one for the measure, else the usual one below. A recommendation names what it applies to, with the figures.
+A rule compares figures of systems, groups of queries or the dataset with limits. The limit of a measure is
+its target, or else the usual limit below. A recommendation names the systems, groups or measures it applies
+to, with their figures.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,15 +18,15 @@ from annotator.evaluation.scores.summary import group_rows, summarize_answerable
 LIMITS: dict[Kind, float] = {"RR": 0.70, "R": 0.80, "nDCG": 0.70}
 """The usual limits: the targets of the Nablarch team."""
 CLOSE_BELOW = 0.10
-"""What recall gains from the first cutoff to a deeper one, from which on the order is what to improve."""
+"""If recall gains this much from the first cutoff to a deeper one, the order should be improved."""
 WEAK_GROUP = 0.15
-"""How far a group of queries lies below all queries to be named."""
+"""A group of queries is named if its mean is this far below that of all queries."""
 FEWEST_IN_GROUP = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A condition and what to do where it holds."""
+    """A condition, and the advice if it holds."""
 
     condition: Message
     advice: Message
@@ -33,7 +34,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """A rule whose condition holds, by the rule's number, and for what: systems, groups or measures with their figures."""
+    """A rule whose condition holds, with its number and the systems, groups or measures it holds for."""
 
     number: int
     rule: Rule
@@ -42,13 +43,13 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class _Limits:
-    """The measures that rules look at, each None if it is not computed, and their limits."""
+    """The computed measures that rules use, and the limits from targets."""
 
     measures: dict[Kind, Measure]
     targets: dict[str, float]  # by measure
 
     def find(self, kind: Kind) -> tuple[Measure, float] | None:
-        """Return the first computed measure of a kind and its limit."""
+        """Return the first computed measure of a kind with its limit, or None."""
         measure = self.measures.get(kind)
         return None if measure is None else (measure, self.targets.get(measure.name, LIMITS[kind]))
 
@@ -56,7 +57,7 @@ class _Limits:
 def recommend(
     evaluation: Evaluation, targets: Sequence[Target] = ()
 ) -> tuple[list[Recommendation], list[Rule]]:
-    """Return the recommendations, the most urgent first, and every rule that was tried, in the order of its number."""
+    """Return the recommendations, most urgent first, and all rules in the order of their numbers."""
     measures: dict[Kind, Measure] = {}
     for measure in evaluation.table.measures:
         measures.setdefault(measure.kind, measure)
@@ -275,7 +276,7 @@ def _try_latency(evaluation: Evaluation, limits: _Limits) -> Tried:
 
 
 def _try_groups(evaluation: Evaluation, limits: _Limits) -> Tried:
-    """Compare each group of queries with all queries, by the best system's score of the first measure."""
+    """Compare each group of queries with all queries, by the best system's mean of the first measure."""
     del limits
     table = evaluation.table
     compared = [measure for measure in table.measures if measure.kind not in ("Judged", "FirstRank", "TFFU")]
@@ -366,7 +367,7 @@ def _list_systems(
 
 
 def _value(evaluation: Evaluation, system: SystemSummary, measure: Measure) -> float | None:
-    """Return the system's mean over the queries that have a relevant document: no system can do better on the others."""
+    """Return the system's mean over queries with a relevant document; all systems score 0 on the others."""
     scores = next(scores for scores in evaluation.table.systems if scores.system == system.system)
     return summarize_answerable(evaluation.table, scores, measure).value
 

@@ -1,7 +1,7 @@
 """Choose and order what an evaluation report shows; `templates/sections.jinja` holds its words.
 
-To add a section, write a macro for it in that template, call it in `report.html.jinja` and `report.md.jinja`, and add the
-values it needs to `list_values`.
+To add a section, write a macro for it in that template, call it in `report.html.jinja` and `report.md.jinja`,
+and add the values it needs to `list_values`.
 """
 
 from collections.abc import Callable, Sequence

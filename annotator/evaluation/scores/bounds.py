@@ -1,14 +1,16 @@
-"""Between which values a score lies, whatever grades the unjudged results of all evaluated systems have.
+"""Compute the lowest and highest value of a score over all grades that the unjudged results could have.
 
-Any of them may have any grade from 0 to 3, whether a system has it among the results looked at, further down, or not at
-all: in recall, AP and nDCG a document that only another system found is relevant too. Documents that no system found stay
-as the truth has them. RBP alone also counts what follows the last result (its residual).
+Every unjudged result of any evaluated system may have any grade from 0 to 3. This includes results below the
+cutoff and results of other systems only: they count as relevant documents in recall, AP and nDCG. Documents
+that no system found keep their state. RBP also counts documents after the last result (its residual).
 
-P, Success, RR, ERR and RBP depend on the system's own results alone and rise with every grade. R and F1 are highest if the
-own unjudged results are relevant and no other, and lowest the other way round. In AP and nDCG a grade given to a low
-result can cost more than it brings; their bounds are exact all the same, as `_bound_ap` and `bound_ndcg` say.
+P, Success, RR, ERR and RBP depend only on the system's own results and rise with every grade. R and F1 are
+highest if exactly the system's own unjudged results are relevant, and lowest if exactly the others are. In AP
+and nDCG a grade for a low result can cost more than it adds; `_bound_ap` and `bound_ndcg` explain why their
+bounds are exact.
 
-Bpref has no bounds here, and neither has a gain by position (`survey`): an unjudged document has no place in the list.
+Bpref has no bounds, nor has a gain by position (`survey`), because an unjudged document has no position in
+the list.
 """
 
 from dataclasses import dataclass
@@ -40,7 +42,8 @@ MAX_STEPS = 100
 def bound_scores(grid: GradeGrid, measure: Measure, relevant_from: int, unjudged: Codes) -> Bounds | None:
     """Return the lowest and the highest value of each query; None for a measure without bounds.
 
-    `unjudged`: how many unjudged documents all evaluated systems found, by query, those of the grid included.
+    `unjudged`: by query, the number of unjudged documents that any evaluated system found, including those of
+    the grid.
     """
     if measure.kind not in WITH_BOUNDS or measure.ideal != "truth" or measure.gain == "position":
         return None
@@ -66,9 +69,10 @@ def bound_scores(grid: GradeGrid, measure: Measure, relevant_from: int, unjudged
 def _bound_sets(
     top: NDArray[np.int16], elsewhere: Codes, measure: Measure, relevant_from: int, relevant: Values
 ) -> Bounds:
-    """Return the bounds of measures that only ask whether a document is relevant.
+    """Return the bounds of P, R, F1, Success and RR, for which only relevance counts.
 
-    `elsewhere`: the number of unjudged documents outside `top`; `relevant`: of judged relevant ones.
+    By query: `elsewhere`: the number of unjudged documents outside `top`; `relevant`: of judged relevant
+    documents.
     """
     lowest = _score_sets(top, measure, relevant_from, relevant + elsewhere)
     highest = _score_sets(
@@ -83,10 +87,11 @@ def _bound_sets(
 def _bound_ap(top: NDArray[np.int16], elsewhere: Codes, relevant_from: int, relevant: Values) -> Bounds:
     """Return the exact lowest and highest AP.
 
-    With the relevant results on the ranks r(1) < r(2) < …, AP is the sum of i / r(i) over all relevant documents. For a given
-    number of relevant unjudged results, the sum is the smaller the lower they are, so all numbers are tried: from the lowest
-    one upward, with everything elsewhere relevant, and from the highest one downward, with nothing elsewhere relevant.
-    Each further one adds its own precision, and 1 / r for every relevant result below it.
+    If the relevant results have the ranks r(1) < r(2) < …, AP is the sum of i / r(i), divided by the number
+    of relevant documents. For a fixed number of relevant unjudged results, the sum is smallest if they have
+    the lowest positions, and largest if they have the highest. So all numbers are tried. For the lowest AP
+    every document elsewhere is relevant, for the highest AP none is. Each further relevant result adds its
+    own precision, and 1 / r for every relevant result below it.
     """
     unjudged, hits = top == UNJUDGED, top >= relevant_from
     inverse = 1 / np.arange(1, top.shape[1] + 1)
@@ -100,7 +105,7 @@ def _bound_ap(top: NDArray[np.int16], elsewhere: Codes, relevant_from: int, rele
     total, relevant, elsewhere = total[rows, None], relevant[rows, None], elsewhere[rows, None]
 
     def sum_below(counted: NDArray[np.bool_]) -> Values:
-        """Return the sum of 1 / rank over the counted results below each result."""
+        """Return for each result the sum of 1 / rank over the counted results below it."""
         terms = counted * inverse
         sums: Values = terms.sum(axis=1, keepdims=True) - np.cumsum(terms, axis=1)
         return sums
@@ -139,22 +144,26 @@ def _grade_unjudged(grades: NDArray[np.int16], grade: int) -> NDArray[np.int16]:
 
 
 def bound_ndcg(grid: GradeGrid, elsewhere: Codes, *, cutoff: int | None, gain: Gain) -> Bounds:
-    """Return the exact lowest and highest nDCG. `elsewhere`: the unjudged documents outside the first results, by query.
+    """Return the exact lowest and highest nDCG of each query.
 
-    Let c(t) of the unjudged first results get a grade of t or more, n(t) be the truth's documents of grade t or more, w(t) the
-    step of the gain from grade t - 1 to t, and S(n) the sum of the first n discount factors (at most `cutoff`). The ideal is
-    the sum over t of w(t) S(n(t) + c(t)) and depends on the counts alone. For given counts DCG is highest when the best grades
-    go to the highest unjudged results, and lowest when they go to the lowest. Documents elsewhere only raise the ideal: they
-    have grade 0 for the highest nDCG, and for the lowest grade 3, which adds their number to each n(t).
+    `elsewhere`: by query, the number of unjudged documents outside the first results.
 
-    Highest: nDCG >= x holds for some counts exactly if max F(x) >= 0, F(x) = DCG - x * ideal (Dinkelbach 1967). F is a sum
-    over t of terms in c(t) alone. Raising c(t) by one adds a discount factor and costs x times a factor of the ideal, which
-    is the smaller the larger n(t) is; n(1) >= n(2) >= n(3), so the best counts, each taken alone and as large as possible,
-    are in order, c(1) >= c(2) >= c(3), and so belong to grades. Starting from a real value, x = DCG / ideal of the best
-    counts rises until it stays.
+    Notation: c(t) is the number of unjudged first results that get grade t or more; n(t) the number of the
+    truth's documents of grade t or more; w(t) the step of the gain from grade t - 1 to t; S(n) the sum of the
+    first n discount factors (at most `cutoff`). The ideal is the sum over t of w(t) S(n(t) + c(t)), so it
+    depends only on the counts. For given counts, DCG is highest if the best grades go to the highest unjudged
+    results, and lowest if they go to the lowest. Documents elsewhere only raise the ideal: they get grade 0
+    for the highest nDCG, and grade 3 for the lowest, which adds their number to each n(t).
 
-    Lowest: by the same argument turned round the counts want the opposite order, so some best counts are all equal: the c
-    lowest unjudged results have grade 3, the others 0. All c are tried.
+    Highest: nDCG >= x is possible exactly if max F(x) >= 0 with F(x) = DCG - x * ideal (Dinkelbach 1967). F
+    is a sum over t of terms that depend only on c(t), so each c(t) can be chosen alone. Raising c(t) by one
+    adds a discount factor and costs x times a factor of the ideal. This cost is smaller if n(t) is larger,
+    and n(1) >= n(2) >= n(3); so the largest best counts satisfy c(1) >= c(2) >= c(3), and grades with these
+    counts exist. x starts at a reachable value and becomes DCG / ideal of the best counts, until it does not
+    rise.
+
+    Lowest: here the best counts have the opposite order. With c(1) >= c(2) >= c(3) some best counts are
+    therefore equal: the c lowest unjudged results get grade 3, the others 0. All c are tried.
     """
     top = grid.grades[:, :cutoff]
     value = compute_ndcg(grid, cutoff=cutoff, gain=gain)
@@ -173,13 +182,15 @@ class _NdcgProblem:
     """nDCG of some queries as a function of how many unjudged documents get each grade."""
 
     dcg: Values  # of the judged documents
-    first_sums: NDArray[np.float64]  # [query, c]: discount factors of the c highest unjudged documents
-    last_sums: NDArray[np.float64]  # the same of the c lowest
-    impossible: NDArray[np.bool_]  # [query, c]: there are fewer than c unjudged documents
-    ideal_sums: Values  # [n]: the first n discount factors; the last one stands for all larger n
-    counts: list[Codes]  # for grades from 1: the truth's documents of that grade or more
+    first_sums: NDArray[
+        np.float64
+    ]  # [query, c]: sum of the discount factors of the c highest unjudged results
+    last_sums: NDArray[np.float64]  # the same for the c lowest unjudged results
+    impossible: NDArray[np.bool_]  # [query, c]: there are fewer than c unjudged results
+    ideal_sums: Values  # [n]: sum of the first n discount factors; the last value holds for all larger n
+    counts: list[Codes]  # for each grade from 1, by query: the truth's documents of that grade or more
     elsewhere: Codes  # unjudged documents outside the first results
-    steps: Values  # how much gain each of these grades adds
+    steps: Values  # the gain that each of these grades adds
 
     @classmethod
     def of(
@@ -212,7 +223,7 @@ class _NdcgProblem:
         )
 
     def find_lowest(self) -> Values:
-        """Try every number of lowest documents that have grade 3, as all documents elsewhere have."""
+        """Return the lowest nDCG: every number of lowest results is tried with grade 3."""
         dcg = self.dcg[:, None] + self.steps.sum() * self.last_sums
         ideal = sum(
             step * self._sum_ideal(counts + self.elsewhere)
@@ -223,7 +234,7 @@ class _NdcgProblem:
         return lowest
 
     def find_highest(self, start: Values) -> Values:
-        """Raise the score from `start` until the best counts for it give no higher one."""
+        """Return the highest nDCG: raise the score from `start` until the best counts give no higher one."""
         highest = start
         for _ in range(MAX_STEPS):
             dcg, ideal = self.dcg.copy(), np.zeros_like(start)
@@ -240,7 +251,7 @@ class _NdcgProblem:
         return highest
 
     def _sum_ideal(self, counts: Codes) -> NDArray[np.float64]:
-        """Return [query, c]: the sum of the first n + c discount factors, n being the query's count."""
+        """Return [query, c]: the sum of the first n + c discount factors, where n is the query's count."""
         numbers = counts[:, None] + np.arange(self.first_sums.shape[1])
         sums: NDArray[np.float64] = self.ideal_sums[np.minimum(numbers, len(self.ideal_sums) - 1)]
         return sums

@@ -1,7 +1,7 @@
 """Compute the curves of a report: precision at 11 levels of recall, and nDCG at each depth.
 
-Interpolated precision at recall r is the highest precision at any rank whose recall is at least r, averaged over the queries
-that have a relevant document (van Rijsbergen 1979, ch. 7; trec_eval's iprec_at_recall).
+Interpolated precision at recall r is the highest precision at any rank whose recall is at least r, averaged
+over the queries that have a relevant document (van Rijsbergen 1979, ch. 7; trec_eval's iprec_at_recall).
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ EXACTLY = 1e-9  # 0.3 x 10 is a little more than 3
 def measure_precision_curve(
     lookup: GradeLookup, run: RankedRun, relevant_from: int
 ) -> tuple[float, ...] | None:
-    """Return the mean interpolated precision at each of RECALL_LEVELS; None if no query has a relevant document."""
+    """Return the mean interpolated precision at RECALL_LEVELS; None if no query has a relevant document."""
     run_grades = lookup.find(run)
     total, queries = np.zeros(len(RECALL_LEVELS)), 0
     for first, last in list_blocks(np.maximum(run_grades.lengths, lookup.judged_counts).tolist()):
@@ -32,7 +32,7 @@ def measure_precision_curve(
 
 
 def _interpolate(is_relevant: NDArray[np.bool_], relevant: NDArray[np.int64]) -> Values:
-    """Return queries x levels of recall."""
+    """Return the interpolated precision: queries x levels of recall."""
     hits = np.cumsum(is_relevant, axis=1)
     precision = hits / np.arange(1, is_relevant.shape[1] + 1)
     best_from = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
@@ -52,7 +52,7 @@ def measure_depth_curve(grid: GradeGrid, depth: int, gain: Gain) -> list[float]:
 
 
 def list_precision_and_recall(grid: GradeGrid, depth: int, relevant_from: int) -> list[tuple[float, float]]:
-    """Return each query's recall and precision in its first `depth` results, for queries with a relevant document."""
+    """Return (recall, precision) in the first `depth` results, for each query with a relevant document."""
     relevant = (grid.ideal >= relevant_from).sum(axis=1)
     hits = (grid.grades[:, :depth] >= relevant_from).sum(axis=1)
     kept = relevant > 0

@@ -1,10 +1,10 @@
-"""Measures written by hand: those that no provider of ir_measures has here, or has only inexactly.
+"""Compute the measures that the providers of ir_measures lack or compute inexactly.
 
-nDCG with gain 2^grade - 1 and ERR come from a Perl script in ir_measures that rounds to five digits; RBP needs a package
-that ships none of the rest; Judged@k breaks ties in another order than trec_eval. nDCG with an ideal from the results
-exists nowhere, for good reason. Each function takes a grid of grades and returns a value for each row.
+ir_measures computes nDCG with gain 2^grade - 1 and ERR with a Perl script that rounds to five digits; RBP
+needs another package; its Judged@k orders ties differently from trec_eval. It has no nDCG with an ideal from
+the results, for good reason. Each function takes a grid of grades and returns a value for each row (query).
 
-Sums run from the first rank to the last, as a loop adds them, so that the last digit is that of the loop.
+Sums add from the first rank to the last, so that the last digit equals that of a loop.
 """
 
 from math import log2
@@ -21,10 +21,11 @@ HIGHEST_GRADE = 3
 
 
 def compute_ndcg(grid: GradeGrid, *, cutoff: int | None, gain: Gain, from_results: bool = False) -> Values:
-    """Return nDCG: DCG = sum of gain / log2(rank + 1) over the DCG of the ideal order; 0 where that is 0.
+    """Return nDCG: DCG divided by the DCG of the ideal order; 0 if the divisor is 0.
 
-    Järvelin & Kekäläinen 2002; exponential gain: Burges et al. 2005. `from_results`: the ideal order is that of the
-    first `cutoff` results themselves, as some teams compute it.
+    DCG is the sum of gain / log2(rank + 1). Järvelin & Kekäläinen 2002; exponential gain: Burges et al. 2005.
+    `from_results`: the ideal order is the best order of the first `cutoff` results themselves, as some teams
+    compute it.
     """
     top = grid.grades[:, :cutoff]
     ideal = -np.sort(-top, axis=1) if from_results else grid.ideal[:, :cutoff]
@@ -37,19 +38,21 @@ def sum_dcg(grades: NDArray[np.int16], gain: Gain) -> Values:
 
 
 def to_gains(grades: NDArray[np.int16], gain: Gain) -> Values:
-    """Return the gain of each grade; 0 for what is unjudged or absent."""
+    """Return the gain of each grade; 0 for UNJUDGED and ABSENT."""
     positive = np.maximum(grades, 0).astype(np.float64)
     return positive if gain == "grade" else np.exp2(positive) - 1
 
 
 def list_discounts(depth: int) -> Values:
-    """Return log2(rank + 1) for ranks from 1. C's log2, as trec_eval and Python use it, not numpy's own."""
+    """Return log2(rank + 1) for ranks from 1, by C's log2 as in trec_eval, not numpy's."""
     return np.array([log2(rank + 1) for rank in range(1, depth + 1)])
 
 
 def compute_err(grid: GradeGrid, *, cutoff: int | None) -> Values:
-    """Return expected reciprocal rank (Chapelle et al. 2009): a reader stops at a document of grade g with the chance
-    (2^g - 1) / 2^3, 3 being the scale's highest grade."""
+    """Return expected reciprocal rank (Chapelle et al. 2009).
+
+    A reader stops at a document of grade g with probability (2^g - 1) / 2^3; 3 is the highest grade.
+    """
     top = grid.grades[:, :cutoff]
     stops = to_gains(top, "exponential") / 2**HIGHEST_GRADE
     goes_on = np.cumprod(1 - stops, axis=1)
@@ -58,15 +61,15 @@ def compute_err(grid: GradeGrid, *, cutoff: int | None) -> Values:
 
 
 def compute_rbp(grid: GradeGrid, *, cutoff: int | None, persistence: float, relevant_from: int) -> Values:
-    """Return rank-biased precision (Moffat & Zobel 2008) of relevant and other documents."""
+    """Return rank-biased precision (Moffat & Zobel 2008) with binary relevance."""
     top = grid.grades[:, :cutoff]
     return add_up((top >= relevant_from) * _list_weights(top.shape[1], persistence))
 
 
 def compute_rbp_residual(grid: GradeGrid, *, cutoff: int | None, persistence: float) -> Values:
-    """Return what unjudged documents could add to RBP: those in the results, and everything after the last result.
+    """Return the most that unjudged documents, in the results and after them, can add to RBP.
 
-    With a cutoff, nothing after it is counted.
+    With a cutoff, only ranks up to the cutoff count.
     """
     top = grid.grades[:, :cutoff]
     judged = add_up((top >= 0) * _list_weights(top.shape[1], persistence))
@@ -79,7 +82,7 @@ def _list_weights(depth: int, persistence: float) -> Values:
 
 
 def compute_judged(grid: GradeGrid, *, cutoff: int | None) -> Values:
-    """Return the share of judged documents among the first results; NaN where there is no result."""
+    """Return the share of judged documents among the first results; NaN without results."""
     top = grid.grades[:, :cutoff]
     returned = (top != ABSENT).sum(axis=1).astype(np.float64)
     judged = (top >= 0).sum(axis=1)
@@ -88,13 +91,13 @@ def compute_judged(grid: GradeGrid, *, cutoff: int | None) -> Values:
 
 
 def round_scores(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
-    """Round as Python does, exactly; numpy multiplies first, which moves some halves."""
+    """Round as Python does; numpy multiplies first, which rounds some halves differently."""
     rounded = [round(value, decimals) for value in values.ravel().tolist()]
     return np.array(rounded).reshape(values.shape)
 
 
 def divide(numerator: Values, denominator: Values) -> Values:
-    """Return the quotients; 0 where the denominator is 0."""
+    """Return the quotients; 0 if the denominator is 0."""
     return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)
 
 
@@ -104,6 +107,6 @@ def add_up(terms: Values) -> Values:
 
 
 def compute_precision_of_returned(grid: GradeGrid, *, cutoff: int | None, relevant_from: int) -> Values:
-    """Return the relevant documents among the first results over the number returned there; 0 where none is."""
+    """Return the share of relevant documents among the first results; 0 without results."""
     top = grid.grades[:, :cutoff]
     return divide((top >= relevant_from).sum(axis=1) * 1.0, (top != ABSENT).sum(axis=1) * 1.0)

@@ -1,7 +1,7 @@
-"""The grades of a run's results as a matrix, a row for each query and a column for each rank.
+"""Hold the grades of a run's results as a matrix with a row for each query and a column for each rank.
 
-The measures that trec_eval lacks are computed on it, for all queries at once. Queries go in blocks, so that one with a
-million results does not widen the rows of all others.
+Measures that trec_eval lacks are computed on this matrix. Queries are split into blocks, so that a query with
+a million results does not widen the rows of all queries.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ class GradeGrid:
     ideal: NDArray[np.int16]
 
     def condense(self) -> "GradeGrid":
-        """Return the grid without unjudged documents; what stands below moves up."""
+        """Return the grid without unjudged documents; lower results move up."""
         left_out = self.grades < 0
         order = np.argsort(left_out, axis=1, kind="stable")
         moved = np.take_along_axis(self.grades, order, axis=1)
@@ -37,7 +37,7 @@ class GradeGrid:
 
 
 def list_blocks(widths: Sequence[int], *, max_cells: int = MAX_CELLS) -> Iterator[tuple[int, int]]:
-    """Yield (first, last + 1) of consecutive queries whose rows fill at most that many cells."""
+    """Yield (first, last + 1) for blocks of consecutive queries that fill at most `max_cells` cells."""
     first, widest = 0, 0
     for index, width in enumerate(widths):
         if index > first and max(widest, width) * (index - first + 1) > max_cells:
@@ -52,14 +52,14 @@ def list_blocks(widths: Sequence[int], *, max_cells: int = MAX_CELLS) -> Iterato
 class RunGrades:
     """The grades of one run's results for the queries of a truth."""
 
-    grades: NDArray[np.int16]  # of each result of the run, in its order; UNJUDGED
-    starts: Codes  # by query of the truth: where its results begin
-    lengths: Codes  # by query of the truth: how many there are
+    grades: NDArray[np.int16]  # of each result of the run; UNJUDGED without a qrel
+    starts: Codes  # for each query of the truth: the index of its first result
+    lengths: Codes  # for each query of the truth: its number of results
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GradeLookup:
-    """The grades of a truth, to be found for all results of a run at once."""
+    """The grades of a truth, prepared so that `find` looks up all results of a run at once."""
 
     rows: Mapping[str, int]  # by query_id
     codes: Mapping[str, int]  # by doc_id
@@ -93,12 +93,12 @@ class GradeLookup:
 
     @property
     def judged_counts(self) -> Codes:
-        """The number of qrels of each query."""
+        """Return the number of qrels of each query."""
         return np.diff(self.ideal_starts)
 
     @property
     def highest_grades(self) -> NDArray[np.int16]:
-        """The highest grade of each query; UNJUDGED without a qrel."""
+        """Return the highest grade of each query; UNJUDGED without a qrel."""
         highest = np.full(len(self.rows), UNJUDGED, dtype=np.int16)
         judged = self.judged_counts > 0
         highest[judged] = self.ideal[self.ideal_starts[:-1][judged]]
@@ -128,7 +128,7 @@ class GradeLookup:
 
 
 def gather_rows(values: NDArray[np.int16], starts: Codes, lengths: Codes) -> NDArray[np.int16]:
-    """Return stretches of an array as the rows of a matrix, filled with ABSENT. It has one column at least."""
+    """Return slices of `values` as rows of a matrix with at least one column, padded with ABSENT."""
     matrix = np.full((len(lengths), max(1, int(lengths.max(initial=0)))), ABSENT, dtype=np.int16)
     ends = np.cumsum(lengths)
     positions = np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)

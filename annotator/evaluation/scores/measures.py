@@ -1,8 +1,8 @@
-"""Read the names of measures as ir_measures writes them, and say in words how each is computed.
+"""Parse names of measures in the notation of ir_measures, and describe in words how each is computed.
 
-`nDCG@10`, `P(rel=2)@5`, `nDCG(dcg='exp-log2')@10`, `RBP(p=0.95)`, `AP`, `RR`, `Bpref`, and `F1@10`, for which
-ir_measures has no name. A threshold in the name (`rel=2`) goes before the one that is chosen for all measures. Raises
-ValidationError with a list of the measures if a name is unknown or lacks its cutoff.
+`nDCG@10`, `P(rel=2)@5`, `nDCG(dcg='exp-log2')@10`, `RBP(p=0.95)`, `AP`, `RR`, `Bpref`, and also `F1@10`,
+which ir_measures lacks. A threshold in the name (`rel=2`) takes precedence over the one chosen for all
+measures. An unknown name or a missing cutoff raises ValidationError with a list of the measures.
 """
 
 import re
@@ -50,7 +50,7 @@ def split_names(text: str) -> list[str]:
 
 
 def parse_measure_name(name: str, *, relevant_from: int | None = None) -> Measure:
-    """Return the measure of this name; `relevant_from` holds where the name has no threshold of its own (1)."""
+    """Return the measure of this name. `relevant_from`: the threshold (default 1) if the name has none."""
     relevant_from = 1 if relevant_from is None else relevant_from
     if relevant_from not in (1, 2, 3):
         raise ValidationError(
@@ -159,11 +159,11 @@ def _choose_formula(kind: Kind, values: Mapping[str, Any]) -> Message:
 
 
 _NO_MEASURE = (NameError, ValueError, SyntaxError, AssertionError, TypeError, AttributeError, KeyError)
-LONGEST_NAME = 200  # longer ones exhaust the stack of Python's parser, which ir_measures uses
+LONGEST_NAME = 200  # longer names exhaust the stack of Python's parser, which ir_measures uses
 
 
 def _ask_ir_measures(name: str) -> tuple[Kind, str, dict[str, Any]]:
-    """Return the kind of a measure, its name in ir_measures' own form, and the parameters that the name gives."""
+    """Return (kind, name as ir_measures writes it, parameters in the name)."""
     import ir_measures
 
     if len(name) > LONGEST_NAME:

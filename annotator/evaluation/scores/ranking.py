@@ -1,7 +1,7 @@
-"""Put the results of a run in order: by score as trec_eval does, or by rank as team programs do.
+"""Order the results of a run: by score as trec_eval does, or by rank as team programs do.
 
-By score: as 32-bit floats, highest first; equal scores by doc_id, last first, in the order of their bytes. A query with
-a result that has no score is ordered by rank, and as it comes where a rank is missing too.
+By score: as 32-bit floats, highest first; equal scores by doc_id in descending order of bytes. A query is
+ordered by rank if one of its results has no score, and keeps the order of the file if a rank is missing too.
 """
 
 from collections.abc import Sequence
@@ -23,32 +23,33 @@ ORDERS: tuple[Order, ...] = ("score", "rank")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResultColumns:
-    """Results in the order of their file, as columns of equal length. Codes are indexes into the two lists of names."""
+    """Results in the order of their file, as columns of equal length. Codes are indexes into the lists of ids."""
 
     query_ids: Sequence[str]
     queries: Codes
     doc_ids: Sequence[str]
     documents: Codes
-    scores: NDArray[np.float64]  # NaN where there is none
-    ranks: Codes  # NO_RANK where there is none
+    scores: NDArray[np.float64]  # NaN without a score
+    ranks: Codes  # NO_RANK without a rank
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResultOrder:
-    """`rows` of the columns, query by query in the order in which queries first come, best result first.
+    """The order of results: `rows` of the columns, grouped by query in order of appearance, best result first.
 
-    `queries` are the queries' codes in that order, and `starts` where the results of each begin.
+    `queries`: the codes of the queries in this order. `starts`: for each query the index of its first result
+    in `rows`, then the number of all results.
     """
 
     rows: Codes
     queries: Codes
     starts: Codes
     contradictions: int  # queries whose ranks contradict their scores
-    reordered_ties: int = 0  # results of equal score that stand in another place than in the file
+    reordered_ties: int = 0  # results of equal score that the order by id has moved
 
 
 def check_order(order: str) -> Order:
-    """Return the order of that name. Raises ValidationError if there is none."""
+    """Return the order of this name. Raises ValidationError for an unknown name."""
     for name in ORDERS:
         if order == name:
             return name
@@ -56,7 +57,7 @@ def check_order(order: str) -> Order:
 
 
 def order_columns(columns: ResultColumns, order: Order) -> ResultOrder:
-    """Return the order of all results. Every document stands once in a query."""
+    """Return the order of all results."""
     queries = columns.queries
     codes, first_rows = np.unique(queries, return_index=True)
     by_appearance = codes[np.argsort(first_rows)]
@@ -83,7 +84,7 @@ def order_columns(columns: ResultColumns, order: Order) -> ResultOrder:
 
 
 def drop_repeats(columns: ResultColumns, order: ResultOrder) -> ResultOrder:
-    """Return the order without results whose document stands higher in the same query."""
+    """Return the order without results whose document ranks higher in the same query."""
     queries = columns.queries[order.rows].astype(np.int64)
     pairs = queries * max(1, len(columns.doc_ids)) + columns.documents[order.rows]
     kept = np.zeros(len(pairs), dtype=bool)
@@ -93,7 +94,7 @@ def drop_repeats(columns: ResultColumns, order: ResultOrder) -> ResultOrder:
 
 
 def note_ties(count: int, *, option: str | None = None) -> list[Message]:
-    """Return a sentence about reordered ties, or nothing for 0. `option`: the option that keeps the file's order."""
+    """Return a sentence on reordered ties, or [] for 0. `option`: the option that keeps the file's order."""
     if not count:
         return []
     if option is None:
@@ -117,9 +118,9 @@ def note_ties(count: int, *, option: str | None = None) -> list[Message]:
 
 
 def find_duplicate_row(columns: ResultColumns) -> int | None:
-    """Return a row whose document stands in its query on an earlier row too; None if every one stands once."""
+    """Return the first row that repeats a document of its query, or None."""
     pairs = columns.queries.astype(np.int64) * max(1, len(columns.doc_ids)) + columns.documents
-    ordered = np.sort(pairs)  # much faster than to find where they stand, which is rarely needed
+    ordered = np.sort(pairs)  # much faster than finding the row, which is rarely needed
     if not (ordered[1:] == ordered[:-1]).any():
         return None
     order = np.argsort(pairs, kind="stable")
@@ -130,7 +131,7 @@ def find_duplicate_row(columns: ResultColumns) -> int | None:
 def _sort(
     columns: ResultColumns, places: Codes, keys: NDArray[np.float64], by_score: NDArray[np.bool_]
 ) -> Codes:
-    """Sort by query and key; equal scores by doc_id, last first. Only documents with equal scores are compared by id."""
+    """Sort by query and key, and equal scores by doc_id in descending order."""
     rows = _sort_by(keys, places)
     equal = (
         (places[rows][1:] == places[rows][:-1])
@@ -153,7 +154,7 @@ def _sort(
 def _find_contradictions(
     columns: ResultColumns, places: Codes, scores: NDArray[np.float64], both: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Return, for each query, whether a result stands by rank below one of a lower score. `scores` are negated."""
+    """Return for each query whether a result ranks below one with a lower score. `scores` are negated."""
     rows = _sort_by(scores, columns.ranks, places)
     falls = (places[rows][1:] == places[rows][:-1]) & (scores[rows][1:] < scores[rows][:-1])
     return both & (_count_by_place(places[rows][1:], falls, len(both)) > 0)
@@ -162,9 +163,9 @@ def _find_contradictions(
 def _count_reordered_ties(
     rows: Codes, in_file: NDArray[Any], keys: NDArray[np.float64], places: Codes, counted: NDArray[np.bool_]
 ) -> int:
-    """Count the results of the counted queries that the order by id moves within their score.
+    """Count the results of the `counted` queries that the order by id has moved among results of equal score.
 
-    `in_file`: the place of each result in its file. Results that share a place say nothing about their order.
+    `in_file`: the rank or position of each result in its file; results that share one count as not moved.
     """
     moved = _sort_by(in_file[rows], keys[rows], places[rows]) != np.arange(len(rows))
     return int((moved & counted[places[rows]]).sum())
@@ -175,7 +176,7 @@ def _count_by_place(places: Codes, condition: NDArray[np.bool_], count: int) -> 
 
 
 def _sort_by(*keys: NDArray[Any]) -> Codes:
-    """Return np.lexsort of the keys, the last being the first to decide; at once if the rows are in order already."""
+    """Return np.lexsort of the keys (the last key decides first), fast if the rows are already in order."""
     undecided = np.ones(len(keys[0]) - 1, dtype=bool) if len(keys[0]) else np.zeros(0, dtype=bool)
     for key in reversed(keys):
         if (undecided & (key[1:] < key[:-1])).any():

@@ -1,8 +1,9 @@
 """Score runs against a truth by the conventions of a profile, one run at a time.
 
-trec_eval computes what it has (`trec_eval.py`); the rest, the share of judged documents and the bounds are computed on a
-matrix of grades (`formulas.py`, `bounds.py`). Refused: a truth without grades where the profile needs them, a truth with no
-query to take a mean over, a run that shares no query with the truth, and a system that comes twice.
+trec_eval computes the measures that it has (`trec_eval.py`). Other measures, the share of judged documents
+and the bounds are computed on a matrix of grades (`formulas.py`, `bounds.py`). Refused: a truth without
+grades if the profile needs them, a truth without a query to score, a run that shares no query with the truth,
+and a repeated system.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,19 +35,21 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """How to score, beside the profile."""
+    """How to score, in addition to the profile."""
 
-    measures: tuple[str, ...] = ()  # empty: those of the profile
-    relevant_from: int | None = None  # profile `trec`: for measures that do not say it themselves; None: 1
+    measures: tuple[str, ...] = ()  # empty: the profile's
+    relevant_from: int | None = (
+        None  # profile `trec`: for measures without a threshold in their name; None: 1
+    )
     ideal: Ideal = "truth"
-    complete: bool = True  # False: a query without results is left out of that system's means
+    complete: bool = True  # False: a system's means leave out the queries without results
     readings: bool = True  # False: leave out the condensed list and the bounds
 
 
 def score_runs(
     truth: Truth, runs: Iterable[RankedRun], profile: Profile, options: ScoringOptions | None = None
 ) -> ScoreTable:
-    """Return the scores of every run. Runs are taken one after the other, so they may be read as they are needed."""
+    """Return the scores of every run. Runs are consumed one at a time, so they may be read lazily."""
     scorer = RunScorer.prepare(truth, profile, options or ScoringOptions())
     systems: dict[str, SystemScores] = {}
     for run in runs:
@@ -58,18 +61,18 @@ def score_runs(
 
 @dataclass(frozen=True, slots=True)
 class RunScorer:
-    """A truth and measures prepared for any number of runs. It remembers the grades of each run that it scored."""
+    """A truth and measures prepared to score any number of runs. It keeps the grades of each scored run."""
 
     truth: Truth
     profile: Profile
     options: ScoringOptions
     measures: tuple[Measure, ...]
-    grades: Grades  # as the profile takes them
+    grades: Grades  # as the profile converts them
     lowest_listed: int  # the lowest grade with which a document counts as listed
     query_ids: tuple[str, ...]
     left_out: Mapping[str, str]
     trec_eval: TrecEval = field(repr=False)
-    condensed_eval: TrecEval = field(repr=False)  # the same on condensed lists
+    condensed_eval: TrecEval = field(repr=False)  # on lists without unjudged documents
     lookup: GradeLookup = field(repr=False)
     unjudged: UnjudgedResults = field(repr=False)  # of the runs scored so far
 
@@ -108,7 +111,7 @@ class RunScorer:
         )
 
     def build_table(self, systems: Sequence[SystemScores]) -> ScoreTable:
-        """Return the scores of all runs as a table, each with the bounds that the unjudged results of all leave it."""
+        """Return a table of the scores, with bounds from the unjudged results of all scored runs."""
         unjudged = self.unjudged.count()
         return ScoreTable(
             self.truth,
@@ -122,12 +125,12 @@ class RunScorer:
         )
 
     def _find_answerable(self, measure: Measure) -> NDArray[np.bool_]:
-        """Return, for each query, whether it has a document that the measure counts as relevant."""
+        """Return for each query whether it has a document that the measure counts as relevant."""
         threshold = 1 if measure.kind == "nDCG" else self.find_threshold(measure)
         return self.lookup.highest_grades >= threshold
 
     def _add_bounds(self, system: SystemScores, unjudged: Codes) -> SystemScores:
-        """Return the scores with the bounds of each measure that has any. `unjudged`: of all runs, by query."""
+        """Return the scores with bounds. `unjudged`: by query, the number of unjudged documents of all runs."""
         lowest: dict[str, Values] = {}
         highest: dict[str, Values] = {}
         run_grades = self.unjudged.runs.get(system.system)
@@ -199,7 +202,7 @@ class RunScorer:
         )
 
     def _prepare_run(self, run: RankedRun) -> dict[str, dict[str, float]]:
-        """Return the results of the queries that are scored. ValidationError if there is none."""
+        """Return the results of the scored queries for trec_eval. Raises ValidationError without any."""
         ranked = prepare_run(run, self.grades)
         if not ranked:
             raise ValidationError(
@@ -226,7 +229,7 @@ class RunScorer:
         values: dict[str, Values],
         readings: "_Readings",
     ) -> None:
-        """Fill in what is computed on the matrix of grades, block by block."""
+        """Fill in the shares of judged documents and the measures `others`, which need the matrix of grades."""
         for first, last in list_blocks(np.maximum(run_grades.lengths, self.lookup.judged_counts).tolist()):
             grid = self.lookup.build_grid(run_grades, first, last)
             shares = {
@@ -244,7 +247,7 @@ class RunScorer:
                 readings.condensed[measure.name][first:last] = self._compute(condensed, measure)
 
     def _compute(self, grid: GradeGrid, measure: Measure) -> Values:
-        """Return the values of a measure that trec_eval lacks; NaN for one that needs more than grades."""
+        """Return the values of a measure that trec_eval lacks; NaN for a measure that needs more than grades."""
         threshold = self.find_threshold(measure)
         if measure.kind == "nDCG":
             from_results = measure.ideal == "retrieved"
@@ -266,7 +269,7 @@ class RunScorer:
         return self.lowest_listed if measure.relevant_from is None else measure.relevant_from
 
     def _find_first_times(self, run: RankedRun, measure: Measure) -> Values:
-        """Return when the first relevant result of each query arrived; NaN where none did or no time is known."""
+        """Return for each query the time of its first relevant result; NaN without such a result or its time."""
         times = dict.fromkeys(self.query_ids, np.nan)
         if run.times_ms is not None:
             threshold = self.find_threshold(measure)
@@ -289,7 +292,7 @@ class RunScorer:
         return np.array([run.latency_ms.get(query_id, np.nan) for query_id in self.query_ids])
 
     def _note_queries(self, run: RankedRun, results: NDArray[np.int64]) -> list[str]:
-        """Say which queries of the run or of the truth have no counterpart."""
+        """Return notes on unknown queries of the run, queries without results, and failed queries."""
         notes: list[str] = []
         unknown = [query_id for query_id in run.query_ids if query_id not in self.truth.grades]
         if unknown:
@@ -340,7 +343,7 @@ class _Readings:
 def _choose_queries(
     truth: Truth, grades: Grades, profile: Profile, lowest_listed: int
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the queries that the profile takes means over, and why each other one is left out."""
+    """Return the queries that the profile takes means over, and {other query: why it is left out}."""
     if profile.mean_over == "all":
         kept = list(grades)
     elif profile.mean_over == "judged":

@@ -1,4 +1,4 @@
-"""Summarize a table of scores: means with their readings, coverage, latency, spread, and groups of queries."""
+"""Summarize scores: means with other readings, coverage, latency, spread; and group queries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ NO_RELEVANT = say("no query has a relevant document")
 
 @dataclass(frozen=True, slots=True)
 class LatencyPercentiles:
-    """Milliseconds by nearest rank: the smallest measured latency that so many percent of queries do not exceed."""
+    """Latency percentiles in milliseconds, by nearest rank: each is a measured latency."""
 
     p50: float
     p95: float
@@ -33,7 +33,7 @@ class LatencyPercentiles:
 
 @dataclass(frozen=True, slots=True)
 class ScoreSpread:
-    """How a measure varies over queries. `sd` divides by n - 1 and is None for one query; quartiles are interpolated."""
+    """How a measure varies over queries. `sd` divides by n - 1, and is None for one query."""
 
     mean: float
     sd: float | None
@@ -44,7 +44,7 @@ class ScoreSpread:
 
 
 def summarize_measure(scores: SystemScores, measure: Measure, rows: Rows | None = None) -> Score:
-    """Return the mean of a measure over the table's queries, or over those at the given rows."""
+    """Return the mean of a measure over all queries of the table, or over the queries in `rows`."""
     values = _take(scores.values[measure.name], rows)
     defined = values == values
     count = int(defined.sum())
@@ -66,7 +66,7 @@ def summarize_measure(scores: SystemScores, measure: Measure, rows: Rows | None 
 def summarize_answerable(
     table: ScoreTable, scores: SystemScores, measure: Measure, rows: Rows | None = None
 ) -> Score:
-    """Return the mean over the queries that have a relevant document: the others give 0 to every system."""
+    """Return the mean over queries with a relevant document, because the others give 0 to every system."""
     answerable = np.flatnonzero(table.answerable[measure.name])
     if not len(answerable):
         return Score(None, NO_RELEVANT)
@@ -82,7 +82,7 @@ def measure_coverage(scores: SystemScores, rows: Rows | None = None) -> float | 
 
 
 def measure_latency(scores: SystemScores, rows: Rows | None = None) -> LatencyPercentiles | None:
-    """Return the percentiles of the queries whose latency is known; None where none is."""
+    """Return the percentiles over queries with a known latency; None without any."""
     if scores.latency_ms is None:
         return None
     latencies = _take(scores.latency_ms, rows)
@@ -94,7 +94,7 @@ def measure_latency(scores: SystemScores, rows: Rows | None = None) -> LatencyPe
 
 
 def measure_spread(scores: SystemScores, measure: Measure, rows: Rows | None = None) -> ScoreSpread | None:
-    """Return mean, standard deviation and quartiles over queries; None where every value is undefined."""
+    """Return mean, standard deviation and quartiles over queries; None if every value is undefined."""
     values = _take(scores.values[measure.name], rows)
     values = values[values == values]
     if not len(values):
@@ -105,7 +105,7 @@ def measure_spread(scores: SystemScores, measure: Measure, rows: Rows | None = N
 
 
 def group_rows(table: ScoreTable, field: str) -> dict[str, Rows]:
-    """Return the rows of the table's queries by their value of a field; queries without one are in no group."""
+    """Return {value of the field: rows of its queries}. Queries without the field are in no group."""
     groups: dict[str, list[int]] = {}
     for row, query_id in enumerate(table.query_ids):
         value = table.truth.fields.get(query_id, {}).get(field)
@@ -115,7 +115,7 @@ def group_rows(table: ScoreTable, field: str) -> dict[str, Rows]:
 
 
 def list_group_fields(truth: Truth) -> list[str]:
-    """Return the fields that queries can be grouped by, in the order in which they first occur."""
+    """Return the fields of queries, in order of appearance."""
     return list(dict.fromkeys(name for fields in truth.fields.values() for name in fields))
 
 

@@ -1,7 +1,7 @@
 """Compute measures with trec_eval itself: its C code, through pytrec_eval.
 
-ir_measures names the measures; its own evaluator calls the same code and takes 2.3 times as long (docs/decisions.md), so
-pytrec_eval is called directly. A run is handed over in its final order, with falling scores in place of its own.
+ir_measures only provides the names: its evaluator calls the same code but takes 2.3 times as long
+(docs/decisions.md). A run is passed in its final order, with falling scores instead of its own.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ _CUT = {"nDCG": "ndcg_cut", "AP": "map_cut"}
 
 
 def is_computed_by_trec_eval(measure: Measure) -> bool:
-    """Whether trec_eval has the measure with these parameters. F1 is then made of its precision and recall."""
+    """Return whether trec_eval has the measure. F1 counts: it is computed from precision and recall."""
     if measure.kind == "nDCG":
         return measure.gain == "grade" and measure.ideal == "truth"
     if measure.kind == "P" and measure.over_returned:
@@ -38,7 +38,7 @@ def is_computed_by_trec_eval(measure: Measure) -> bool:
 class TrecEval:
     """trec_eval prepared for one truth and one set of measures.
 
-    `lowest_listed`: the lowest grade that counts as relevant for measures of every listed document (0 or 1).
+    `lowest_listed`: 0 or 1, the lowest relevant grade for measures that count every listed document.
     """
 
     measures: Sequence[Measure]
@@ -49,9 +49,9 @@ class TrecEval:
     def prepare(
         cls, grades: Grades, measures: Iterable[Measure], *, lowest_listed: int = 1, condensed: bool = False
     ) -> "TrecEval":
-        """Hand the qrels to trec_eval, once for each lowest relevant grade.
+        """Prepare an evaluator for each lowest relevant grade.
 
-        `condensed`: unjudged documents are left out of every list (trec_eval's -J).
+        `condensed`: leave unjudged documents out of every list (trec_eval's -J).
         """
         import pytrec_eval
 
@@ -108,7 +108,7 @@ def _finish(measure: Measure, parts: Sequence[NDArray[np.float64]]) -> NDArray[n
 
 
 def _name_parts(measure: Measure) -> list[str]:
-    """Return trec_eval's names of what the measure is made of."""
+    """Return trec_eval's names of the values that the measure is computed from."""
     if measure.kind == "F1":
         return [f"P_{measure.cutoff}", f"recall_{measure.cutoff}"]
     if measure.kind in ("RR", "FirstRank") or (measure.kind == "Success" and measure.cutoff is None):
@@ -119,14 +119,14 @@ def _name_parts(measure: Measure) -> list[str]:
 
 
 def _choose_level(measure: Measure, lowest_listed: int) -> int:
-    """Return the lowest relevant grade. nDCG has none, and goes with whatever else is computed."""
+    """Return the lowest relevant grade; 1 for nDCG, which does not use it."""
     if measure.kind == "nDCG":
         return 1
     return lowest_listed if measure.relevant_from is None else measure.relevant_from
 
 
 def _raise_grades(grades: Grades) -> dict[str, dict[str, int]]:
-    """Add 1 to every grade, since trec_eval takes no document of grade 0 for relevant."""
+    """Add 1 to every grade, because trec_eval never counts grade 0 as relevant."""
     return {
         query_id: {doc_id: grade + 1 for doc_id, grade in documents.items()}
         for query_id, documents in grades.items()
@@ -134,9 +134,9 @@ def _raise_grades(grades: Grades) -> dict[str, dict[str, int]]:
 
 
 def prepare_run(run: RankedRun, query_ids: Container[str]) -> dict[str, dict[str, float]]:
-    """Return the results for these queries as trec_eval takes them: falling scores by doc_id, by query_id.
+    """Return {query_id: {doc_id: falling score}} for these queries, as trec_eval expects a run.
 
-    The scores are whole numbers, which stay apart as 32-bit floats up to 16 million results.
+    The scores are whole numbers, which 32-bit floats represent exactly up to 16 million.
     """
     longest = int(np.diff(run.starts).max(initial=0))
     falling = [float(score) for score in range(longest, 0, -1)]

@@ -1,7 +1,8 @@
 """Count the unjudged documents among the results of all evaluated systems, query by query.
 
-A document that several systems list counts once. Only a number is kept of each document: its query and a hash. With
-thousands of documents for each of 10,000 queries, two of them share a number in about one of a thousand evaluations.
+A document that several systems list counts once. Each document is stored as one number made of its query and
+a hash. With thousands of documents for each of 10,000 queries, two documents share a number in about one of a
+thousand evaluations.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ Keys = NDArray[np.int64]
 
 @dataclass(slots=True)
 class UnjudgedResults:
-    """The unjudged results of the runs that were added, for a truth of so many queries, and each run's grades."""
+    """The unjudged results and the grades of the added runs. `queries`: their number in the truth."""
 
     queries: int
     runs: dict[str, RunGrades] = field(default_factory=dict)  # by system
@@ -38,10 +39,10 @@ class UnjudgedResults:
         self._keys = np.unique(np.concatenate([self._keys, keys]))
 
     def count(self) -> Codes:
-        """Return the number of documents by query."""
+        """Return the number of unjudged documents of each query."""
         return np.bincount(self._keys >> self._shift, minlength=self.queries)
 
     @property
     def _shift(self) -> int:
-        """Return how many bits of a key are the document's."""
+        """Return how many low bits of a key hold the hash of the document."""
         return 63 - self.queries.bit_length()

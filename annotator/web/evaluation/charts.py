@@ -1,8 +1,8 @@
 """Chart an evaluation: scores with intervals, a forest plot of differences, a heat map of scores by group.
 
-In the chart of scores a thick line is the 95 % interval, and a thin line reaches from the lowest to the highest possible
-score. In the forest plot a difference that chance does not explain is a filled diamond, any other a hollow circle. For each
-chart there is also a description in words (`describe_…`) and a table.
+In the chart of scores a thick line is the 95 % interval, and a thin line reaches from the lowest to the
+highest possible score. In the forest plot a difference that chance does not explain is a filled diamond, any
+other a hollow circle. For each chart there is also a description in words (`describe_…`) and a table.
 """
 
 from collections.abc import Mapping, Sequence

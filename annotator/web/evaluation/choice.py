@@ -1,4 +1,4 @@
-"""What an evaluation on the page is made of, and how an address writes it."""
+"""The choices behind an evaluation on the page, and their form in a URL."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from annotator.evaluation.service import EvaluationRequest
 
 DEFAULT_PROFILE = "trec"
 DEFAULT_MEASURES = {DEFAULT_PROFILE: ("nDCG@10", "nDCG(dcg='exp-log2')@10", "P@5", "R@10", "AP", "RR")}
-"""Fewer than the profile computes by default, so that a page is read at a glance; of other profiles all."""
+"""Fewer measures than the profile's default, so that the page stays readable; other profiles show all."""
 
 
 class AddressParameters(Protocol):
-    """The parameters of an address."""
+    """The parameters of a URL."""
 
     def get(self, key: str) -> str | None: ...
 
@@ -24,9 +24,9 @@ class AddressParameters(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationChoice:
-    """What to score and how. Empty `systems`: all; empty `measures`: the page's for this profile."""
+    """What to score and how. Empty `systems`: all; empty `measures`: those of `list_default_measures`."""
 
-    version: str | None = None  # None: the present state
+    version: str | None = None  # None: the grades of today
     profile: str = DEFAULT_PROFILE
     measures: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ class EvaluationChoice:
         )
 
     def list_url_parameters(self) -> list[tuple[str, str]]:
-        """Return the parameters of an address that `read_choice` reads."""
+        """Return the URL parameters that `read_choice` reads."""
         single = (
             ("version", self.version),
             ("profile", self.profile if self.profile != DEFAULT_PROFILE else None),
@@ -57,17 +57,17 @@ class EvaluationChoice:
 
 
 def list_default_measures(profile: str) -> tuple[str, ...]:
-    """Return the measures that the page shows unless others are chosen."""
+    """Return the measures that the page shows by default."""
     return DEFAULT_MEASURES.get(profile) or find_profile(profile).measures
 
 
 def list_offered_measures(profile: str, chosen: Sequence[str] = ()) -> list[str]:
-    """Return the measures to choose from; `chosen` ones that the profile does not compute by default come last."""
+    """Return the measures to choose from: the profile's defaults, then other `chosen` ones."""
     return list(dict.fromkeys([*find_profile(profile).measures, *chosen]))
 
 
 def read_choice(parameters: AddressParameters) -> EvaluationChoice:
-    """Return the choice that an address of a file names."""
+    """Return the choice in the parameters of a URL."""
     return EvaluationChoice(
         version=parameters.get("version"),
         profile=parameters.get("profile") or DEFAULT_PROFILE,

@@ -1,4 +1,4 @@
-"""The controls of the page Evaluation: grades, profile, measures, systems, baseline and grouping. The address keeps them."""
+"""Draw the controls of the page Evaluation. The URL keeps their values."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ PROFILE_NAMES = [profile.name for profile in PROFILES]
 
 
 def draw_choice(choices: EvaluationChoices, default_profile: str) -> EvaluationChoice:
-    """Draw the controls and return what is chosen. `default_profile`: the dataset's."""
+    """Draw the controls and return the choice. `default_profile`: the profile of the dataset."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         version = _choose(tr("Grades"), [PRESENT, *reversed(choices.versions)], "version")
         profile = st.selectbox(
@@ -68,7 +68,7 @@ def _choose(label: str, options: list[str], key: str) -> str:
 
 
 def _forget_measures() -> None:
-    """The measures of another profile have other names."""
+    """Forget the chosen measures, because another profile has other names for them."""
     st.session_state.pop("measures", None)
     if "measures" in st.query_params:
         del st.query_params["measures"]

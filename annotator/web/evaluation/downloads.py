@@ -1,7 +1,8 @@
 """The evaluation as files, for leads: a table of the page as CSV, all scores as CSV, everything as JSON.
 
-`GET /api/evaluation/figures?dataset=…&table=…`, `/api/evaluation/scores?dataset=…` and `/api/evaluation/report?dataset=…`; the
-other parameters are those of `choice.py`. The files hold figures and no pair's grade.
+`GET /api/evaluation/figures?dataset=…&table=…`, `/api/evaluation/scores?dataset=…` and
+`/api/evaluation/report?dataset=…`; the other parameters are those of `choice.py`. The files hold figures, but
+no grade of a pair.
 """
 
 import json
@@ -29,7 +30,7 @@ from annotator.web.session import require_signed_in
 
 
 async def get_figures(database: Database, request: Request) -> Response:
-    """A table of the page."""
+    """Answer with a table of the page as CSV."""
     parameters, actor = request.query_params, require_signed_in(request).actor
     dataset, table = parameters.get("dataset", ""), parameters.get("table", "")
     measure = parameters.get("measure")
@@ -40,7 +41,7 @@ async def get_figures(database: Database, request: Request) -> Response:
 
 
 async def get_scores(database: Database, request: Request) -> Response:
-    """Every score, over all queries and by group."""
+    """Answer with every score as CSV, over all queries and by group."""
     parameters, actor = request.query_params, require_signed_in(request).actor
     dataset, choice = parameters.get("dataset", ""), read_choice(parameters)
 
@@ -52,7 +53,7 @@ async def get_scores(database: Database, request: Request) -> Response:
 
 
 async def get_report(database: Database, request: Request) -> Response:
-    """Everything, as `annotator evaluate --json` writes it."""
+    """Answer with the whole evaluation as `annotator evaluate --json` writes it."""
     parameters, actor = request.query_params, require_signed_in(request).actor
     dataset, choice = parameters.get("dataset", ""), read_choice(parameters)
 
@@ -79,7 +80,7 @@ def write_figures(
     table: str,
     measure: str | None,
 ) -> str:
-    """Return a table as CSV. Raises NotFound if there is no such table or measure."""
+    """Return a table as CSV. Raises NotFound for an unknown table or measure."""
     if table not in (*TABLES, QUERIES):
         tables = ", ".join((*TABLES, QUERIES))
         raise NotFound(say("no table {table!r}; there are: {tables}", table=table, tables=tables))
@@ -102,19 +103,19 @@ def write_figures(
 
 
 def make_figures_url(dataset: str, choice: EvaluationChoice, table: str, measure: str) -> str:
-    """Return the address of a table's file."""
+    """Return the URL of a table's file."""
     return f"{FIGURES}?" + urlencode(
         [("dataset", dataset), ("table", table), ("measure", measure), *choice.list_url_parameters()]
     )
 
 
 def make_scores_url(dataset: str, choice: EvaluationChoice) -> str:
-    """Return the address of the file of all scores."""
+    """Return the URL of the file of all scores."""
     return f"{SCORES}?" + urlencode([("dataset", dataset), *choice.list_url_parameters()])
 
 
 def make_report_url(dataset: str, choice: EvaluationChoice) -> str:
-    """Return the address of the JSON file."""
+    """Return the URL of the JSON file."""
     return f"{REPORT}?" + urlencode([("dataset", dataset), *choice.list_url_parameters()])
 
 

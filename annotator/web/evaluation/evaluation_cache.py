@@ -10,7 +10,7 @@ from annotator.storage.database import Database
 from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.kit.kept_results import KeptResult, KeptResults
 
-QUICK = 0.5  # seconds: made anew whenever something has changed
+QUICK = 0.5  # seconds: a result that took less is recomputed whenever the data has changed
 
 LEADERS: KeptResults[LeadingSystem] = KeptResults(most=8)
 """The leading system of each dataset, by database, dataset and reader (`FigureStamp`)."""
@@ -19,7 +19,7 @@ LEADERS: KeptResults[LeadingSystem] = KeptResults(most=8)
 def find_kept_leader(
     database: Database, actor: Actor, dataset: str, *, now: datetime
 ) -> KeptResult[LeadingSystem]:
-    """Return which system leads, as it is kept, or find it now. Raises NotAllowed for anybody but leads."""
+    """Return the leading system from the cache, or find it now. Raises NotAllowed unless the actor is a lead."""
     stamp = read_stamp(database, actor, dataset)
     return LEADERS.find(
         (database, dataset, stamp.reader),
@@ -31,7 +31,7 @@ def find_kept_leader(
 
 
 def is_leader_kept(database: Database, actor: Actor, dataset: str, *, now: datetime) -> bool:
-    """Return whether `find_kept_leader` would return at once. Raises NotAllowed for anybody but leads."""
+    """Return whether `find_kept_leader` needs no computation. Raises NotAllowed unless the actor is a lead."""
     stamp = read_stamp(database, actor, dataset)
     return LEADERS.has((database, dataset, stamp.reader), stamp, now=now, quick=QUICK)
 
@@ -50,9 +50,9 @@ def find_evaluation(
     anew: bool = False,
     announce: Callable[[], None] | None = None,
 ) -> KeptResult[EvaluationResult]:
-    """Return the evaluation that is kept, or make it now (`anew`: in any case). `announce` is called before it is made.
+    """Return the evaluation from the cache, or compute it now (`anew`: in any case).
 
-    Raises NotAllowed for anybody but leads.
+    `announce` is called before it is computed. Raises NotAllowed unless the actor is a lead.
     """
 
     def evaluate() -> EvaluationResult:

@@ -1,4 +1,4 @@
-"""Draw the page Evaluation: the choices, the evaluation that is kept or made now, or the ranked lists of one query."""
+"""Draw the page Evaluation: the choices, then the evaluation or the ranked lists of one query."""
 
 from dataclasses import replace
 from html import escape
@@ -85,7 +85,7 @@ def draw(context: PageContext) -> None:
 
 
 def _name_people(context: PageContext, dataset: str, result: "EvaluationResult") -> "EvaluationResult":
-    """Return the result with annotators by the names that people know."""
+    """Return the result with the displayed names of annotators instead of usernames."""
     robustness = result.robustness
     if robustness is None or not robustness.by_annotator:
         return result

@@ -1,4 +1,4 @@
-"""Say how many pairs a press on "Have these judged" has added to the pool."""
+"""Show how many pairs the button "Request judgments" has added to the pool."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ KEY = "pooled results"
 
 
 def note_pooled(outcome: PooledResults | AnnotatorError) -> None:
-    """Keep the outcome until the page is drawn next."""
+    """Keep the outcome for the next drawing of the page."""
     st.session_state[KEY] = outcome
 
 
@@ -25,7 +25,7 @@ def draw_pooled() -> None:
 
 
 def describe_pooled(outcome: PooledResults) -> str:
-    """Return how many pairs are new, and how many wait in the pool already."""
+    """Return in sentences how many pairs are new and how many were already in the pool."""
     sentences = [
         tr_n("{n:,} pair was added to the pool.", "{n:,} pairs were added to the pool.", outcome.new)
     ]

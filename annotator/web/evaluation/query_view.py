@@ -1,7 +1,7 @@
 """Draw one query: the systems' ranked lists with grades side by side, an open document, and what to judge.
 
-The URL names the query and the open document. Every text from users and files is escaped. Documents are rendered as on the
-page Label.
+The URL names the query and the open document. Every text from users and files is escaped. Documents are
+rendered as on the page Label.
 """
 
 from collections.abc import Callable

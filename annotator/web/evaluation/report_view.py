@@ -1,4 +1,4 @@
-"""Draw the evaluation of the systems: the sentences first, then a tab for every kind of figure."""
+"""Draw the evaluation of the systems: key results first, then a tab for each kind of figure."""
 
 from html import escape
 from importlib import import_module
@@ -24,7 +24,7 @@ TABS = {
     say("Query by query"): "queries",
     say("Two releases"): "releases",
 }
-"""The tabs and their files in tabs/. Each is imported when it is opened: the charts of some need half a second for it."""
+"""The tabs and their modules in tabs/. A module is imported when its tab opens: charts take half a second."""
 
 
 def draw_report(
@@ -34,7 +34,7 @@ def draw_report(
     choices: EvaluationChoices,
     result: EvaluationResult,
 ) -> None:
-    """Draw the sentences, the measure to look at, the tabs and the files."""
+    """Draw the key results, the choice of a measure, the tabs and the links to files."""
     sentences = [*result.evaluation.sentences]
     if result.robustness is not None:
         sentences += result.robustness.sentences

@@ -1,6 +1,6 @@
-"""The addresses of the evaluation page's files, answered by `downloads.py`, which is imported when it is first asked.
+"""The routes of the evaluation page's files, answered by `downloads.py`.
 
-It needs numpy: an idle server does without it.
+That module is imported on the first request, because it needs numpy and an idle server does not.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,4 @@
-"""The tables of the evaluation page by name, as rows for the page and the files.
-
-Takes every figure from the evaluation and computes nothing but differences between its scores. An undefined value is None.
-"""
+"""List the rows of the tables of the page Evaluation, for the page and the files. An undefined value is None."""
 
 from collections.abc import Callable, Mapping
 
@@ -23,7 +20,7 @@ MOST_HOLES = 1_000
 
 
 def show_figure(cell: object) -> str:
-    """Return a cell as the page shows it: figures with three decimals, counts grouped, a dash for nothing."""
+    """Return a cell as the page shows it: 0.123 for figures, 1,234 for counts, a dash for None."""
     if cell is None or cell == "":
         return "–"
     if isinstance(cell, float):
@@ -55,7 +52,7 @@ def list_score_rows(result: EvaluationResult, measure: str) -> list[Row]:
 
 
 def sort_systems(evaluation: Evaluation, measure: str) -> list[SystemSummary]:
-    """Return the systems, the best on the measure first and those without a value last; equal ones keep their order."""
+    """Return the systems, best on the measure first, undefined values last. Equal systems keep their order."""
     lower_is_better = measure in ("FirstRank", "TFFU")
 
     def key(system: SystemSummary) -> tuple[bool, float]:
@@ -94,7 +91,7 @@ def list_comparisons(evaluation: Evaluation, measure: str) -> list[SystemCompari
 
 
 def list_group_rows(result: EvaluationResult, measure: str) -> list[Row]:
-    """Return the systems' scores of the measure by group, and the best ones."""
+    """Return for each group the systems' scores of the measure and the best systems."""
     return [
         {
             name_field(group.field): group.value,
@@ -107,7 +104,7 @@ def list_group_rows(result: EvaluationResult, measure: str) -> list[Row]:
 
 
 def list_saturation_rows(result: EvaluationResult, _measure: str) -> list[Row]:
-    """Return how far each measure can tell the systems apart."""
+    """Return for each measure how well it can rank the systems."""
     return [
         {
             tr("measure"): saturation.measure,
@@ -123,7 +120,7 @@ def list_saturation_rows(result: EvaluationResult, _measure: str) -> list[Row]:
 
 
 def list_power_rows(result: EvaluationResult, measure: str) -> list[Row]:
-    """Return what today's queries can show of every two systems, the widest difference first."""
+    """Return for every two systems the difference that the queries can detect, largest difference first."""
     powers = [power for power in result.evaluation.dataset.power if power.measure == measure]
     return [
         {
@@ -156,7 +153,7 @@ def list_order_rows(result: EvaluationResult, measure: str) -> list[Row]:
 
 
 def list_variant_rows(result: EvaluationResult, _measure: str) -> list[Row]:
-    """Return the systems' order by each annotator's own grades, and by the highest and lowest disputed grades."""
+    """Return how the order of systems changes with each annotator's grades and with other disputed grades."""
     if result.robustness is None:
         return []
     variants = (*result.robustness.by_annotator, *result.robustness.disputed)
@@ -173,7 +170,7 @@ def list_variant_rows(result: EvaluationResult, _measure: str) -> list[Row]:
 
 
 def name_variant(variant: OrderUnderVariant) -> str:
-    """Return whose grades a variant takes."""
+    """Return the name of a variant: an annotator, or which grade it takes for disagreements."""
     named = {
         LENIENT: tr("the highest grade for every disagreement"),
         STRICT: tr("the lowest grade for every disagreement"),
@@ -182,7 +179,7 @@ def name_variant(variant: OrderUnderVariant) -> str:
 
 
 def list_left_out_rows(result: EvaluationResult, _measure: str) -> list[Row]:
-    """Return what each system would score had it not been pooled."""
+    """Return each system's score, and its score if it had not been pooled."""
     if result.robustness is None:
         return []
     return [
@@ -214,7 +211,7 @@ def list_hole_rows(result: EvaluationResult, _measure: str) -> list[Row]:
 
 
 def list_query_rows(evaluation: Evaluation, measure: str) -> list[Row]:
-    """Return the systems' scores of every query, those first on which systems differ most.
+    """Return the systems' scores on every query, largest difference between systems first.
 
     Queries with a pair that the reader may still judge come last, without scores.
     """

@@ -60,7 +60,7 @@ def _draw_holes(shown: ShownEvaluation) -> None:
 
 
 def have_judged(dataset: str, results: list[tuple[str, str]]) -> None:
-    """Add these results to the pool, and note what came of it for the page that is drawn next."""
+    """Add these results (query_id, doc_id) to the pool, and keep the outcome for the next drawing of the page."""
     context = find_context()
     if context is None:
         return

@@ -1,4 +1,4 @@
-"""Draw the tab "Query by query": the systems' scores of every query, those first on which they differ most."""
+"""Draw the tab "Query by query": the systems' scores on every query, largest difference first."""
 
 from urllib.parse import urlencode
 
@@ -39,7 +39,7 @@ def _list_cells(shown: ShownEvaluation, row: Row, columns: list[str]) -> list[Ce
 
 
 def make_query_url(dataset: str, choice: EvaluationChoice, query_id: str | None = None, **others: str) -> str:
-    """Return the address of a query's ranked lists, or of the evaluation (None); `others`: further parameters."""
+    """Return the URL of a query's ranked lists, or of the evaluation (None). `others`: parameters."""
     parameters = [("dataset", dataset), *choice.list_url_parameters()]
     if query_id is not None:
         parameters.append(("query", query_id))

@@ -1,4 +1,4 @@
-"""Draw the tab "Two releases": which scores moved from one release to another, and by which changed grades."""
+"""Draw the tab "Two releases": changed scores between two releases, and the changed grades behind them."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ MOST_GRADES = 10
 
 
 def draw(shown: ShownEvaluation) -> None:
-    """Draw two versions to choose, the scores on both, and the queries that moved most."""
+    """Draw the choice of two versions, the scores on both, and the queries with the largest changes."""
     st.header(tr("Scores of the same runs on two releases"))
     versions = list(shown.choices.versions)
     if len(versions) < 2:

@@ -1,4 +1,4 @@
-"""Draw the tab "Scores": all measures at a glance, and the chosen one with its interval and its other readings."""
+"""Draw the tab "Scores": the chosen measure with intervals and other readings, then all measures."""
 
 from html import escape
 

@@ -1,4 +1,4 @@
-"""What every tab of the page Evaluation draws from, and how it draws a table with its file."""
+"""The data that every tab of the page Evaluation draws, and tables with a link to their file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MOST_LISTED = 100
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShownEvaluation:
-    """The evaluation on the screen, and the measure that is looked at."""
+    """The evaluation on the screen with the chosen measure."""
 
     context: PageContext
     dataset: str
@@ -35,11 +35,11 @@ class ShownEvaluation:
         return self.result.evaluation
 
     def make_file_url(self, table: str) -> str:
-        """Return the address of a table's file."""
+        """Return the URL of a table's file."""
         return make_figures_url(self.dataset, self.choice, table, self.measure)
 
     def show_table(self, table: str, label: str, *, folded: bool = False) -> None:
-        """Draw a table of TABLES with its file; `folded`: one click away, below a chart that has the file."""
+        """Draw a table of TABLES. `folded`: behind a click, without the link to its file."""
         if folded:
             expander = st.expander(label, key=f"table-{table}", on_change="rerun")
             if expander.open:
@@ -53,7 +53,7 @@ class ShownEvaluation:
 
 
 def draw_figure_rows(label: str, rows: Sequence[Row]) -> None:
-    """Draw rows with figures as the page shows them; of too many the first ones."""
+    """Draw the first MOST_LISTED rows."""
     if not rows:
         return
     columns = list(rows[0])
