@@ -41,7 +41,7 @@ def choose_ranking_measure(profile: Profile) -> str:
 
 
 def find_leading_system(ranking: SystemRanking, measure: str) -> LeadingSystem:
-    """Return which system leads on this measure."""
+    """Return the system with the highest mean, and the systems that cannot be told apart from it."""
     scored = [
         (summary.score.value, system.system, summary)
         for system in ranking.systems

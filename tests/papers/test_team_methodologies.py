@@ -5,10 +5,9 @@ import pytest
 from annotator.evaluation.profiles.registry import find_profile
 from annotator.evaluation.records import Truth
 from annotator.evaluation.scores.formulas import sum_dcg
-from annotator.evaluation.scores.grade_grid import fill_rows
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
 from annotator.evaluation.scores.summary import summarize_measure
-from tests.unit.evaluation.small_runs import make_run
+from tests.unit.evaluation.small_runs import fill_rows, make_run
 
 
 def test_mrr_of_first_ranks_1_3_2_and_none() -> None:

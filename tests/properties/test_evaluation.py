@@ -14,10 +14,10 @@ from annotator.evaluation.profiles.trec import PROFILE
 from annotator.evaluation.records import Truth
 from annotator.evaluation.scores.bounds import bound_scores
 from annotator.evaluation.scores.formulas import compute_ndcg
-from annotator.evaluation.scores.grade_grid import UNJUDGED, GradeGrid, gather_rows, list_blocks
+from annotator.evaluation.scores.grade_grid import UNJUDGED, GradeGrid, list_blocks
 from annotator.evaluation.scores.measures import parse_measure_name
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
-from tests.unit.evaluation.small_runs import make_scored_run
+from tests.unit.evaluation.small_runs import fill_rows, make_scored_run
 
 DOCUMENTS = [f"d{number}" for number in range(8)]
 GRADES = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(0, 3), max_size=7)
@@ -191,13 +191,6 @@ def test_bounds_are_the_lowest_and_highest_value_over_all_grades_of_the_unjudged
     missing = sum(0.2 * 0.8**rank for rank in range(len(top), 4)) if measure.kind == "RBP" else 0.0
     assert bounds[0][0] == pytest.approx(min(values), abs=1e-12)
     assert bounds[1][0] == pytest.approx(max(values) + missing, abs=1e-12)
-
-
-def fill_rows(rows: list[list[int]]) -> np.ndarray:
-    """The rows as a matrix, filled up with ABSENT."""
-    lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    values = np.array([value for row in rows for value in row], dtype=np.int16)
-    return gather_rows(values, np.cumsum(lengths) - lengths, lengths)
 
 
 @given(st.lists(st.lists(st.sampled_from([-1, 0, 1, 2, 3]), max_size=6), min_size=1, max_size=5))

@@ -30,6 +30,7 @@ GRADED_FOLDER, RANKED_FILE = "beir", "ranked.json"
 LAW_FILE = "law.json"  # holds the type of each document
 BY_POSITION = "position"
 _READ_FILES = (MANIFEST, RANKED_FILE, LAW_FILE)
+_PIECE = 1_048_576
 _SUM = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
@@ -170,8 +171,11 @@ def _read_sums(path: Path) -> list[str]:
 
 
 def _hash_file(path: Path) -> str:
+    digest = hashlib.sha256()
     with open_regular(path) as file, named_errors(path):
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Choose and order what an evaluation report shows; `templates/sections.jinja` holds its words.
 
-To add a section, write a macro for it in that template, call it in `report.html.jinja` and `report.md.jinja`,
-and add the values it needs to `list_values`.
+To add a section, write a macro in that template, call it in `report.html.jinja` and `report.md.jinja`, and pass
+the values that it needs in `render_report`.
 """
 
 from collections.abc import Callable, Sequence
@@ -98,7 +98,7 @@ def render_report(
     expected_order: "SystemOrder | None",
     **values: Any,
 ) -> str:
-    """Return the rendered template; `values` come in addition to those that both reports show."""
+    """Render a report. `values`: what only this template shows."""
     table = evaluation.table
     targets = list_shown_targets(table, evaluation.profile, checks)
     columns = _list_columns(evaluation, targets)

@@ -162,38 +162,32 @@ class RunScorer:
         values = self.trec_eval.score(ranked, self.query_ids)
         others = [measure for measure in self.measures if not is_computed_by_trec_eval(measure)]
         values |= {measure.name: np.full(count, np.nan) for measure in others}
-        readings = _Readings({}, {})
+        judged = {measure.name: np.full(count, np.nan) for measure in self.measures}
+        condensed: dict[str, Values] = {}
         if self.options.readings:
             self.unjudged.add(run, run_grades)
             condensed = self.condensed_eval.score(ranked, self.query_ids)
             condensed |= {measure.name: np.full(count, np.nan) for measure in others}
-            readings = _Readings({}, condensed)
-        for measure in self.measures:
-            readings.judged[measure.name] = np.full(count, np.nan)
-        self._score_blocks(run_grades, others, values, readings)
+        self._score_blocks(run_grades, others, values, judged, condensed)
         for measure in self.measures:
             if measure.kind == "TFFU":
                 values[measure.name] = self._find_first_times(run, measure)
-            if measure.decimals is not None:
-                for reading in (values, readings.condensed):
-                    if measure.name in reading:
-                        reading[measure.name] = round_scores(reading[measure.name], measure.decimals)
-        for measure in self.measures:
-            if measure.kind != "Judged" and not self._find_answerable(measure).any():
-                for reading in (values, readings.condensed):
-                    if measure.name in reading:
-                        reading[measure.name] = np.full(count, np.nan)
-        if not self.options.complete:
-            for reading in (values, readings.condensed):
-                reading.update(
-                    {name: np.where(results > 0, array, np.nan) for name, array in reading.items()}
-                )
+            is_defined = measure.kind == "Judged" or self._find_answerable(measure).any()
+            for reading in (values, condensed):
+                if measure.name not in reading:
+                    continue
+                if measure.decimals is not None:
+                    reading[measure.name] = round_scores(reading[measure.name], measure.decimals)
+                if not is_defined:
+                    reading[measure.name] = np.full(count, np.nan)
+                if not self.options.complete:
+                    reading[measure.name] = np.where(results > 0, reading[measure.name], np.nan)
         ordered = {measure.name: values[measure.name] for measure in self.measures}
         return SystemScores(
             run.system,
             ordered,
-            readings.judged,
-            readings.condensed,
+            judged,
+            condensed,
             {},
             {},
             results,
@@ -227,7 +221,8 @@ class RunScorer:
         run_grades: RunGrades,
         others: Sequence[Measure],
         values: dict[str, Values],
-        readings: "_Readings",
+        judged: dict[str, Values],
+        condensed: dict[str, Values],
     ) -> None:
         """Fill in the shares of judged documents and the measures `others`, which need the matrix of grades."""
         for first, last in list_blocks(np.maximum(run_grades.lengths, self.lookup.judged_counts).tolist()):
@@ -237,14 +232,14 @@ class RunScorer:
                 for cutoff in {measure.cutoff for measure in self.measures}
             }
             for measure in self.measures:
-                readings.judged[measure.name][first:last] = shares[measure.cutoff]
+                judged[measure.name][first:last] = shares[measure.cutoff]
             for measure in others:
                 values[measure.name][first:last] = self._compute(grid, measure)
             if not self.options.readings:
                 continue
-            condensed = grid.condense()
+            condensed_grid = grid.condense()
             for measure in others:
-                readings.condensed[measure.name][first:last] = self._compute(condensed, measure)
+                condensed[measure.name][first:last] = self._compute(condensed_grid, measure)
 
     def _compute(self, grid: GradeGrid, measure: Measure) -> Values:
         """Return the values of a measure that trec_eval lacks; NaN for a measure that needs more than grades."""
@@ -269,7 +264,7 @@ class RunScorer:
         return self.lowest_listed if measure.relevant_from is None else measure.relevant_from
 
     def _find_first_times(self, run: RankedRun, measure: Measure) -> Values:
-        """Return for each query the time of its first relevant result; NaN without such a result or its time."""
+        """Return for each query when the earliest relevant result arrived; NaN if unknown."""
         times = dict.fromkeys(self.query_ids, np.nan)
         if run.times_ms is not None:
             threshold = self.find_threshold(measure)
@@ -332,12 +327,6 @@ class RunScorer:
                 )
             )
         return notes
-
-
-@dataclass(slots=True)
-class _Readings:
-    judged: dict[str, Values]
-    condensed: dict[str, Values]
 
 
 def _choose_queries(

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotator.evaluation.records import Order, RankedRun
+from annotator.evaluation.scores.grade_grid import gather_rows
 from annotator.evaluation.scores.ranking import NO_RANK, ResultColumns, order_columns
 
 Results = Mapping[str, Sequence[tuple[str, float]]]
@@ -54,3 +56,10 @@ def make_run(system: str, ranked: Mapping[str, Sequence[str]]) -> RankedRun:
             for query_id, doc_ids in ranked.items()
         },
     )
+
+
+def fill_rows(rows: Sequence[Sequence[int]]) -> NDArray[np.int16]:
+    """The grades of some queries as a matrix, filled up with ABSENT."""
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    values = np.array([value for row in rows for value in row], dtype=np.int16)
+    return gather_rows(values, np.cumsum(lengths) - lengths, lengths)

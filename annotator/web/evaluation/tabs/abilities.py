@@ -19,7 +19,7 @@ COUNT = "holes to judge"
 
 
 def draw(shown: ShownEvaluation) -> None:
-    """Draw each part under its own heading."""
+    """Draw holes, saturation, power, stability of the order, and losses, each under its own heading."""
     _draw_holes(shown)
     _draw_saturation(shown)
     _draw_power(shown)
