@@ -149,7 +149,7 @@ def make_environment(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.globals |= {"parts": parts, "on_page": parts == "parts.html.jinja"}
+    environment.globals.update(parts=parts, on_page=parts == "parts.html.jinja")
     environment.filters |= {
         "decimals": lambda figure: mark_figure(show_number(figure, 3)),
         "figures": list_figures,
