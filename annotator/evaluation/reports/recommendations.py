@@ -5,7 +5,7 @@ its target, or else the usual limit below. A recommendation names the systems, g
 to, with their figures.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotator.domain.figures import show_number, show_percent
@@ -70,23 +70,25 @@ def recommend(
         },
     )
     tried = [
-        (rule, tuple(applies_to))
-        for make_rules in (_try_judged, _try_coverage, _try_scores, _try_latency, _try_groups, _try_dataset)
-        for rule, applies_to in make_rules(evaluation, limits)
+        *_try_judged(evaluation),
+        *_try_coverage(evaluation),
+        *_try_scores(evaluation, limits),
+        *_try_latency(evaluation, limits.targets),
+        *_try_groups(evaluation),
+        *_try_dataset(evaluation),
     ]
     recommendations = [
-        Recommendation(number, rule, applies_to)
+        Recommendation(number, rule, tuple(applies_to))
         for number, (rule, applies_to) in enumerate(tried, start=1)
         if applies_to
     ]
     return recommendations, [rule for rule, _ in tried]
 
 
-Tried = Iterator[tuple[Rule, Iterable[str]]]
+Tried = Iterator[tuple[Rule, list[str]]]
 
 
-def _try_judged(evaluation: Evaluation, limits: _Limits) -> Tried:
-    del limits
+def _try_judged(evaluation: Evaluation) -> Tried:
     few = {
         system.system: (system, lowest)
         for system in evaluation.systems
@@ -121,8 +123,7 @@ def _find_lowest_judged(system: SystemSummary) -> float | None:
     return min(shares, default=None)
 
 
-def _try_coverage(evaluation: Evaluation, limits: _Limits) -> Tried:
-    del limits
+def _try_coverage(evaluation: Evaluation) -> Tried:
     rule = Rule(
         say("Queries without results"),
         say(
@@ -151,7 +152,11 @@ def _try_scores(evaluation: Evaluation, limits: _Limits) -> Tried:
                     "weights, exact matches of titles and identifiers."
                 ),
             ),
-            _list_systems(evaluation, [first], lambda value: value < first[1]),
+            [
+                _show_figures(evaluation, system, [first[0]])
+                for system in evaluation.systems
+                if (value := _value(evaluation, system, first[0])) is not None and value < first[1]
+            ],
         )
     recall, order = limits.find("R"), limits.find("nDCG")
     if recall is not None and order is not None:
@@ -245,8 +250,8 @@ def _try_just_below(evaluation: Evaluation, near: Measure, far: Measure) -> tupl
     ]
 
 
-def _try_latency(evaluation: Evaluation, limits: _Limits) -> Tried:
-    half, most = limits.targets.get("latency P50"), limits.targets.get("latency P95")
+def _try_latency(evaluation: Evaluation, targets: Mapping[str, float]) -> Tried:
+    half, most = targets.get("latency P50"), targets.get("latency P95")
     timed = [
         (system.system, latency)
         for system in evaluation.systems
@@ -275,9 +280,8 @@ def _try_latency(evaluation: Evaluation, limits: _Limits) -> Tried:
         )
 
 
-def _try_groups(evaluation: Evaluation, limits: _Limits) -> Tried:
+def _try_groups(evaluation: Evaluation) -> Tried:
     """Compare each group of queries with all queries, by the best system's mean of the first measure."""
-    del limits
     table = evaluation.table
     compared = [measure for measure in table.measures if measure.kind not in ("Judged", "FirstRank", "TFFU")]
     if not evaluation.groups or not compared:
@@ -313,8 +317,7 @@ def _try_groups(evaluation: Evaluation, limits: _Limits) -> Tried:
     )
 
 
-def _try_dataset(evaluation: Evaluation, limits: _Limits) -> Tried:
-    del limits
+def _try_dataset(evaluation: Evaluation) -> Tried:
     yield (
         Rule(
             say("All systems score 0.99 or more, or within 0.005"),
@@ -335,7 +338,7 @@ def _try_dataset(evaluation: Evaluation, limits: _Limits) -> Tried:
                 "Do not choose between these two by these scores. Add queries, or decide by cost and latency."
             ),
         ),
-        _list_undecided(evaluation),
+        list(_list_undecided(evaluation)),
     )
 
 
@@ -353,17 +356,6 @@ def _list_undecided(evaluation: Evaluation) -> Iterator[str]:
                 and not comparison.significant
             ):
                 yield f"{measure}: {order.systems[0]}, {order.systems[1]} ({abs(comparison.difference):.3f})"
-
-
-def _list_systems(
-    evaluation: Evaluation, limits: Sequence[tuple[Measure, float]], holds: Callable[[float], bool]
-) -> list[str]:
-    return [
-        _show_figures(evaluation, system, [measure])
-        for system in evaluation.systems
-        for measure, _ in limits
-        if (value := _value(evaluation, system, measure)) is not None and holds(value)
-    ]
 
 
 def _value(evaluation: Evaluation, system: SystemSummary, measure: Measure) -> float | None:
