@@ -69,11 +69,11 @@ from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import Decided
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import enter_dataset, require_person
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events, note_named
 from annotator.storage.logs.disclosures import add_seen, find_pair_pks, note_seen, require_not_to_judge
-from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.tables.central import DatasetRow
 
 MOST_AT_ONCE = 10
@@ -262,8 +262,7 @@ def list_adjudicators(database: Database, actor: Actor, dataset: str, *, now: da
 
 
 def _enter(session: Session, actor: Actor, dataset: str, now: datetime) -> tuple[DatasetRow, QueueReader]:
-    row = find_dataset(session, dataset)
-    require_role(session, actor, key_of(row.pk), "lead")
+    row = enter_dataset(session, actor, dataset, "lead")
     return row, make_reader(session, key_of(row.pk), actor.person_id, now)
 
 

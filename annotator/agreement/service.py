@@ -89,7 +89,7 @@ from annotator.domain.people import Actor
 from annotator.guideline.feedback_sql import count_decisions_behind
 from annotator.labeling.calibration_service import list_results
 from annotator.labeling.records import AnnotatorResult
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import note_named
 from annotator.storage.logs.disclosures import (
@@ -100,7 +100,7 @@ from annotator.storage.logs.disclosures import (
     note_seen,
     stamp_figures,
 )
-from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
+from annotator.storage.lookup import find_rubric, key_of, to_rubric
 from annotator.storage.pairs.pair_settlements import PairSettlements
 from annotator.storage.pairs.pair_states import iterate_pair_states
 from annotator.storage.sql import split_into_chunks
@@ -130,9 +130,8 @@ def compute_agreement(
     `report_progress` is called with the number of shared pairs and their kappa without an interval, as soon
     as they are known.
     """
-    with database.read() as session:
-        row = _find_led(session, actor, dataset)
-        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         return measure_agreement(
             session, row, by=by, resamples=resamples, seed=seed, blind=blind, report_progress=report_progress
         )
@@ -196,8 +195,7 @@ def measure_listed(
 
 def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
     """Return a value that changes when a report would change, for callers that keep reports. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(_find_led(session, actor, dataset).pk)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         changes = read_agreement_stamp(session, dataset_pk)
         return stamp_figures(session, dataset_pk, actor.person_id, changes)
 
@@ -205,7 +203,7 @@ def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
 def list_groupings(database: Database, actor: Actor, dataset: str) -> list[str]:
     """Return every field by which the dataset's agreement can be grouped. For leads."""
     with database.read() as session:
-        return find_groupings(session, key_of(_find_led(session, actor, dataset).pk))
+        return find_groupings(session, key_of(enter_dataset(session, actor, dataset, "lead").pk))
 
 
 def list_selected_pairs(
@@ -224,20 +222,19 @@ def list_selected_pairs(
     Annotators have letters, as on the pair's page, unless the selection names them. Writes to the audit log
     if it names somebody.
     """
-    with database.read() as session:
-        row = _find_led(session, actor, dataset)
-        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         selected = select_pairs(
             session,
-            key_of(row.pk),
+            dataset_pk,
             selection,
             limit=limit,
             offset=offset,
             blind=blind,
         )
         reader = PairReader(actor.person_id, selected.named, row.order_seed)
-        pairs = read_selected_pairs(session, key_of(row.pk), reader, selected.distances, selected.notes)
-    _note_shown(database, key_of(row.pk), selected, reader, now=now)
+        pairs = read_selected_pairs(session, dataset_pk, reader, selected.distances, selected.notes)
+    _note_shown(database, dataset_pk, selected, reader, now=now)
     return SelectedPairs(selected.total, tuple(pairs), len(blind))
 
 
@@ -245,9 +242,7 @@ def iterate_selected_pairs(
     database: Database, actor: Actor, dataset: str, selection: PairSelection, *, now: datetime
 ) -> Iterator[SelectedPair]:
     """Yield all pairs of a selection, after all of them were noted as seen. For leads."""
-    with database.read() as session:
-        row = _find_led(session, actor, dataset)
-        dataset_pk = key_of(row.pk)
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         selected = select_pairs(session, dataset_pk, selection, limit=None, blind=blind)
         reader = PairReader(actor.person_id, selected.named, row.order_seed)
@@ -270,8 +265,7 @@ def iterate_left_out_judgments(
     `kind`: of an `ExclusionCount`. Leaves out pairs that the lead may still judge; the lead can no longer
     judge a pair that is shown.
     """
-    with database.read() as session:
-        dataset_pk = key_of(_find_led(session, actor, dataset).pk)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         check_kind(kind)
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
 
@@ -308,10 +302,7 @@ def show_own_agreement(
     The annotator can no longer change the grades of the pairs behind the figures. Raises NotAllowed unless
     the dataset's leads show the figures to annotators.
     """
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "annotator")
+    with open_dataset(database, actor, dataset, "annotator") as (session, row, dataset_pk):
         if not row.show_own_agreement:
             raise NotAllowed(
                 say(
@@ -333,11 +324,10 @@ def compute_consensus(database: Database, actor: Actor, dataset: str, *, now: da
 
     An estimate settles nothing. Leaves out pairs that the lead may still judge.
     """
-    with database.read() as session:
-        row = _find_led(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         pairs, pks = list[ConsensusPair](), list[int]()
-        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
-        for state in iterate_pair_states(session, key_of(row.pk), blind):
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        for state in iterate_pair_states(session, dataset_pk, blind):
             if len(state.grades) > 1:
                 settled = state.settlement
                 pairs.append(
@@ -364,9 +354,7 @@ def compare_version(
     `version` None: the latest that decisions led to, else the latest. The categories are those of these
     decisions. Leaves out pairs that the lead may still judge. Returns None if there is only one version.
     """
-    with database.read() as session:
-        row = _find_led(session, actor, dataset)
-        dataset_pk = key_of(row.pk)
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         numbers, led = read_versions(session, dataset_pk), count_decisions_behind(session, dataset_pk)
         versions = sorted(numbers.values())
         compared_version = choose_version(versions, led, version)
@@ -481,12 +469,6 @@ def measure_file(given: Sequence[GivenGrade]) -> MeasuredAgreement:
     for judgment in given:
         grades.setdefault((judgment.query_id, judgment.doc_id), {})[judgment.annotator] = judgment.grade
     return measure_pairs(grades, resamples=RESAMPLES, seed=0)[1]
-
-
-def _find_led(session: Session, actor: Actor, dataset: str) -> DatasetRow:
-    row = find_dataset(session, dataset)
-    require_role(session, actor, key_of(row.pk), "lead")
-    return row
 
 
 def _note_shown(

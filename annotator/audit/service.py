@@ -16,10 +16,9 @@ from annotator.audit.records import AuditEntry, AuditFilter, AuditHead, AuditPag
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_admin, require_role
+from annotator.people.roles_service import open_dataset, require_admin
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.lookup import find_dataset, key_of
 
 PAGE = 50
 STEP = 1_000  # entries
@@ -60,9 +59,7 @@ def download_audit_log(
 
 def note_download(database: Database, actor: Actor, dataset: str, file: str, *, now: datetime) -> None:
     """Log the download of a file with judgments of a dataset. For leads. `file`: its kind, without names of people."""
-    with database.write() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead", writing=True) as (session, _, dataset_pk):
         note_act(session, AuditAction.file_downloaded, actor, at=now, dataset=dataset_pk, target=file)
 
 

@@ -8,10 +8,9 @@ from datetime import datetime
 
 from annotator.dataset.service import Dataset, show_dataset
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
-from annotator.storage.lookup import find_dataset, key_of
 
 
 def archive_dataset(database: Database, actor: Actor, name: str, *, now: datetime) -> Dataset:
@@ -25,10 +24,11 @@ def unarchive_dataset(database: Database, actor: Actor, name: str, *, now: datet
 
 
 def _set_archived(database: Database, actor: Actor, name: str, *, archived: bool, now: datetime) -> Dataset:
-    with database.write() as session:
-        row = find_dataset(session, name, archived_too=True)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, name, "lead", writing=True, archived_too=True) as (
+        session,
+        row,
+        dataset_pk,
+    ):
         lock_dataset(session, dataset_pk, archived_too=True)
         session.refresh(row)
         if (row.archived_at is not None) != archived:

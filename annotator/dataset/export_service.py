@@ -19,11 +19,10 @@ from sqlalchemy.orm import Session
 from annotator import __version__
 from annotator.dataset.export_sql import list_columns, list_pair_pks, list_tables, select_rows
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import add_seen
-from annotator.storage.lookup import find_dataset, key_of
 
 FORMAT = "annotator dataset export"
 FORMAT_VERSION = 2  # 1 had derived tables too
@@ -38,9 +37,11 @@ def export_dataset(database: Database, actor: Actor, dataset: str, *, now: datet
 
     Everything is of one moment. Whoever stops reading gets a zip without its end, which nothing opens.
     """
-    with database.write() as session:
-        dataset_pk = key_of(find_dataset(session, dataset, archived_too=True).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead", writing=True, archived_too=True) as (
+        session,
+        _,
+        dataset_pk,
+    ):
         if actor.person_id is not None:
             add_seen(session, list_pair_pks(session, dataset_pk), actor.person_id, now=now)
         add_events(session, [AuditEvent("exported dataset", dataset_pk, actor.person_id, now)])

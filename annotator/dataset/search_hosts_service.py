@@ -12,18 +12,15 @@ from sqlmodel import col
 
 from annotator.dataset.settings import SEARCH_HOSTS, read_setting
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.central import DatasetRow
 
 
 def show_search_hosts(database: Database, actor: Actor, dataset: str) -> tuple[str, ...]:
     """Return the hosts that a dataset's queries may be sent to, each as HOST or HOST:PORT. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return read_search_hosts(session, dataset_pk)
 
 

@@ -23,13 +23,13 @@ from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import Actor
-from annotator.people.roles_service import list_roles, require_admin, require_role
+from annotator.people.roles_service import enter_dataset, list_roles, open_dataset, require_admin
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import add_seen, list_blind_pairs
-from annotator.storage.lookup import describe_rubric_row, find_dataset, find_rubric, key_of, to_rubric
+from annotator.storage.lookup import describe_rubric_row, find_rubric, key_of, to_rubric
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
@@ -178,9 +178,7 @@ def list_datasets(database: Database, actor: Actor, *, archived_too: bool = Fals
 
 def show_dataset(database: Database, actor: Actor, name: str) -> tuple[Dataset, DatasetCounts]:
     """Return one dataset's settings, and how much is in it."""
-    with database.read() as session:
-        row = find_dataset(session, name)
-        require_role(session, actor, key_of(row.pk), "annotator")
+    with open_dataset(database, actor, name, "annotator") as (session, row, _):
         return read_dataset(session, row)
 
 
@@ -230,9 +228,8 @@ def apply_settings(
     seen: Mapping[str, str],
 ) -> Dataset:
     """Do what `change_settings` does, in an open write transaction. `values`: as `read_setting` returns them."""
-    row = find_dataset(session, name)
+    row = enter_dataset(session, actor, name, "lead")
     dataset_pk = key_of(row.pk)
-    require_role(session, actor, dataset_pk, "lead")
     lock_dataset(session, dataset_pk)
     session.refresh(row)
     before = _record(row)
@@ -282,10 +279,8 @@ def _require_unchanged(present: Mapping[str, str], seen: Mapping[str, str]) -> N
 
 def read_current_rubric(database: Database, actor: Actor, name: str) -> tuple[int, Rubric]:
     """Return the version in force and its content, in every language."""
-    with database.read() as session:
-        row = find_dataset(session, name)
-        require_role(session, actor, key_of(row.pk), "annotator")
-        rubric = find_rubric(session, key_of(row.pk))
+    with open_dataset(database, actor, name, "annotator") as (session, _, dataset_pk):
+        rubric = find_rubric(session, dataset_pk)
         return rubric.version, to_rubric(rubric)
 
 

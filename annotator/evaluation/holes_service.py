@@ -20,10 +20,9 @@ from annotator.evaluation.evaluate import cut_run
 from annotator.evaluation.evaluation_sql import choose_imported_runs, read_imported_run
 from annotator.evaluation.scores.measures import parse_measure_name
 from annotator.evaluation.service import find_blind_queries, read_truth
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.pooling.service import pool_results
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_states import list_queries
 from annotator.storage.pairs.pool import (
     PoolCandidate,
@@ -90,9 +89,7 @@ def pool_holes(
         raise ValidationError(f"depth: expected 1 to {MAX_DEPTH:,}, found {depth:,}")
     if limit is not None and limit < 1:
         raise ValidationError(f"limit: expected a number from 1, found {limit:,}")
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         blind = find_blind_queries(session, dataset_pk, actor.person_id)
         need = _find_holes(session, dataset_pk, dataset, systems, depth, blind)
         holes = {

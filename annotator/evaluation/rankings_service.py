@@ -38,10 +38,9 @@ from annotator.evaluation.records import Grades, Order, RankedRun, ScoreTable
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
 from annotator.evaluation.scores.summary import summarize_measure
 from annotator.evaluation.service import find_blind_queries, read_truth
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import list_to_judge, note_published, note_seen
-from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_states import PairState, list_pair_states, list_queries
 from annotator.storage.pairs.pool import list_pair_pks
 
@@ -69,10 +68,7 @@ def show_query_rankings(
     still judge a pair of the query, there are no lists, unless `reveal`: then the lead judges none of its pairs. Raises
     NotFound for an unknown query or version.
     """
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         query_pk, query = next(
             (
                 (pk, query)
@@ -188,9 +184,7 @@ def _list_missed(
 
 def read_ranked_document(database: Database, actor: Actor, dataset: str, doc_id: str) -> RankedDocument:
     """Return a document with the beginning of its text. For leads. Raises NotFound for an unknown id."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         document = find_ranked_document(session, dataset_pk, doc_id, characters=SHOWN_CHARACTERS)
     if document is None:
         raise NotFound(say("This dataset has no document {doc_id!r}.", doc_id=doc_id))
@@ -218,10 +212,7 @@ def compare_on_releases(
     figure. Raises NotFound for an unknown version.
     """
     chosen = find_profile(profile)
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         blind = frozenset[str]().union(
             *(
                 find_blind_queries(session, dataset_pk, actor.person_id, version)

@@ -49,7 +49,7 @@ from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.scores.summary import list_group_fields
 from annotator.evaluation.targets import TargetCheck, check_targets, list_measures_to_score, read_targets
 from annotator.formats.runs import name_by_file
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.pooling.rounds.rounds_service import estimate_order_now
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import (
@@ -63,7 +63,7 @@ from annotator.storage.logs.disclosures import (
     note_seen,
     stamp_figures,
 )
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pair_states import list_queries
 from annotator.storage.pairs.published import find_release, list_published_queries
@@ -159,10 +159,7 @@ def evaluate_dataset(
     for an unknown dataset, version or system, and InsufficientData if every judged query has such a pair.
     """
     profile = find_profile(request.profile)
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         blind = find_blind_queries(session, dataset_pk, actor.person_id, version)
         truth, pairs = read_truth(session, dataset_pk, dataset, version, blind)
         _check_rest(truth)
@@ -224,9 +221,7 @@ def record_shown_grades(
     Operators are not recorded. Call it before writing a report that names relevant documents or scores single
     queries. Queries with a pair that the lead may still judge are not shown, and not recorded.
     """
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         if version is None:
             settled = read_settlements(session, dataset_pk)
             pair_pks = settled.pair[settled.map_settled() >= 0].tolist()
@@ -335,9 +330,7 @@ class EvaluationChoices:
 
 def list_choices(database: Database, actor: Actor, dataset: str) -> EvaluationChoices:
     """Return the systems, releases and fields to choose from. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         queries = GroundTruth(queries=tuple(list_queries(session, dataset_pk).values()), qrels=())
         return EvaluationChoices(
@@ -354,10 +347,7 @@ def find_leader(database: Database, actor: Actor, dataset: str) -> LeadingSystem
     The measure is that of the dataset's profile (`choose_ranking_measure`). After adaptive rounds no system
     is named, because scores mislead; `why` then names the first system of the expected order.
     """
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         imported = list_imported_runs(session, dataset_pk)
         if not imported:
             return LeadingSystem(None, why=NO_RUNS)
@@ -394,9 +384,7 @@ def find_leader(database: Database, actor: Actor, dataset: str) -> LeadingSystem
 
 def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
     """Return a value that changes whenever an evaluation would change, for caches. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         changes = read_evaluation_stamp(session, dataset_pk)
         stamp = stamp_figures(session, dataset_pk, actor.person_id, changes)
         may_judge = has_pairs_to_judge(session, dataset_pk, actor.person_id)

@@ -14,10 +14,10 @@ from annotator.guideline import feedback_sql as stored
 from annotator.guideline.feedback import make_worklist
 from annotator.guideline.records import AskedQuestion, DecisionExample, GuidelineWorklist
 from annotator.labeling.questions_service import list_for_guideline
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import enter_dataset, open_dataset
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import key_of
 
 OTHERS_MEASURED = 2_000
 
@@ -27,8 +27,7 @@ def list_worklist(database: Database, actor: Actor, dataset: str, *, now: dateti
 
     Leaves out the decisions on pairs that the lead has still to judge. The lead can no longer judge the pairs shown.
     """
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         decisions, pair_pks = _select_visible(
             session, actor, stored.list_current_decisions(session, dataset_pk)
         )
@@ -53,7 +52,7 @@ def list_worklist(database: Database, actor: Actor, dataset: str, *, now: dateti
 def count_waiting_feedback(database: Database, actor: Actor, dataset: str) -> int:
     """Count the decisions and questions that wait for the guideline. For leads."""
     with database.read() as session:
-        return stored.count_waiting(session, _require_lead(session, actor, dataset))
+        return stored.count_waiting(session, key_of(enter_dataset(session, actor, dataset, "lead").pk))
 
 
 def list_decisions_behind(
@@ -61,7 +60,9 @@ def list_decisions_behind(
 ) -> Mapping[int, Sequence[DecisionExample]]:
     """Return the decisions that led to each version of the guideline, by version. For leads, as `list_worklist`."""
     with database.read() as session:
-        by_version = stored.list_decisions_behind_versions(session, _require_lead(session, actor, dataset))
+        by_version = stored.list_decisions_behind_versions(
+            session, key_of(enter_dataset(session, actor, dataset, "lead").pk)
+        )
         visible, pair_pks = _select_visible(session, actor, list(chain.from_iterable(by_version.values())))
     note_seen(database, pair_pks, actor.person_id, now=now)
     pairs = {decision.pair for decision in visible}
@@ -88,9 +89,3 @@ def _choose_measured_pairs(decisions: Sequence[DecisionExample]) -> list[str]:
     misread = [decision.pair for decision in decisions if decision.cause == "misread_document"]
     others = [decision.pair for decision in decisions if decision.cause != "misread_document"]
     return [*misread, *others[:OTHERS_MEASURED]] if misread else []
-
-
-def _require_lead(session: Session, actor: Actor, dataset: str) -> int:
-    dataset_pk = key_of(find_dataset(session, dataset).pk)
-    require_role(session, actor, dataset_pk, "lead")
-    return dataset_pk

@@ -27,7 +27,7 @@ from annotator.guideline.compare import (
 from annotator.guideline.feedback_sql import DecisionKey, add_decisions_behind, unmark_questions
 from annotator.guideline.merge import GuidelineMerge, merge_rubrics
 from annotator.guideline.validation import check_change, check_rubric, clean_rubric
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.meaning_changes import begin_marking, finish_marking
 from annotator.storage.judgments.outdated import (
@@ -42,7 +42,6 @@ from annotator.storage.judgments.outdated import (
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import (
     describe_rubric_row,
-    find_dataset,
     find_handed_out,
     find_rubric,
     key_of,
@@ -134,10 +133,7 @@ def publish_version(
     check_rubric(cleaned)
     check_change(change, why)
     finish_marking(database)  # of a change before, whose process was killed
-    with database.write() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead", writing=True) as (session, _, dataset_pk):
         lock_dataset(session, dataset_pk)
         current = find_rubric(session, dataset_pk)
         if current.version != base_version:
@@ -308,9 +304,7 @@ def _note_published(
 
 def _require_dataset(session: Session, actor: Actor, dataset: str, *, role: str = "annotator") -> int:
     """Return dataset_pk. Raises NotAllowed without the role on the dataset."""
-    dataset_pk = key_of(find_dataset(session, dataset).pk)
-    require_role(session, actor, dataset_pk, role)
-    return dataset_pk
+    return key_of(enter_dataset(session, actor, dataset, role).pk)
 
 
 def _find_version(session: Session, dataset_pk: int, version: int | None) -> RubricRow:

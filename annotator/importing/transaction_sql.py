@@ -12,11 +12,10 @@ from sqlalchemy.orm import Session
 from annotator.domain.import_records import AFTERWARDS, ImportKind, ImportRecord, find_declared
 from annotator.domain.people import Actor
 from annotator.importing.report import ImportReport
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.disclosures import find_published, note_seen
 from annotator.storage.logs.import_records import add_import_record, list_import_records
-from annotator.storage.lookup import find_dataset, key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +50,7 @@ def open_import(
     """
     seen: set[int] = set()
     try:
-        with database.write() as session:
-            row = find_dataset(session, dataset)
-            dataset_pk = key_of(row.pk)
-            require_role(session, actor, dataset_pk, "lead")
+        with open_dataset(database, actor, dataset, "lead", writing=True) as (session, row, dataset_pk):
             lock_dataset(session, dataset_pk)
             yield ImportTransaction(session, dataset_pk, row.name, actor, now, dry_run, seen)
             if dry_run:

@@ -65,10 +65,10 @@ from annotator.labeling.assignment_steps import (
     reverse_plan,
 )
 from annotator.labeling.progress_sql import list_progress
-from annotator.people.roles_service import list_roles, require_role
+from annotator.people.roles_service import enter_dataset, list_roles, open_dataset
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.open_pairs import end_leases
-from annotator.storage.lookup import find_dataset, find_person, key_of
+from annotator.storage.lookup import find_person, key_of
 from annotator.storage.roles import list_dataset_people
 from annotator.storage.tables.central import DatasetRow
 
@@ -125,13 +125,10 @@ def preview_assignment(
     database: Database, actor: Actor, dataset: str, step: AssignmentStep, *, now: datetime
 ) -> AssignmentPreview:
     """Return what the step would change, in numbers; refuse what the step itself would be refused for. Changes nothing."""
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         facts = _read_facts(session, row, now=now)
         concerned, plan = _plan(session, facts, step)
         after = replace(facts, assigned=plan.apply(facts.assigned))
-        dataset_pk = key_of(row.pk)
         lease = timedelta(minutes=row.lease_minutes)
         held = facts.held.get(key_of(find_person(session, step.people[0]).pk))
         return preview_plan(
@@ -253,9 +250,7 @@ def list_queries_to_assign(
     database: Database, actor: Actor, dataset: str, wanted: QueryFilter, *, limit: int, offset: int = 0
 ) -> QueryPage:
     """Return some of the queries that pass the filter, in their order, with whom they are assigned to. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         page = list_query_page(session, dataset_pk, wanted, limit=limit, offset=offset)
         people = tuple(
             person.username
@@ -267,9 +262,7 @@ def list_queries_to_assign(
 
 def list_matching_queries(database: Database, actor: Actor, dataset: str, wanted: QueryFilter) -> list[str]:
     """Return the ids of all queries that pass the filter, in their order. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return list_matching_ids(session, dataset_pk, wanted)
 
 
@@ -287,12 +280,10 @@ def list_left(database: Database, actor: Actor, username: str) -> list[Unfinishe
 
 def show_assignment(database: Database, actor: Actor, dataset: str, *, now: datetime) -> AssignmentStatus:
     """Return who judges what in this dataset, who waits for whom, and the pairs that nobody may judge."""
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         facts = _read_facts(session, row, now=now)
         stuck = _count_stuck(session, row, facts)
-        alike = count_alike(session, key_of(row.pk), one_by_one=_is_drawn(row.overlap_rules))
+        alike = count_alike(session, dataset_pk, one_by_one=_is_drawn(row.overlap_rules))
         left = {person: progress.left for person, progress in list_progress(session, row, now=now).items()}
     return AssignmentStatus(
         overlap=row.overlap,
@@ -313,11 +304,9 @@ def free_pairs(database: Database, actor: Actor, dataset: str, username: str, *,
 
     What the person has on the screen can still be judged, unless others have finished the pair meanwhile.
     """
-    with database.write() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        lock_dataset(session, key_of(row.pk))
-        return end_leases(session, key_of(find_person(session, username).pk), key_of(row.pk), now=now)
+    with open_dataset(database, actor, dataset, "lead", writing=True) as (session, _, dataset_pk):
+        lock_dataset(session, dataset_pk)
+        return end_leases(session, key_of(find_person(session, username).pk), dataset_pk, now=now)
 
 
 def preview_overlap(
@@ -325,18 +314,15 @@ def preview_overlap(
 ) -> JudgmentProgress:
     """Count the judgments that these rules would make in total: given, and still to give. Changes nothing."""
     kept = check_rules(overlap, rules)
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        alike = count_alike(session, key_of(row.pk), one_by_one=_is_drawn(kept))
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+        alike = count_alike(session, dataset_pk, one_by_one=_is_drawn(kept))
     return _count_judgments(row, overlap, kept, alike)
 
 
 def _lock_and_read(
     session: Session, actor: Actor, dataset: str, *, now: datetime
 ) -> tuple[DatasetRow, AssignmentFacts]:
-    row = find_dataset(session, dataset)
-    require_role(session, actor, key_of(row.pk), "lead")
+    row = enter_dataset(session, actor, dataset, "lead")
     lock_dataset(session, key_of(row.pk))
     return row, _read_facts(session, row, now=now)
 

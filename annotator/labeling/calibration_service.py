@@ -41,12 +41,12 @@ from annotator.labeling.calibration_sql import (
 from annotator.labeling.checks import draw_number
 from annotator.labeling.checks_sql import find_training
 from annotator.labeling.records import AnnotatorResult, CheckCandidate, CheckChanges, CheckPair, OwnChecks
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.open_pairs import make_open_pairs_request, take_leases
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.disclosures import add_seen, list_to_judge, note_seen
-from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
+from annotator.storage.lookup import find_pair_pk, key_of
 from annotator.storage.pairs.pair_states import PairState, list_pair_states, list_query_pks
 from annotator.storage.tables.central import (
     DatasetRow,
@@ -116,9 +116,7 @@ def import_checks(
 
 def hand_out_check(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
     """Hand a marked pair to a simulated annotator of the demo, who answers the checks in the order of a file."""
-    with database.write() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "annotator")
+    with open_dataset(database, actor, dataset, "annotator", writing=True) as (session, row, _):
         request = make_open_pairs_request(row, require_person(actor), now)
         pair_pk = _find_pair(session, request.dataset_pk, pair)
         if list_checks_of(session, [pair_pk]) and session.get_one(PersonRow, actor.person_id).simulated:
@@ -146,8 +144,7 @@ def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime
 
     From then on the lead knows their right grades: the lead is not checked by them and does not judge them later.
     """
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         answered: dict[int, set[int]] = {}
         for answer in list_check_answers(session, dataset_pk):
             answered.setdefault(answer.pair_pk, set()).add(answer.annotator_pk)
@@ -192,8 +189,7 @@ def find_candidates(
     pairs whose query or document contains them, in any state. A pair that the lead may still judge is not in the sample, and a
     search hides its state; the lead no longer judges the others.
     """
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         words = words.strip()
         search_hits = search_pairs(session, dataset_pk, words, limit=limit) if words else None
         pks = _sample(session, dataset_pk) if search_hits is None else search_hits
@@ -237,8 +233,7 @@ def compute_results(
 
     The lead can then no longer judge the gold pairs that are named.
     """
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         results = list(list_results(session, dataset_pk).values())
         gold = {answer.pair_pk for answer in list_check_answers(session, dataset_pk) if answer.kind == "gold"}
     note_seen(database, gold, actor.person_id, now=now)
@@ -275,10 +270,7 @@ def list_results(session: Session, dataset_pk: int) -> dict[int, AnnotatorResult
 
 def show_own_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> OwnChecks:
     """Return one's own training and self-consistency. Never tells of gold pairs, nor which pairs were repeats."""
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "annotator")
+    with open_dataset(database, actor, dataset, "annotator") as (session, row, dataset_pk):
         person = require_person(actor)
         marked = count_checks_by_kind(session, dataset_pk)
         tries = _gather(list_check_answers(session, dataset_pk, person)).get((person, "training"), [])
@@ -348,13 +340,7 @@ def _find_pair(session: Session, dataset_pk: int, pair: str) -> int:
     return pair_pk
 
 
-def _require_lead(session: Session, actor: Actor, dataset: str) -> int:
-    dataset_pk = key_of(find_dataset(session, dataset).pk)
-    require_role(session, actor, dataset_pk, "lead")
-    return dataset_pk
-
-
 def _lock_for_lead(session: Session, actor: Actor, dataset: str) -> int:
-    dataset_pk = _require_lead(session, actor, dataset)
+    dataset_pk = key_of(enter_dataset(session, actor, dataset, "lead").pk)
     lock_dataset(session, dataset_pk)
     return dataset_pk

@@ -32,10 +32,10 @@ from annotator.labeling.records import (
     OwnJudgmentFilter,
     OwnJudgmentPage,
 )
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import open_dataset, require_person
 from annotator.storage.database import Database
 from annotator.storage.judgments.open_pairs import find_eligibility, make_open_pairs_request
-from annotator.storage.lookup import find_dataset, find_handed_out, key_of
+from annotator.storage.lookup import find_handed_out
 from annotator.storage.tables.central import JudgmentRow
 
 LEAST_TIMED = 10
@@ -97,9 +97,7 @@ def list_own_work(
     first, last = wanted.first_day, wanted.last_day
     since = None if first is None else datetime.combine(first, time(), zone)
     until = None if last is None else datetime.combine(last + timedelta(days=1), time(), zone)
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "annotator")
+    with open_dataset(database, actor, dataset, "annotator") as (session, _, dataset_pk):
         total, judgments = list_own_judgments(
             session,
             dataset_pk,
@@ -115,18 +113,14 @@ def list_own_work(
 
 def list_work_categories(database: Database, actor: Actor, dataset: str) -> list[str]:
     """Return the categories of the dataset's queries, to choose from."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "annotator")
+    with open_dataset(database, actor, dataset, "annotator") as (session, _, dataset_pk):
         return list_categories(session, dataset_pk)
 
 
 def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) -> LabelingPace:
     """Return how much an annotator has done, what is left, and about how long that takes at their own pace."""
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk, person_pk = key_of(row.pk), require_person(actor)
-        require_role(session, actor, dataset_pk, "annotator")
+    with open_dataset(database, actor, dataset, "annotator") as (session, row, dataset_pk):
+        person_pk = require_person(actor)
         request = make_open_pairs_request(row, person_pk, now)
         eligibility = find_eligibility(session, dataset_pk, person_pk)
         progress = read_own_progress(session, request, row, actor.username, eligibility)
@@ -139,9 +133,7 @@ def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) 
 
 def compute_times(database: Database, actor: Actor, dataset: str) -> MedianTimes:
     """Compute the median active time by category and by annotator, over the latest 20,000 judgments. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return compute_medians(list_timed(session, dataset_pk, most=LATEST_OF_ALL))
 
 
@@ -151,10 +143,8 @@ def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, 
     The key of a repeat brings the answer on the repeat, the key of the pair itself the ordinary one. Raises
     CannotRevise if one has not answered it, or can no longer change the answer.
     """
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk, person_pk = key_of(row.pk), require_person(actor)
-        require_role(session, actor, dataset_pk, "annotator")
+    with open_dataset(database, actor, dataset, "annotator") as (session, row, dataset_pk):
+        person_pk = require_person(actor)
         request = make_open_pairs_request(row, person_pk, now)
         pair_pk = find_handed_out(session, dataset_pk, person_pk, pair)
         answer: JudgmentRow | None = None

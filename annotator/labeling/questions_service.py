@@ -25,10 +25,10 @@ from annotator.labeling.questions_sql import (
     note_answers_seen,
 )
 from annotator.labeling.records import OwnQuestions, PairQuestion
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.lookup import find_dataset, find_handed_out, key_of
+from annotator.storage.lookup import find_handed_out, key_of
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.pairs.document_text import read_present_text
 from annotator.storage.tables.central import DatasetRow
@@ -49,7 +49,7 @@ def ask_question(
     read_event_id(event_id)
     words = _require_words(text)
     with database.write() as session:
-        row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
+        row, person_pk = enter_dataset(session, actor, dataset, "annotator"), require_person(actor)
         lock_dataset(session, key_of(row.pk))
         pair_pk = find_handed_out(session, key_of(row.pk), person_pk, pair)
         if pair_pk is None:
@@ -79,8 +79,7 @@ def list_own_questions(
     `visit`: since when the annotator has been looking (None: now). First come the answers that were not shown before, then
     the latest questions.
     """
-    with database.read() as session:
-        dataset_pk = key_of(_enter(session, actor, dataset, "annotator").pk)
+    with open_dataset(database, actor, dataset, "annotator") as (session, _, dataset_pk):
         person_pk = require_person(actor)
         total, questions = list_questions_by(
             session, dataset_pk, person_pk, limit=limit, offset=offset, visit=visit or now
@@ -94,16 +93,14 @@ def list_own_questions(
 
 def count_new_answers(database: Database, actor: Actor, dataset: str) -> int:
     """Count the answers to the annotator's own questions that the annotator has not been shown."""
-    with database.read() as session:
-        row = _enter(session, actor, dataset, "annotator")
-        return count_unread_answers(session, key_of(row.pk), require_person(actor))
+    with open_dataset(database, actor, dataset, "annotator") as (session, _, dataset_pk):
+        return count_unread_answers(session, dataset_pk, require_person(actor))
 
 
 def list_questions(database: Database, actor: Actor, dataset: str) -> list[PairQuestion]:
     """Return every question, those that wait for an answer first. For leads."""
-    with database.read() as session:
-        row = _enter(session, actor, dataset, "lead")
-        return list_questions_of(session, key_of(row.pk), reader_pk=actor.person_id)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
+        return list_questions_of(session, dataset_pk, reader_pk=actor.person_id)
 
 
 def list_for_guideline(database: Database, actor: Actor, dataset: str) -> list[PairQuestion]:
@@ -119,13 +116,12 @@ def list_for_guideline(database: Database, actor: Actor, dataset: str) -> list[P
 def count_open_questions(database: Database, actor: Actor, dataset: str) -> int:
     """Count the questions that wait for an answer. For leads."""
     with database.read() as session:
-        return count_unanswered(session, key_of(_enter(session, actor, dataset, "lead").pk))
+        return count_unanswered(session, key_of(enter_dataset(session, actor, dataset, "lead").pk))
 
 
 def read_question_text(database: Database, actor: Actor, dataset: str, number: int) -> str | None:
     """Return the beginning of the document that a question is about, None if its text was not imported. For leads."""
-    with database.read() as session:
-        row = _enter(session, actor, dataset, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, row, _):
         question = _require_question(session, row, number)
         return read_present_text(session, question.pair_pk, characters=SHOWN_CHARACTERS)
 
@@ -147,7 +143,7 @@ def answer_question(
     """
     words = _require_words(answer)
     with database.write() as session:
-        row, person_pk = _enter(session, actor, dataset, "lead"), require_person(actor)
+        row, person_pk = enter_dataset(session, actor, dataset, "lead"), require_person(actor)
         lock_dataset(session, key_of(row.pk))
         question = _require_question(session, row, number)
         if question.answer not in (seen, words):
@@ -167,18 +163,11 @@ def flag_for_guideline(
     database: Database, actor: Actor, dataset: str, number: int, *, in_guideline: bool
 ) -> None:
     """Note that the guideline shall cover the question, or that it need not. For leads."""
-    with database.write() as session:
-        row = _enter(session, actor, dataset, "lead")
-        lock_dataset(session, key_of(row.pk))
+    with open_dataset(database, actor, dataset, "lead", writing=True) as (session, row, dataset_pk):
+        lock_dataset(session, dataset_pk)
         question = _require_question(session, row, number)
         question.in_guideline = in_guideline
         session.add(question)
-
-
-def _enter(session: Session, actor: Actor, dataset: str, needed: str) -> DatasetRow:
-    row = find_dataset(session, dataset)
-    require_role(session, actor, key_of(row.pk), needed)
-    return row
 
 
 def _record(question: QuestionRow) -> dict[str, object]:

@@ -64,7 +64,7 @@ from annotator.labeling.submission_sql import (
     read_pair_states,
     store_plan,
 )
-from annotator.people.roles_service import list_roles, require_person, require_role
+from annotator.people.roles_service import enter_dataset, list_roles, open_dataset, require_person
 from annotator.storage.database import Database, Writable
 from annotator.storage.judgments.current_judgments import CurrentJudgment, list_current_judgments
 from annotator.storage.judgments.labeling_locks import share_dataset
@@ -76,7 +76,7 @@ from annotator.storage.judgments.open_pairs import (
     take_leases,
 )
 from annotator.storage.judgments.quality_pairs import list_waiting
-from annotator.storage.lookup import find_dataset, find_handed_out, find_pair_pk, key_of
+from annotator.storage.lookup import find_handed_out, find_pair_pk, key_of
 from annotator.storage.pairs.document_text import DocumentBeginning, find_beginning
 from annotator.storage.tables.central import DatasetRow
 
@@ -274,8 +274,7 @@ def read_document_beginning(
 
 def _find_readable(session: Session, actor: Actor, dataset: str, pair: str) -> int | None:
     """Return the pair with this key if the actor may read its document: one that was handed to them; leads, every one."""
-    dataset_pk = key_of(find_dataset(session, dataset).pk)
-    require_role(session, actor, dataset_pk, "annotator")
+    dataset_pk = key_of(enter_dataset(session, actor, dataset, "annotator").pk)
     pair_pk = find_handed_out(session, dataset_pk, actor.person_id, pair)
     role = list_roles(session, actor).role_on(dataset_pk) or "annotator"
     if pair_pk is None and (actor.is_operator or includes(role, "lead")):
@@ -287,25 +286,19 @@ def list_judgments(
     database: Database, actor: Actor, dataset: str, *, history: bool = False
 ) -> list[CurrentJudgment]:
     """Return every current judgment, or with `history` every one ever given. For leads."""
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        return list_current_judgments(session, key_of(row.pk), history=history)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
+        return list_current_judgments(session, dataset_pk, history=history)
 
 
 def count_recent_judgments(database: Database, actor: Actor, dataset: str, *, since: datetime) -> int:
     """Return how many judgments people made here since then; imported and simulated ones do not count. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return sum(count_judged_since(session, dataset_pk, since).values())
 
 
 def show_activity(database: Database, actor: Actor, dataset: str, *, since: datetime) -> DatasetActivity:
     """Return who judged how much since then, and whether there is work left. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset, archived_too=True).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead", archived_too=True) as (session, _, dataset_pk):
         return DatasetActivity(
             people=tuple(list_annotator_progress(session, dataset_pk)),
             recent=count_judged_since(session, dataset_pk, since),
@@ -315,9 +308,7 @@ def show_activity(database: Database, actor: Actor, dataset: str, *, since: date
 
 def compute_progress(database: Database, actor: Actor, dataset: str) -> LabelingProgress:
     """Return who has judged what, and what is left, per annotator and per query. For leads."""
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, row, _):
         return summarize_progress(session, row)
 
 
@@ -342,9 +333,7 @@ def list_work_progress(
     database: Database, actor: Actor, dataset: str, *, now: datetime
 ) -> dict[str, OwnProgress]:
     """Return the progress of everybody who can label in the dataset, by username, as they see it. For leads."""
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, row, _):
         return list_progress(session, row, now=now)
 
 

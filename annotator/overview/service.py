@@ -32,13 +32,13 @@ from annotator.overview.forecast import (
 )
 from annotator.overview.next_steps import DatasetFigures, NextStep, WaitingDisagreements, suggest_steps
 from annotator.overview.records import CountedPair, PairCounts, count_pairs
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.releases_sql import find_latest_release, is_published
 from annotator.storage.database import Database
 from annotator.storage.judgments.outdated import count_outdated_by_annotator
 from annotator.storage.logs.disclosures import add_seen, list_answered, list_blind_pairs, note_seen
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import UNRATEABLE, PairSettlements, mark_pairs, read_settlements
 
 OPEN_GATES = frozenset({"unjudged_queries", "relevant", "stale", "quality_control"})
@@ -78,10 +78,7 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
     """
     from annotator.agreement.service import summarize_agreement
 
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         settled = read_settlements(session, dataset_pk, blind)
         pairs = _count_pairs(session, dataset_pk, settled, blind)
@@ -161,9 +158,7 @@ def read_forecast(
 
 def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime) -> DatasetStatus:
     """Return the progress of a dataset. For leads. The days of the pace are in the time zone of `now`."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         return DatasetStatus(
             _count_pairs(session, dataset_pk, read_settlements(session, dataset_pk, blind), blind),
@@ -218,9 +213,7 @@ def give_up_blind_pairs(database: Database, actor: Actor, dataset: str, *, now: 
 
     Afterwards the lead's figures are complete, and the lead never gets these pairs to judge.
     """
-    with database.write() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead", writing=True) as (session, _, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         if actor.person_id is not None:
             add_seen(session, blind, actor.person_id, now=now)
@@ -232,8 +225,6 @@ def keep_answers(database: Database, actor: Actor, dataset: str, *, now: datetim
 
     Afterwards the lead's figures include these pairs. Before, the lead could change the answers.
     """
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset, archived_too=True).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead", archived_too=True) as (session, _, dataset_pk):
         pair_pks = list_answered(session, dataset_pk, actor.person_id)
     note_seen(database, pair_pks, actor.person_id, now=now)

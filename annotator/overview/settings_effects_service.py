@@ -15,7 +15,7 @@ from sqlmodel import col
 from annotator.dataset.service import OVERLAP_SETTINGS, apply_settings, read_changes
 from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.records import GATE_NAMES, ReleaseGate
 from annotator.storage.database import Database
@@ -51,10 +51,8 @@ def describe_effects(
 
     values = read_changes(changes, requirements)
     gates = list(dict.fromkeys(GATED[name] for name in values if name in GATED))
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         verdict = compute_verdict(session, row, blind=blind) if gates else None
         target = values.get("kappa_target", row.kappa_target)
         verdict_after = (
@@ -62,7 +60,6 @@ def describe_effects(
         )
     with database.write() as session:
         row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
         missing = _read_missing(session, dataset_pk, blind)
         before = {} if verdict is None else _check(session, row, verdict, blind)
         apply_settings(session, actor, dataset, values, now=now, seen={})

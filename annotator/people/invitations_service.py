@@ -41,7 +41,13 @@ from annotator.people.links_sql import (
     revoke_password_links,
 )
 from annotator.people.new_account import AccountRefused, NewAccount, check_new_account
-from annotator.people.roles_service import list_roles, require_admin, require_person, require_role
+from annotator.people.roles_service import (
+    enter_dataset,
+    list_roles,
+    require_admin,
+    require_person,
+    require_role,
+)
 from annotator.people.service import require_may_manage
 from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
@@ -104,8 +110,7 @@ def list_invitations(
             require_admin(session, actor)
             rows = list_invitation_rows(session, None)
         else:
-            dataset_pk = key_of(find_dataset(session, dataset).pk)
-            require_role(session, actor, dataset_pk, "lead")
+            dataset_pk = key_of(enter_dataset(session, actor, dataset, "lead").pk)
             rows = list_invitation_rows(session, [dataset_pk, None] if is_admin else [dataset_pk])
         return _to_invitations(session, rows, now=now)
 

@@ -3,7 +3,8 @@
 A file of its own, because every command checks a role, and few import accounts, sessions and second factors (`service.py`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
@@ -11,7 +12,8 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import DatasetNotOpen, NotAllowed
 from annotator.domain.messages import say
 from annotator.domain.people import ROLE_NAMES, Actor, describe_unknown_dataset, includes
-from annotator.storage.lookup import find_person, key_of
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.roles import list_active_roles
 from annotator.storage.tables.central import DatasetRow
 
@@ -38,6 +40,34 @@ def list_roles(session: Session, actor: Actor) -> HeldRoles:
     roles = list_active_roles(session, actor.person_id)
     everywhere = next((role for dataset_pk, role in roles if dataset_pk is None), None)
     return HeldRoles(everywhere, {dataset_pk: role for dataset_pk, role in roles if dataset_pk is not None})
+
+
+@contextmanager
+def open_dataset(
+    database: Database,
+    actor: Actor,
+    name: str,
+    role: str,
+    *,
+    writing: bool = False,
+    archived_too: bool = False,
+) -> Iterator[tuple[Session, DatasetRow, int]]:
+    """Open a transaction on a dataset for somebody with this role. Yields (session, dataset's row, dataset_pk).
+
+    Raises what `enter_dataset` raises.
+    """
+    with database.write() if writing else database.read() as session:
+        row = enter_dataset(session, actor, name, role, archived_too=archived_too)
+        yield session, row, key_of(row.pk)
+
+
+def enter_dataset(
+    session: Session, actor: Actor, name: str, role: str, *, archived_too: bool = False
+) -> DatasetRow:
+    """Return the dataset's row. Raises what `find_dataset` and `require_role` raise."""
+    row = find_dataset(session, name, archived_too=archived_too)
+    require_role(session, actor, key_of(row.pk), role)
+    return row
 
 
 def require_role(session: Session, actor: Actor, dataset_pk: int, needed: str) -> None:

@@ -26,7 +26,13 @@ from annotator.people.credentials import (
     make_one_time_password,
 )
 from annotator.people.links_sql import revoke_password_links
-from annotator.people.roles_service import list_roles, require_admin, require_person, require_role
+from annotator.people.roles_service import (
+    enter_dataset,
+    list_roles,
+    require_admin,
+    require_person,
+    require_role,
+)
 from annotator.people.second_factor.second_factor_sql import list_enrolled
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
 from annotator.storage.database import Database
@@ -314,9 +320,7 @@ def _require_lead_of(session: Session, actor: Actor, dataset: str | None) -> int
     if dataset is None:
         require_admin(session, actor)
         return None
-    dataset_pk = key_of(find_dataset(session, dataset, archived_too=True).pk)
-    require_role(session, actor, dataset_pk, "lead")
-    return dataset_pk
+    return key_of(enter_dataset(session, actor, dataset, "lead", archived_too=True).pk)
 
 
 def _require_may_grant(session: Session, actor: Actor, role: str, dataset: str | None) -> int | None:
@@ -326,9 +330,7 @@ def _require_may_grant(session: Session, actor: Actor, role: str, dataset: str |
     if dataset is None:
         require_admin(session, actor)
         return None
-    dataset_pk = key_of(find_dataset(session, dataset, archived_too=True).pk)
-    require_role(session, actor, dataset_pk, "admin")
-    return dataset_pk
+    return key_of(enter_dataset(session, actor, dataset, "admin", archived_too=True).pk)
 
 
 def require_may_manage(session: Session, actor: Actor, row: PersonRow) -> None:

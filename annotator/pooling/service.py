@@ -11,7 +11,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.pooling.rounds.round_records import NewRound
 from annotator.pooling.rounds.rounds_sql import (
     add_new_pairs_to_round,
@@ -20,7 +20,6 @@ from annotator.pooling.rounds.rounds_sql import (
     list_pair_rounds,
 )
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.pairs.pool import (
     PoolCandidate,
@@ -78,16 +77,14 @@ def pool_results(
     `strategy`: the name of the round. Each pair keeps the runs (all, or those of `systems`) that list it,
     with rank and score. Raises ValidationError for a result that no such run has.
     """
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         runs = {
             pk: system
-            for pk, system in list_runs(session, key_of(row.pk)).items()
+            for pk, system in list_runs(session, dataset_pk).items()
             if not systems or system in systems
         }
         candidates = list_run_candidates(session, runs, sorted(set(results)))
-        existing_pairs = list_pair_pks(session, key_of(row.pk), {item.query_pk for item in candidates})
+        existing_pairs = list_pair_pks(session, dataset_pk, {item.query_pk for item in candidates})
     missing = sorted(set(results) - {(item.query_id, item.doc_id) for item in candidates})
     if missing:
         query_id, doc_id = missing[0]
@@ -109,12 +106,10 @@ def list_pairs(
     """Return the pairs (of one status) by query position and doc_id, with their systems. For leads."""
     if status is not None and status not in PAIR_STATUSES:
         raise ValidationError(f"status: expected one of {', '.join(PAIR_STATUSES)}, found {status!r}")
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        provenance = list_provenance(session, key_of(row.pk))
-        rounds = list_pair_rounds(session, key_of(row.pk))
-        queries, titles = list_queries(session, key_of(row.pk)), list_titles(session, key_of(row.pk))
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
+        provenance = list_provenance(session, dataset_pk)
+        rounds = list_pair_rounds(session, dataset_pk)
+        queries, titles = list_queries(session, dataset_pk), list_titles(session, dataset_pk)
         return [
             PoolPair(
                 state.key,
@@ -126,7 +121,7 @@ def list_pairs(
                 titles[state.document_pk],
                 rounds.get(state.pair_pk),
             )
-            for state in list_pair_states(session, key_of(row.pk))
+            for state in list_pair_states(session, dataset_pk)
             if status in (None, state.settlement.status)
         ]
 
@@ -140,10 +135,7 @@ def _store(
     strategy: str,
 ) -> tuple[int | None, int]:
     """Store the pairs and a round with the new ones; return its number (None without any) and their number."""
-    with database.write() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead", writing=True) as (session, row, dataset_pk):
         lock_dataset(session, dataset_pk)
         latest = find_latest_pair(session, dataset_pk)
         new = add_candidates(session, dataset_pk, row.name, candidates, now=now).pairs

@@ -17,7 +17,7 @@ from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import Actor, includes
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.domain.shuffling import Seed, mix_secret
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import enter_dataset, open_dataset
 from annotator.quality.quality_sql import (
     SettledPairs,
     add_draw,
@@ -69,7 +69,7 @@ from annotator.quality.sampling import (
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.disclosures import find_pair_pks, list_blind_pairs, note_seen
-from annotator.storage.lookup import find_dataset, find_person, key_of
+from annotator.storage.lookup import find_person, key_of
 from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.roles import list_active_roles, list_dataset_people
 from annotator.storage.tables.central import DatasetRow
@@ -131,8 +131,7 @@ def describe_nothing_to_draw(blind: Collection[int]) -> Message:
 
 def explain_nothing_to_draw(database: Database, actor: Actor, dataset: str) -> Message:
     """Return the same for the page. For leads."""
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return describe_nothing_to_draw(list_blind_pairs(session, dataset_pk, actor.person_id))
 
 
@@ -200,8 +199,7 @@ def draw_sample(
     judge are not drawn, because their number would reveal which of them are settled.
     """
     check_numbers(rate, size, seed)
-    with database.write() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead", writing=True) as (session, _, dataset_pk):
         lock_dataset(session, dataset_pk)
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         plan = _plan(
@@ -253,8 +251,7 @@ def preview_sample(
 ) -> QualityPreview:
     """Return how many pairs `draw_sample` would draw, by category and settled grade. For leads."""
     check_numbers(rate, size, seed)
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         plan = _plan(
             session, dataset_pk, annotator, rate=rate, size=size, seed=seed, new_round=new_round, blind=blind
@@ -264,8 +261,7 @@ def preview_sample(
 
 def list_experts(database: Database, actor: Actor, dataset: str) -> list[QualityExpert]:
     """Return the people who could check settled grades: with a role and a sign-in, by username. For leads."""
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         settled = list_settled(session, dataset_pk, list_blind_pairs(session, dataset_pk, actor.person_id))
         know = list_known(session, dataset_pk, settled)
         experts = []
@@ -299,8 +295,7 @@ def show_quality(database: Database, actor: Actor, dataset: str, *, now: datetim
     The lead may no longer judge the listed errors. Checked pairs that the lead may still judge are left out
     of every figure.
     """
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         status = compute_quality(session, dataset_pk, list_blind_pairs(session, dataset_pk, actor.person_id))
         pks = find_pair_pks(session, {error.pair for error in status.errors})
     note_seen(database, set(pks.values()), actor.person_id, now=now)
@@ -310,7 +305,7 @@ def show_quality(database: Database, actor: Actor, dataset: str, *, now: datetim
 def count_open_checks(database: Database, actor: Actor, dataset: str) -> int:
     """Count the pairs of the latest sample that its expert has not judged yet. For leads."""
     with database.read() as session:
-        return count_unanswered(session, _require_lead(session, actor, dataset))
+        return count_unanswered(session, key_of(enter_dataset(session, actor, dataset, "lead").pk))
 
 
 def compute_quality(session: Session, dataset_pk: int, blind: Collection[int] = frozenset()) -> QualityStatus:
@@ -494,9 +489,3 @@ def _count(population: int, pairs: list[SampledPair]) -> CheckedSample:
         sum(pair.barred for pair in pairs),
         [(pair.settled_grade, pair.grade) for pair in pairs if pair.grade is not None],
     )
-
-
-def _require_lead(session: Session, actor: Actor, dataset: str) -> int:
-    dataset_pk = key_of(find_dataset(session, dataset).pk)
-    require_role(session, actor, dataset_pk, "lead")
-    return dataset_pk

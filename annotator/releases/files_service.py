@@ -15,7 +15,7 @@ from annotator.domain.errors import (
 )
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.releases.gates import to_gate
 from annotator.releases.records import Release
 from annotator.releases.releases_sql import (
@@ -40,7 +40,6 @@ from annotator.releases.writing.folder import (
     read_sums,
 )
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.releases import ReleaseRow
 
 
@@ -59,10 +58,8 @@ class OpenedRelease:
 
 def list_releases(database: Database, actor: Actor, dataset: str, *, exports_dir: Path) -> list[Release]:
     """Return the releases of a dataset, oldest first, and whether their folders are there. For leads."""
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        rows = list_releases_of_dataset(session, key_of(row.pk))
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+        rows = list_releases_of_dataset(session, dataset_pk)
         return [to_release(release, row.name, exports_dir) for release in rows]
 
 
@@ -80,10 +77,8 @@ def open_release(
     Raises NotFound if there is no such release or file, or its folder is not on this machine; ConflictError if the folder
     is not as it was published.
     """
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        rows = list_releases_of_dataset(session, key_of(row.pk))
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+        rows = list_releases_of_dataset(session, dataset_pk)
         published = next((release for release in rows if release.version == version), None)
         if published is None:
             raise NotFound(say("{dataset} has no release {version!r}.", version=version, dataset=dataset))

@@ -10,7 +10,7 @@ from annotator.dataset.coverage_counts import measure_coverage
 from annotator.dataset.records import Coverage
 from annotator.domain.ground_truth import Query
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.quality.records import QualityStatus
 from annotator.releases.counts import PairSurvey, list_figures
 from annotator.releases.gates import compare_gates, explain
@@ -20,7 +20,7 @@ from annotator.releases.survey_sql import read_survey
 from annotator.releases.versions import suggest_version
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import list_blind_pairs
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import PairSettlements, find_indexes, read_settlements
 from annotator.storage.pairs.pair_states import list_queries
 from annotator.storage.tables.central import DatasetRow
@@ -47,18 +47,16 @@ def check_release(database: Database, actor: Actor, dataset: str) -> ReleaseChec
     """
     from annotator.agreement.service import compute_verdict
 
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
-        settled = read_settlements(session, key_of(row.pk), blind)
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        settled = read_settlements(session, dataset_pk, blind)
         survey = survey_pairs(session, row, settled, blind)
         return ReleaseCheck(
             version=None,
             gates=compute_gates(survey, row, compute_verdict(session, row, settled=settled, blind=blind)),
             open_pairs=tuple(survey.pairs.opened.first),
             statuses=survey.pairs.statuses,
-            suggested=suggest_version(list_versions(session, key_of(row.pk))),
+            suggested=suggest_version(list_versions(session, dataset_pk)),
             blind_pairs=len(blind),
         )
 

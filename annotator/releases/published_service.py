@@ -14,7 +14,7 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.releases.diff import (
     ChangeCollector,
     collect_changes,
@@ -56,7 +56,7 @@ from annotator.storage.logs.disclosures import (
     note_published,
     note_seen,
 )
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import key_of
 from annotator.storage.pairs.published import find_release, list_published_queries
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 
@@ -78,17 +78,15 @@ def compare_releases(
     Pairs that the lead may still judge are left out. `keep`: changes of each kind to list, None for all; the counts are of all
     other pairs. Raises NotFound for a version that is not published.
     """
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        older = find_release(session, key_of(row.pk), v1)
-        newer = find_release(session, key_of(row.pk), v2)
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+        older = find_release(session, dataset_pk, v1)
+        newer = find_release(session, dataset_pk, v2)
         before = read_facts(session, row.name, older)
         after = read_facts(session, row.name, newer)
-        renames = _read_renames_between(session, key_of(row.pk), older, newer)
+        renames = _read_renames_between(session, dataset_pk, older, newer)
         without = frozenset[tuple[str, str]]().union(
             *(
-                list_withheld(session, key_of(row.pk), actor.person_id, key_of(release.pk))
+                list_withheld(session, dataset_pk, actor.person_id, key_of(release.pk))
                 for release in (older, newer)
             )
         )
@@ -131,9 +129,7 @@ def note_downloaded(
 
 def note_release(database: Database, actor: Actor, dataset: str, version: str, *, now: datetime) -> int:
     """Record that the lead is shown grades of any pair of a release. Returns the dataset_pk. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         pks = find_released(session, dataset_pk, key_of(find_release(session, dataset_pk, version).pk))
     note_seen(database, pks, actor.person_id, now=now)
     return dataset_pk
@@ -145,9 +141,7 @@ def count_withheld(database: Database, actor: Actor, dataset: str, version: str)
     Until the lead gives them up (`note_release`), checksums, counts and texts of the release must not be shown: with few
     unknown grades, one can try all grades until they fit. For leads.
     """
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         release_pk = key_of(find_release(session, dataset_pk, version).pk)
         return len(list_withheld(session, dataset_pk, actor.person_id, release_pk))
 
@@ -174,14 +168,12 @@ def browse_qrels(
     """
     if not 1 <= limit <= MAX_PAGE or offset < 0:
         raise ValidationError(f"expected 1 to {MAX_PAGE} qrels from 0 on, found {limit} from {offset} on")
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        release = find_release(session, key_of(row.pk), version)
-        earlier = find_release(session, key_of(row.pk), changed_since) if changed_since else None
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
+        release = find_release(session, dataset_pk, version)
+        earlier = find_release(session, dataset_pk, changed_since) if changed_since else None
         is_filtered = grade is not None or origin is not None or earlier is not None
         withheld = (
-            list_withheld(session, key_of(row.pk), actor.person_id, key_of(release.pk))
+            list_withheld(session, dataset_pk, actor.person_id, key_of(release.pk))
             if is_filtered
             else frozenset()
         )
@@ -207,10 +199,7 @@ def trace_qrel(
 
     For leads, who may not judge the pair any more. Raises NotFound if the release holds no such qrel.
     """
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         release = find_release(session, dataset_pk, version)
         qrel = None if "\0" in query_id + doc_id else find_qrel(session, key_of(release.pk), query_id, doc_id)
         if qrel is None:
@@ -246,9 +235,7 @@ def trace_qrel(
 
 def list_guidelines(database: Database, actor: Actor, dataset: str) -> tuple[Guideline, ...]:
     """Return every version of the dataset's guideline, oldest first. For leads."""
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return tuple(
             Guideline(
                 rubric.version,
@@ -258,7 +245,7 @@ def list_guidelines(database: Database, actor: Actor, dataset: str) -> tuple[Gui
                 rubric.change,
                 rubric.created_at,
             )
-            for rubric in list_rubrics(session, key_of(row.pk))
+            for rubric in list_rubrics(session, dataset_pk)
         )
 
 

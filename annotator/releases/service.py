@@ -31,7 +31,7 @@ from annotator.domain.overlap import describe_overlap
 from annotator.domain.people import Actor, name_annotator, name_lead
 from annotator.domain.texts import check_text, check_version
 from annotator.guideline.feedback_sql import count_causes, count_decisions_behind
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import enter_dataset, open_dataset, require_person, require_role
 from annotator.pooling.rounds.rounds_sql import read_chances, read_history
 from annotator.quality.records import QualityStatus
 from annotator.releases.counts import DatasetSnapshot, list_scale
@@ -110,8 +110,7 @@ def preview_release(
     always complete.
     """
     with without_cycle_search(), database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
+        row = enter_dataset(session, actor, dataset, "lead")
         blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
         without = list_pair_names(session, blind)
         comparison, _ = _begin_comparison(session, row, keep=keep, without=without)
@@ -160,12 +159,10 @@ def publish_release(
         check_key(sign_with)
     note = check_text(say("note"), note, empty=None)
     order = ReleaseOrder(version, now.astimezone(UTC).replace(microsecond=0), note)
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        require_not_archived(session, key_of(row.pk))
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+        require_not_archived(session, dataset_pk)
         target = exports_dir / row.name / version
-        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
     note_seen(database, blind, lead_pk, now=now)  # whether a gate of all pairs is met shows their grades
     finish_publishing(database, exports_dir=exports_dir, now=now)
     with ExitStack() as locks:

@@ -67,7 +67,7 @@ from annotator.domain.errors import ConflictError, NotFound, Problems, StateErro
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.texts import NO_WORDS, check_text
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import enter_dataset, require_person
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import add_seen, list_blind_pairs, note_seen
@@ -382,8 +382,7 @@ def list_batches(database: Database, actor: Actor, dataset: str) -> tuple[Decisi
 
 
 def _enter(session: Session, actor: Actor, dataset: str, *, lock: bool = False) -> DatasetRow:
-    row = find_dataset(session, dataset)
-    require_role(session, actor, key_of(row.pk), "lead")
+    row = enter_dataset(session, actor, dataset, "lead")
     if lock:
         lock_dataset(session, key_of(row.pk))
     return row

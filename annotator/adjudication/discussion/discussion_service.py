@@ -45,7 +45,7 @@ from annotator.domain.messages import Message, say
 from annotator.domain.people import Actor
 from annotator.domain.settling import Decided
 from annotator.domain.texts import NO_WORDS, check_text
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.open_pairs import make_open_pairs_request
 from annotator.storage.logs.audit_log import AuditEvent, add_events
@@ -56,7 +56,7 @@ from annotator.storage.logs.disclosures import (
     note_seen,
     require_not_to_judge,
 )
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import key_of
 from annotator.storage.pairs.disagreements import derive_disagreements, list_disagreements
 from annotator.storage.pairs.document_text import read_present_text
 from annotator.storage.tables.adjudication import (
@@ -165,7 +165,7 @@ def list_own_discussions(
     """
 
     def read(session: Session) -> tuple[OwnDiscussions, set[int]]:
-        row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
+        row, person_pk = enter_dataset(session, actor, dataset, "annotator"), require_person(actor)
         pair_pks = list_own_discussed_pairs(session, make_open_pairs_request(row, person_pk, now), row)
         part = pair_pks[offset : offset + limit]
         discussions = read_own_discussions(session, row, actor.username, part)
@@ -176,7 +176,7 @@ def list_own_discussions(
         discussions, new = read(session)
     if new:
         with database.write() as session:
-            lock_dataset(session, key_of(_enter(session, actor, dataset, "annotator").pk))
+            lock_dataset(session, key_of(enter_dataset(session, actor, dataset, "annotator").pk))
             discussions, new = read(session)
             add_seen(session, new, require_person(actor), now=now)
     return discussions
@@ -240,7 +240,7 @@ def read_discussed_text(
 ) -> str | None:
     """Return the beginning of the document of a pair that the annotator judged; None without its text."""
     with database.read() as session:
-        row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
+        row, person_pk = enter_dataset(session, actor, dataset, "annotator"), require_person(actor)
         pair_pk = key_of(_find_pair(session, row, pair).pk)
         _require_judged(session, person_pk, pair_pk)
         return read_present_text(session, pair_pk, characters=characters)
@@ -267,14 +267,13 @@ def list_own_decisions(
         list_decisions_for_annotator, differing=differing, visit=visit or now, limit=limit, offset=offset
     )
     with database.read() as session:
-        row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
+        row, person_pk = enter_dataset(session, actor, dataset, "annotator"), require_person(actor)
         request = make_open_pairs_request(row, person_pk, now)
         decisions, _ = read(session, request, row)
         if not any(decision.unread for decision in decisions.decisions):
             return decisions
-    with database.write() as session:
-        row = _enter(session, actor, dataset, "annotator")
-        lock_dataset(session, key_of(row.pk))
+    with open_dataset(database, actor, dataset, "annotator", writing=True) as (session, row, dataset_pk):
+        lock_dataset(session, dataset_pk)
         decisions, pair_pks = read(session, request, row)
         note_decisions_seen(session, person_pk, pair_pks, now=now)
         return decisions
@@ -320,7 +319,7 @@ def count_news(database: Database, actor: Actor, dataset: str, *, now: datetime)
     The annotator's own judgments of the pairs that are counted then stay as they are (`list_own_discussions`).
     """
     with database.read() as session:
-        row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
+        row, person_pk = enter_dataset(session, actor, dataset, "annotator"), require_person(actor)
         request = make_open_pairs_request(row, person_pk, now)
         if not count_judged(session, request, most=1):
             return OwnNews(0, 0)
@@ -330,15 +329,9 @@ def count_news(database: Database, actor: Actor, dataset: str, *, now: datetime)
     return OwnNews(len(unspoken), len(unseen))
 
 
-def _enter(session: Session, actor: Actor, dataset: str, role: str) -> DatasetRow:
-    row = find_dataset(session, dataset)
-    require_role(session, actor, key_of(row.pk), role)
-    return row
-
-
 def _enter_as_lead(session: Session, actor: Actor, dataset: str, pair: str) -> tuple[DatasetRow, int, int]:
     """Return the locked dataset, person_pk and pair_pk. StateError if the lead may still judge it."""
-    row, lead_pk = _enter(session, actor, dataset, "lead"), require_person(actor)
+    row, lead_pk = enter_dataset(session, actor, dataset, "lead"), require_person(actor)
     lock_dataset(session, key_of(row.pk))
     pair_pk = key_of(_find_pair(session, row, pair).pk)
     require_not_to_judge(session, lead_pk, pair_pk)
@@ -349,7 +342,7 @@ def _enter_as_judge(
     session: Session, actor: Actor, dataset: str, pair: str
 ) -> tuple[DatasetRow, int, PairRow]:
     """Return the locked dataset, person_pk and the pair. NotAllowed if the person did not judge it."""
-    row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
+    row, person_pk = enter_dataset(session, actor, dataset, "annotator"), require_person(actor)
     lock_dataset(session, key_of(row.pk))
     pair_row = _find_pair(session, row, pair)
     _require_judged(session, person_pk, key_of(pair_row.pk))

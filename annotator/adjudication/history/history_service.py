@@ -34,12 +34,12 @@ from annotator.adjudication.history.history_sql import (
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import enter_dataset, open_dataset
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import ACTIONS
 from annotator.storage.logs.disclosures import find_pair_pks, find_published, list_to_judge, note_seen
-from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables.central import DatasetRow, DocumentRow, PairRow, QueryRow
+from annotator.storage.lookup import key_of
+from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
 
 PAGE = 50
 EVERYTHING = AuditLogFilter()
@@ -60,8 +60,7 @@ def read_audit_log(
     A lead who reads the grades of a pair no longer judges it.
     """
     _check(wanted)
-    with database.read() as session:
-        dataset_pk = key_of(_enter(session, actor, dataset).pk)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         entries = list_events(session, dataset_pk, actor.person_id, wanted, offset=offset, limit=limit)
         visible, shown = _hide_unjudged(session, dataset_pk, actor, entries)
         page = AuditLogPage(count_events(session, dataset_pk, wanted), visible)
@@ -77,8 +76,8 @@ def iterate_audit_log(
     Refuses before the first entry.
     """
     _check(wanted)
-    with database.read() as session:
-        dataset_pk = key_of(_enter(session, actor, dataset).pk)
+    with open_dataset(database, actor, dataset, "lead") as (_, _, dataset_pk):
+        pass
 
     def read() -> Iterator[AuditLogEntry]:
         last = 0
@@ -98,13 +97,12 @@ def iterate_audit_log(
 def list_audit_log_people(database: Database, actor: Actor, dataset: str) -> list[tuple[str, str]]:
     """Return (username, name) of everybody in the audit log, by username. For leads."""
     with database.read() as session:
-        return list_people(session, key_of(_enter(session, actor, dataset).pk))
+        return list_people(session, key_of(enter_dataset(session, actor, dataset, "lead").pk))
 
 
 def find_pair_key(database: Database, actor: Actor, dataset: str, query_id: str, doc_id: str) -> str:
     """Return the key of the pair with these ids, retired or not. For leads. NotFound if there is none."""
-    with database.read() as session:
-        dataset_pk = key_of(_enter(session, actor, dataset).pk)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         statement = (
             select(col(PairRow.key))
             .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
@@ -134,8 +132,7 @@ def read_pair_history(
 
     `pair`: the key. Annotators have the same letters as on the pair's page. NotFound for an unknown key.
     """
-    with database.read() as session:
-        row = _enter(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, row, _):
         pair_row = session.scalars(
             select(PairRow).where(col(PairRow.key) == pair, col(PairRow.dataset_pk) == row.pk)
         ).first()
@@ -203,12 +200,6 @@ def _name_actor(event: HistoryEvent, letters: dict[str, str]) -> str:
     if event.annotator is not None:
         return say("Annotator {letter}", letter=letters[event.annotator])
     return event.lead or ""
-
-
-def _enter(session: Session, actor: Actor, dataset: str) -> DatasetRow:
-    row = find_dataset(session, dataset)
-    require_role(session, actor, key_of(row.pk), "lead")
-    return row
 
 
 def _check(wanted: AuditLogFilter) -> None:

@@ -40,11 +40,11 @@ from annotator.adjudication.queue.queue_sql import (
 )
 from annotator.domain.people import Actor
 from annotator.domain.settling import UNGRADED, QueueReason
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import enter_dataset, open_dataset
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import note_named
 from annotator.storage.logs.disclosures import list_blind_pairs, note_seen
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import key_of
 
 EVERYTHING = QueueFilter(shown="all")
 PAGE = 50
@@ -94,7 +94,9 @@ def list_queue(
 def summarize_queue(database: Database, actor: Actor, dataset: str) -> QueueSummary:
     """Count the open disagreements by reason, grades, category and lead. For leads."""
     with database.read() as session:
-        return count_queue(session, _find_led(session, actor, dataset), actor.person_id)
+        return count_queue(
+            session, key_of(enter_dataset(session, actor, dataset, "lead").pk), actor.person_id
+        )
 
 
 def count_queue(session: Session, dataset_pk: int, reader_pk: int | None) -> QueueSummary:
@@ -110,8 +112,7 @@ def count_queue(session: Session, dataset_pk: int, reader_pk: int | None) -> Que
 
 def compute_queue_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) -> QueuePace:
     """Estimate how long the queue lasts at the pace of the last seven days, in the zone of `now`. For leads."""
-    with database.read() as session:
-        dataset_pk = _find_led(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         return measure_pace(session, dataset_pk, blind, now=now)
 
@@ -155,8 +156,7 @@ def find_disagreements(
 
 def count_open(database: Database, actor: Actor, dataset: str) -> int:
     """Count the pairs that wait for a lead. For leads."""
-    with database.read() as session:
-        dataset_pk = _find_led(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return count_all_open(session, dataset_pk, list_blind_pairs(session, dataset_pk, actor.person_id))
 
 
@@ -169,21 +169,16 @@ def _bring_up_to_date(
     report_progress: ProgressCallback | None = None,
 ) -> None:
     """Compute the due impacts; with `few`, only if that takes at most `few` steps."""
-    with database.read() as session:
-        _find_led(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead"):
+        pass
     if few is None or 0 < count_steps(database, dataset) <= few:
         bring_up_to_date(database, dataset, report_progress=report_progress)
 
 
 def _enter(session: Session, actor: Actor, dataset: str, now: datetime) -> QueueReader:
-    return make_reader(session, _find_led(session, actor, dataset), actor.person_id, now)
-
-
-def _find_led(session: Session, actor: Actor, dataset: str) -> int:
-    """Return the dataset's key; NotAllowed if the actor does not lead it."""
-    dataset_pk = key_of(find_dataset(session, dataset).pk)
-    require_role(session, actor, dataset_pk, "lead")
-    return dataset_pk
+    return make_reader(
+        session, key_of(enter_dataset(session, actor, dataset, "lead").pk), actor.person_id, now
+    )
 
 
 def _count_waiting_for(reasons: QueueReason, open_counts: Mapping[QueueReason, int]) -> int:

@@ -9,9 +9,8 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.importing.relations.law_relations import LawRelation, UnknownReference, find_relations
 from annotator.importing.texts.texts_sql import list_law_documents
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_dataset, key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +30,8 @@ class RelationReport:
 
 def find_law_relations(database: Database, actor: Actor, dataset: str) -> RelationReport:
     """Return the relations between the articles of a dataset's laws. StateError if no document is part of a law."""
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        documents = list_law_documents(session, key_of(row.pk))
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
+        documents = list_law_documents(session, dataset_pk)
     if not documents:
         raise StateError(
             say(

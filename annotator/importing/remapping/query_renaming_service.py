@@ -18,10 +18,9 @@ from annotator.formats.syntax.tables import open_table, take_id
 from annotator.formats.syntax.text import to_utf8
 from annotator.importing.remapping import remapping_sql
 from annotator.importing.texts.texts_sql import list_query_texts
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.lookup import find_dataset, key_of
 
 OLD, NEW = ("old_query_id",), ("new_query_id",)
 
@@ -58,10 +57,7 @@ def rename_queries(
     query or a release has. Old ids that the dataset does not have are reported, not refused.
     """
     data = to_utf8(read_regular(path), str(path), encoding)
-    with database.write() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead", writing=True) as (session, _, dataset_pk):
         lock_dataset(session, dataset_pk)
         queries = list_query_texts(session, dataset_pk)
         released = remapping_sql.list_released_queries(session, dataset_pk)

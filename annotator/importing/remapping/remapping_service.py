@@ -34,12 +34,11 @@ from annotator.importing.remapping.remapping import (
     read_remap,
 )
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_document_keys
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.outdated import mark_outdated
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.disclosures import add_seen, carry_seen, list_blind_pairs
-from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.imported_grades import add_suggestions, list_suggestions
 from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates, add_pairs, list_pair_pks, list_queries
@@ -63,10 +62,7 @@ def remap_documents(
     depend on grades: a dry run counts pairs that the lead may still judge as not judged; otherwise the lead no longer judges them.
     """
     file = read_remap(_read_bytes(path, encoding), str(path))
-    with database.write() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead", writing=True) as (session, row, dataset_pk):
         lock_dataset(session, dataset_pk)
         documents = _list_documents(session, dataset_pk, file)
         paired = remapping_sql.list_paired_documents(session, dataset_pk, retired=False)

@@ -56,7 +56,7 @@ from annotator.importing.search_endpoint.server_rules import (
 )
 from annotator.importing.search_endpoint.spec import hash_spec, read_spec_file
 from annotator.importing.texts.texts_sql import count_documents, list_stored_queries
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 
@@ -240,10 +240,7 @@ def _prepare(
     if rules is not None:
         rules.check_spec(spec, depth)
     usable = environment.variables if rules is None else list_usable_variables(environment.variables)
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         allowed = read_search_hosts(session, dataset_pk)
         if rules is None:
             host = check_host(spec.url, allowed, dataset)

@@ -17,9 +17,8 @@ from annotator.importing.texts.texts_service import import_documents, import_que
 from annotator.importing.uploads import contents_sql
 from annotator.importing.uploads.contents_records import DatasetContents
 from annotator.importing.uploads.import_choices import ImportChoices
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_dataset, key_of
 
 
 def import_file(
@@ -106,15 +105,11 @@ def _import_run(
 
 def show_contents(database: Database, actor: Actor, dataset: str) -> DatasetContents:
     """Return what the dataset holds of each kind, and the latest import of each. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return contents_sql.read_contents(session, dataset_pk)
 
 
 def was_imported(database: Database, actor: Actor, dataset: str, *, at: datetime) -> bool:
     """Return whether an import of exactly this time was stored: for an import whose process ended without an answer."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return contents_sql.has_import(session, dataset_pk, at)

@@ -14,7 +14,7 @@ from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.pooling.analysis import pool_analysis_sql as sql
 from annotator.pooling.analysis.pool_analysis import (
     choose_drawn,
@@ -53,7 +53,6 @@ from annotator.storage.logs.disclosures import (
     note_seen,
     stamp_figures,
 )
-from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_states import list_pair_states
 
 PAGE = 50
@@ -63,15 +62,13 @@ MOST_DUPLICATES = 100
 
 def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
     """Return a value that changes with the pool and its judgments. For leads."""
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return stamp_figures(session, dataset_pk, actor.person_id, sql.read_pool_stamp(session))
 
 
 def show_contents(database: Database, actor: Actor, dataset: str) -> PoolContents:
     """Return the pool by status, by system and by set of systems. For leads."""
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         by_system = sql.count_system_ranks(session, dataset_pk, actor.person_id)
         proposed = {system: sum(ranks.values(), PairCount()) for system, ranks in by_system.items()}
         drawn = choose_drawn({system: counted.pairs for system, counted in proposed.items()})
@@ -95,8 +92,7 @@ def show_contents(database: Database, actor: Actor, dataset: str) -> PoolContent
 
 def show_depth(database: Database, actor: Actor, dataset: str) -> DepthReport:
     """Return the share of relevant pairs by rank, overall and by system, and at the last ranks by category. For leads."""
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         by_system = sql.count_system_ranks(session, dataset_pk, actor.person_id)
         pairs = sql.count_pairs(session, dataset_pk)
         deepest = max((_find_deepest(ranks) or 0 for ranks in by_system.values()), default=0)
@@ -145,8 +141,7 @@ def list_pair_page(
     """
     if chosen.status is not None and chosen.status not in PAIR_STATUSES:
         raise ValidationError(f"status: expected one of {', '.join(PAIR_STATUSES)}, found {chosen.status!r}")
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         pair_pks, total = sql.list_pair_pks_of_page(
             session, dataset_pk, actor.person_id, chosen, start=start, most=min(most, MOST_PAGE)
         )
@@ -167,8 +162,7 @@ def show_pair(
     A pair that the lead may still judge has neither systems nor status. With `reveal` it has them, and the
     lead may no longer judge it.
     """
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         pair_pk = sql.find_pair(session, dataset_pk, pair)
         if pair_pk is None:
             raise NotFound(say("the pool has no pair {pair!r}", pair=pair))
@@ -191,8 +185,7 @@ def show_rounds(
     database: Database, actor: Actor, dataset: str
 ) -> tuple[tuple[PoolRound, ...], dict[int, RoundShare], tuple[LeftOutGroup, ...]]:
     """Return the rounds, their pairs by number, and their left-out candidates by rule. For leads."""
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         rounds = tuple(list_rounds(session, dataset_pk))
         shares = {share.number: share for share in sql.count_rounds(session, dataset_pk, actor.person_id)}
         return rounds, shares, tuple(sql.list_left_out_groups(session, dataset_pk))
@@ -209,8 +202,7 @@ def list_left_out_page(
     most: int = PAGE,
 ) -> LeftOutPage:
     """Return a part of the candidates that a round left out by a rule; none for an unknown round or rule. For leads."""
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         total = next(
             (
                 group.candidates
@@ -229,15 +221,8 @@ def list_left_out_page(
 
 def iterate_left_out(database: Database, actor: Actor, dataset: str) -> Iterator[LeftOutCandidate]:
     """Return all candidates that the rounds left out, for a file. For leads."""
-    with database.read() as session:
-        dataset_pk = _require_lead(session, actor, dataset)
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return iter(sql.list_every_left_out(session, dataset_pk))
-
-
-def _require_lead(session: Session, actor: Actor, dataset: str) -> int:
-    dataset_pk = key_of(find_dataset(session, dataset).pk)
-    require_role(session, actor, dataset_pk, "lead")
-    return dataset_pk
 
 
 def _read_pairs(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> list[PooledPair]:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import ConflictError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.pooling.duplicates.duplicate_records import (
     AcceptedDuplicates,
     DuplicateGroup,
@@ -42,7 +42,7 @@ from annotator.pooling.rounds.rounds_sql import add_round
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates, list_pair_pks
 from annotator.storage.tables.central import DatasetRow
 
@@ -75,10 +75,8 @@ def show_duplicates(
 
     With grades, they are recorded as `list_duplicates` does. Without, every grade is None.
     """
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        left_out, pairs, groups = _read_groups(session, key_of(row.pk))
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
+        left_out, pairs, groups = _read_groups(session, dataset_pk)
         keys = _list_keys(left_out, pairs)
         pair_pks = find_pair_pks(session, {key for named in keys.values() for key in named})
         to_judge = list_to_judge(session, actor.person_id, pair_pks.values())
@@ -118,9 +116,8 @@ def accept_duplicates(
     """
     lead_pk = require_person(actor)
     with database.read() if dry_run else database.write() as session:
-        row = find_dataset(session, dataset)
+        row = enter_dataset(session, actor, dataset, "lead")
         dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
         if not dry_run:
             lock_dataset(session, dataset_pk)
         left_out, _, groups = _read_groups(session, dataset_pk)

@@ -20,7 +20,7 @@ from annotator.domain.messages import say_n
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import find_training
 from annotator.labeling.submission_sql import find_stored, list_rubric_versions, list_text_hashes
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.pooling.proposals.first_grade import FirstGrade, read_first_grade
 from annotator.pooling.proposals.proposals_sql import (
     ExistingPair,
@@ -40,7 +40,7 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.judgments.open_pairs import make_open_pairs_request
 from annotator.storage.logs.disclosures import list_blind_pairs
-from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.pairs.pair_states import iterate_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.central import DatasetRow, DocumentRow, QueryRow
@@ -182,9 +182,7 @@ def search_documents(
 
 def read_document(database: Database, actor: Actor, dataset: str, *, doc_id: str) -> DocumentPreview:
     """Return a document of the dataset to read before it is proposed. For annotators."""
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "annotator")
+    with open_dataset(database, actor, dataset, "annotator") as (session, row, dataset_pk):
         document = _require_document(session, row, doc_id)
         read = read_excerpts(session, [key_of(document.pk)], characters=SHOWN_CHARACTERS)[0]
         return DocumentPreview(
@@ -195,7 +193,7 @@ def read_document(database: Database, actor: Actor, dataset: str, *, doc_id: str
             read.text,
             read.length,
             document.text_sha256,
-            find_rubric(session, key_of(row.pk)).version,
+            find_rubric(session, dataset_pk).version,
         )
 
 
@@ -251,15 +249,13 @@ def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentPr
 
     Pairs that the lead may still judge count as not judged.
     """
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        stored = list_stored_proposals(session, key_of(row.pk))
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
+        stored = list_stored_proposals(session, dataset_pk)
         if not stored:
             return DocumentProposals((), (), QueryGain(None, 0, 0, 0))
-        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
-        states = list(iterate_pair_states(session, key_of(row.pk), blind))
-        alone = list_only_proposed(session, key_of(row.pk), PROPOSED)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        states = list(iterate_pair_states(session, dataset_pk, blind))
+        alone = list_only_proposed(session, dataset_pk, PROPOSED)
     by_pair = {state.pair_pk: state for state in states}
     proposals = []
     for item in stored:
@@ -292,8 +288,7 @@ def _describe(doc_id: str, title: str, snippet: str, pair: ExistingPair | None) 
 def _require_query(
     session: Session, actor: Actor, dataset: str, query_id: str
 ) -> tuple[DatasetRow, QueryRow]:
-    row = find_dataset(session, dataset)
-    require_role(session, actor, key_of(row.pk), "annotator")
+    row = enter_dataset(session, actor, dataset, "annotator")
     query = find_query(session, key_of(row.pk), query_id)
     if query is None:
         raise NotFound(f"there is no query {query_id!r:.80} in this dataset")

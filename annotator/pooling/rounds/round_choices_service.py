@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.pooling.filters.filters_sql import sample_field_values
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pool import count_documents, list_queries, list_runs
 
 
@@ -23,9 +22,7 @@ class RoundChoices:
 
 def list_round_choices(database: Database, actor: Actor, dataset: str) -> RoundChoices:
     """Return the choices for a new round. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return RoundChoices(
             systems=tuple(sorted(list_runs(session, dataset_pk).values())),
             queries=len(list_queries(session, dataset_pk)),

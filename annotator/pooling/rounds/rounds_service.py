@@ -22,7 +22,7 @@ from annotator.domain.messages import join_first, say
 from annotator.domain.overlap import find_uniform_overlap
 from annotator.domain.people import Actor
 from annotator.labeling.my_work_service import compute_times
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.pooling.adaptive.records import UNJUDGED
 from annotator.pooling.filters.filters_sql import find_left_out
 from annotator.pooling.retrievers.options import check_options, describe_options
@@ -84,7 +84,7 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import want
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.disclosures import list_blind_pairs
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.pairs.pool import (
     PoolCandidate,
@@ -155,17 +155,15 @@ def make_round(
     """
     check_request(request)
     check_options(request.retrievers, request.retrieval)
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         gathered = _gather(session, row, request, progress)
-        pool = read_pool(session, key_of(row.pk))
-        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
-        grades = _read_grades(session, key_of(row.pk), gathered.pairs, pool, blind)
-        chosen = _choose(session, key_of(row.pk), request, gathered, pool, grades)
+        pool = read_pool(session, dataset_pk)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        grades = _read_grades(session, dataset_pk, gathered.pairs, pool, blind)
+        chosen = _choose(session, dataset_pk, request, gathered, pool, grades)
         if request.strategy == "stratified":
-            chosen = _combine_samples(session, key_of(row.pk), request, gathered, chosen, pool)
-        doc_ids = list_doc_ids(session, key_of(row.pk))
+            chosen = _combine_samples(session, dataset_pk, request, gathered, chosen, pool)
+        doc_ids = list_doc_ids(session, dataset_pk)
         judgments = _count_judgments(session, row, gathered, chosen, doc_ids)
     times = compute_times(database, actor, dataset)
     report = _report(dataset, request, gathered, chosen, dry_run=dry_run)
@@ -190,17 +188,13 @@ def make_round(
 
 def list_pool_rounds(database: Database, actor: Actor, dataset: str) -> list[PoolRound]:
     """Return the rounds of a dataset's pool by number. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return list_rounds(session, dataset_pk)
 
 
 def list_pair_probabilities(database: Database, actor: Actor, dataset: str) -> list[JudgedProbability]:
     """Return every settled pair of the pool with its inclusion probability. For leads."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         drawn = {(item.query_id, item.doc_id): item for item in list_probabilities(session, dataset_pk)}
         return [
             replace(drawn[state.query_id, state.doc_id], grade=state.settlement.grade)
@@ -428,10 +422,7 @@ def _store(
     which changes the probabilities of earlier ones. `waiting`: the counted unjudged pairs of budget rounds.
     Raises StateError if there are more now, because the same budget would be spent twice.
     """
-    with database.write() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk = key_of(row.pk)
-        require_role(session, actor, dataset_pk, "lead")
+    with open_dataset(database, actor, dataset, "lead", writing=True) as (session, row, dataset_pk):
         lock_dataset(session, dataset_pk)
         budgeted = request.strategy in BUDGETED
         if budgeted and sum(count_waiting(session, dataset_pk, BUDGETED).values()) > chosen.waiting:

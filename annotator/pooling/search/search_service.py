@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from annotator.domain.people import Actor
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.pooling.search.search_index import SearchKeeper
 from annotator.pooling.search.search_sql import SearchedTexts
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_dataset, key_of
 
 SEARCHES = SearchKeeper()  # one for the process: indexes in memory
 
@@ -30,9 +29,8 @@ def search_texts(
     database: Database, actor: Actor, dataset: str, text: str, *, limit: int, now: datetime
 ) -> SearchAnswer:
     """Search the dataset's documents. For annotators. The first search starts to build the index in the background."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "annotator")
+    with open_dataset(database, actor, dataset, "annotator") as (_, _, dataset_pk):
+        pass
     name = database.url.render_as_string(hide_password=True), dataset_pk
     ready, share = SEARCHES.find(name, SearchedTexts(database, dataset_pk), now=now)
     if ready is None:

@@ -18,7 +18,7 @@ from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.formats.relations import RelationLine, read_relation_lines
-from annotator.people.roles_service import require_role
+from annotator.people.roles_service import open_dataset
 from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
 from annotator.pooling.suggestions.suggestion_accuracy import measure_accuracy
@@ -45,7 +45,7 @@ from annotator.pooling.suggestions.suggestions_sql import (
 )
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.disclosures import find_pair_pks, list_blind_pairs, list_to_judge, note_seen
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_states import PairState, iterate_pair_states, list_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates, list_pair_pks, list_queries
 from annotator.storage.tables.central import DatasetRow
@@ -109,24 +109,20 @@ def suggest_from(
     """
     number = None
     for attempt in range(ATTEMPTS):
-        with database.read() as session:
-            row = find_dataset(session, dataset)
-            require_role(session, actor, key_of(row.pk), "lead")
-            documents = list_suggestable_documents(session, key_of(row.pk))
+        with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+            documents = list_suggestable_documents(session, dataset_pk)
             kept, unknown = check_relations(lines, followed, documents, source, skip_unknown=skip_unknown)
-            blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+            blind = list_blind_pairs(session, dataset_pk, actor.person_id)
             plan = _plan(session, row, kept, followed, documents, blind)
         counts = tuple(_count_rule(rule, plan) for rule in followed)
         if dry_run:
             break
-        with database.write() as session:
-            row = find_dataset(session, dataset)
-            require_role(session, actor, key_of(row.pk), "lead")
-            lock_dataset(session, key_of(row.pk))
+        with open_dataset(database, actor, dataset, "lead", writing=True) as (session, row, _):
+            lock_dataset(session, dataset_pk)
             if not _is_current(session, row, plan):
                 if attempt < ATTEMPTS - 1:
                     continue
-                blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+                blind = list_blind_pairs(session, dataset_pk, actor.person_id)
                 plan = _plan(session, row, kept, followed, documents, blind)
                 counts = tuple(_count_rule(rule, plan) for rule in followed)
             number = _store(session, row, plan, counts, made_by=actor.person_id, now=now)
@@ -175,10 +171,8 @@ def report_suggestions(database: Database, actor: Actor, dataset: str, *, now: d
     Pairs that the lead must still judge are hidden. The shown grades are recorded: the lead never judges
     those pairs again.
     """
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        stored = list_relation_suggestions(session, key_of(row.pk))
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+        stored = list_relation_suggestions(session, dataset_pk)
         states, starting = _read_suggested(session, row, stored.values())
         pairs_of_interest = {*states, *(pk for pk, _ in starting.values())}
         to_judge = list_to_judge(session, actor.person_id, pairs_of_interest)
