@@ -28,7 +28,6 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.logs.disclosures import add_seen, list_blind_pairs
 from annotator.storage.lookup import describe_rubric_row, find_rubric, key_of, to_rubric
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -228,6 +227,11 @@ def apply_settings(
     seen: Mapping[str, str],
 ) -> Dataset:
     """Do what `change_settings` does, in an open write transaction. `values`: as `read_setting` returns them."""
+    from annotator.storage.logs.disclosures import (
+        add_seen,
+        list_blind_pairs,
+    )  # most commands change no settings
+
     row = enter_dataset(session, actor, name, "lead")
     dataset_pk = key_of(row.pk)
     lock_dataset(session, dataset_pk)
