@@ -1,1 +1,1 @@
-"""A dataset as a whole: its settings, its rubric file, and what it is required to cover."""
+"""A dataset as a whole: settings, rubric file and required coverage."""

@@ -1,7 +1,7 @@
 """Archive a dataset, and unarchive it.
 
-An archived dataset leaves the lists. Nothing in it can be judged or changed: `storage/lookup.py` and `storage/database.py`
-refuse it in every write transaction. Its releases stay where they are, and its pages can still be read by leads.
+An archived dataset disappears from lists. Nothing in it can be judged or changed: `storage/lookup.py` and
+`storage/database.py` refuse it in every write transaction. Its releases stay, and leads can still read its pages.
 """
 
 from datetime import datetime
@@ -14,12 +14,12 @@ from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
 
 
 def archive_dataset(database: Database, actor: Actor, name: str, *, now: datetime) -> Dataset:
-    """Archive a dataset from now on; one that is archived stays as it is. For leads."""
+    """Archive a dataset. Does nothing if it is archived already. For leads."""
     return _set_archived(database, actor, name, archived=True, now=now)
 
 
 def unarchive_dataset(database: Database, actor: Actor, name: str, *, now: datetime) -> Dataset:
-    """Let the dataset be judged and changed again. For leads."""
+    """Allow judgments and changes again. For leads."""
     return _set_archived(database, actor, name, archived=False, now=now)
 
 

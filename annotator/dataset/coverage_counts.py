@@ -1,9 +1,9 @@
 """Compare a ground truth with its required coverage: the rows of the coverage table, in translatable sentences.
 
-Numbers are required as "at least", shares within a tolerance (or half a query, where a share of few queries is no whole
-number). Relevant means grade 1, 2 or 3; a query without graded documents counts as one without relevant documents. A query
-with an open disagreement is counted apart and neither meets nor misses a limit on what queries may lack. Figures come from
-`query_counts.py`, keys from `coverage_requirements.py`.
+A required number is a minimum. A share must lie within a tolerance (or half a query, if the share of few queries is not a
+whole number). Relevant means grade 1, 2 or 3. A query without graded documents counts as without relevant documents. A query
+with an open disagreement is counted separately: the limits on such queries ignore it. Figures come from `query_counts.py`,
+keys from `coverage_requirements.py`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ def show_counts(counts: Mapping[str, int]) -> str:
 
 
 def show_labels(counts: Counts, labels: list[str]) -> str:
-    """Return the named ones in their order, then the others, the most frequent first; all of them up to 20."""
+    """Return these labels with their counts, then the other labels by frequency. Shortens a long list."""
     parts = [join([label, show_number(match(counts, label))], " ") for label in labels]
     parts += [
         join([name_label(label), show_number(number)], " ")
@@ -88,7 +88,7 @@ ROWS_OF_DOCUMENTS = frozenset(
 
 
 def measure_coverage(facts: Iterable[QueryFacts], requirements: Requirements | None) -> Coverage:
-    """Return the coverage of these queries. `requirements`: as `read_requirements` gives them; None: figures only."""
+    """Measure the coverage of these queries. `requirements`: from `read_requirements`; None: figures only."""
     wanted = requirements or {}
     across_field = wanted.get("domains", {}).get("across_field")
     tally = tally_queries(facts, fields=list_fields(wanted), across_field=across_field)
@@ -104,12 +104,12 @@ def measure_coverage(facts: Iterable[QueryFacts], requirements: Requirements | N
 
 
 def list_fields(wanted: Requirements) -> tuple[str, ...]:
-    """Return the fields that the requirements name themselves."""
+    """Return the fields that the requirements name under `shares` and `per_category`."""
     return tuple(dict.fromkeys([*wanted.get("shares", {}), *wanted.get("per_category", {})]))
 
 
 def find_size_tier(queries: int) -> int | None:
-    """Return the largest size (30, 100, 500) that so many queries reach; None below the smallest."""
+    """Return the largest size (30, 100, 500) that this number of queries reaches; None below 30."""
     return max((tier for tier in SIZE_TIERS if queries >= tier), default=None)
 
 
@@ -366,9 +366,9 @@ def _describe_range(limits: tuple[int, int | None]) -> str:
 
 
 def _choose_total(ranges: Any, queries: int) -> tuple[int, int | None] | None:
-    """Return the range for a total.
+    """Return the required range of a total.
 
-    For a number of queries between two sizes it reaches from the least of the smaller to the most of the larger.
+    Between two sizes it goes from the minimum of the smaller size to the maximum of the larger size.
     """
     if not isinstance(ranges, Mapping):
         return _choose_range(ranges, queries)
@@ -378,7 +378,7 @@ def _choose_total(ranges: Any, queries: int) -> tuple[int, int | None] | None:
 
 
 def _choose_range(ranges: Any, queries: int) -> tuple[int, int | None] | None:
-    """Return the range for this size: of the largest size that is reached, below the smallest that one's."""
+    """Return the range of the largest size reached; below the smallest size, the range of the smallest."""
     if ranges is None:
         return None
     if isinstance(ranges, Mapping):

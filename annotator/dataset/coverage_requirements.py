@@ -1,7 +1,7 @@
-"""Reads what a dataset is required to hold: a small YAML whose every key stands in KEYS, with what it takes and means.
+"""Read the required coverage of a dataset from a small YAML file. KEYS lists its keys, their values and meanings.
 
-Comes before any counting (`coverage_counts.py`). Refused, each with its line: a key that is not known, a number that
-is none, shares that are not 100 % together, and the ways in which a YAML file is unsafe.
+Refuses, with the line: unknown keys, invalid numbers, shares that do not add up to 100 %, and unsafe YAML.
+`coverage_counts.py` counts afterwards.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ Read = Callable[[Any, Location, TreeProblems], Any]
 
 @dataclass(frozen=True, slots=True)
 class RequirementKey:
-    """One key of a requirements file: `read(value, place, problems)` gives what is stored."""
+    """A key of a requirements file. `read(value, location, problems)` returns the value to store."""
 
     name: str
     takes: str
@@ -147,7 +147,7 @@ def _range(value: Any, location: Location, problems: TreeProblems) -> list[int |
 
 
 def _ranges(value: Any, location: Location, problems: TreeProblems) -> Any:
-    """Return one range for all sizes, or one for each."""
+    """Return [least, most] for all sizes, or {size: [least, most]}."""
     if isinstance(value, list):
         return _range(value, location, problems)
     if not isinstance(value, dict) or not value:

@@ -1,7 +1,7 @@
-"""A ground truth against what it is required to hold: requirements read, coverage measured.
+"""Check ground-truth files, read requirements and measure coverage.
 
-Stands beside the walk: `annotator check`, the release gate `coverage` and the lead's overview all ask here, so
-that they cannot differ. What counts how is `coverage_counts.py`; the keys of a requirements file are `coverage_requirements.py`.
+`annotator check`, the release gate `coverage` and the lead's overview all use these functions, so their numbers agree.
+`coverage_counts.py` has the rules of counting, `coverage_requirements.py` the keys of a requirements file.
 """
 
 from collections import Counter, defaultdict
@@ -44,7 +44,7 @@ _FOLDER = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, slots=True)
 class DifferingDocument:
-    """A document of a query that the annotators in a file grade differently. `settled`: the file's own grade, if any."""
+    """A document that a file's annotators grade differently. `settled`: its settled grade in the file, if any."""
 
     query_id: str
     doc_id: str
@@ -54,17 +54,18 @@ class DifferingDocument:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """The result of `annotator check`. Without a valid file there are problems, no counts and no coverage.
+    """The result of `annotator check`. An invalid file has problems, but no counts and no coverage.
 
-    `problems`: all of them, by line. `wrong_counts`: counts that the file states wrongly, which leaves it valid.
-    `hint`: what would help with the problems. `mapped_grades`: how often each value of `--map-grades` occurs.
-    `agreement`: of the annotators whose own grades the file holds; `differing`: the documents on which they differ;
-    `unrateable`: how many documents each of them could not rate.
-    `repeated_texts`: query texts that a file without ids has more than once, with their numbers in the file.
-    `mixed_annotators`: whether one column has grades of several people, so that agreement cannot be measured.
-    `missing_documents`: graded documents that the file's own documents lack. `empty_lists`: queries without a relevant document, at which the evaluator of the format stops.
-    `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file has no grades of its own ("all=1" unless
-    another is given: every listed document counts as relevant).
+    `problems`: sorted by line. `hint`: how to solve them. `wrong_counts`: wrong counts in the file; it is still valid.
+    `mapped_grades`: {value of `--map-grades`: occurrences}. `repeated_texts`: repeated query texts of a file without ids,
+    with their numbers in the file.
+    `agreement`: between annotators, if the file has their grades. `differing`: the documents on which they differ.
+    `unrateable`: {annotator: documents they could not rate}. `mixed_annotators`: one column holds grades of several
+    people, so agreement cannot be measured.
+    `missing_documents`: graded documents without a document in the file. `empty_lists`: queries without relevant
+    documents, on which the evaluator of the format stops.
+    `by_grade`: number of qrels by grade. `grades_by`: the rule that gave the grades, if the file has none. Default "all=1":
+    every listed document is relevant.
     """
 
     file: str
@@ -97,10 +98,10 @@ def check_file(
     requirements: Mapping[str, Any] | None = None,
     report_progress: Callable[[str], None] = lambda _: None,
 ) -> CheckReport:
-    """Hold a ground-truth file to its format's reader and JSON Schema, and measure what it covers.
+    """Check a ground-truth file with its format's reader and JSON Schema, and measure its coverage.
 
-    `grades_by`: see `formats.registry.read_truth`. What is wrong with the file is in the report, every problem once;
-    what is wrong with the request (a format that is not known, grades that nobody gave) is a ValidationError.
+    `grades_by`: see `formats.registry.read_truth`. The report lists the file's problems, each once. Raises ValidationError
+    for a wrong request: an unknown format, or missing grades.
     """
     file_format = find_format(format_name) if format_name is not None else _detect(source)
     if file_format is None:
@@ -147,7 +148,7 @@ def check_file(
 
 
 def _measure_annotators(truth: GroundTruth) -> MeasuredAgreement | None:
-    """Return the agreement of the annotators whose grades the file holds; None where it holds none."""
+    """Return the agreement between the annotators in the file; None without their grades."""
     given = list(_list_own_grades(truth))
     if not given:
         return None
@@ -158,10 +159,7 @@ def _measure_annotators(truth: GroundTruth) -> MeasuredAgreement | None:
 
 
 def _list_own_grades(truth: GroundTruth) -> Iterator[tuple[str, str, str, int]]:
-    """Yield (query_id, doc_id, annotator, grade) of every annotator's own grade.
-
-    Also those on documents without a settled grade.
-    """
+    """Yield (query_id, doc_id, annotator, grade) for every annotator's grade, also on unsettled documents."""
     for qrel in truth.qrels:
         for name, grade in qrel.annotator_grades:
             yield qrel.query_id, qrel.doc_id, name, grade
@@ -218,9 +216,9 @@ def _describe_unknown_format(source: InputSource) -> FormatError:
 
 
 def read_requirements(name: str) -> dict[str, Any]:
-    """Return the requirements of a template (nablarch, law) or of a YAML file, as plain JSON values.
+    """Return the requirements of a template (nablarch, law) or a YAML file, as plain JSON values.
 
-    ValidationError when there is no such file; BadInput with every bad line of it.
+    Raises ValidationError if the file does not exist, BadInput with every bad line.
     """
     path = _FOLDER / f"{name}.yaml" if name in TEMPLATES else Path(name)
     if not path.exists():
@@ -231,9 +229,9 @@ def read_requirements(name: str) -> dict[str, Any]:
 
 
 def list_facts(truth: GroundTruth) -> Iterator[QueryFacts]:
-    """Yield the queries of a file with how many documents each has at each grade; a grade above 3 counts as 3.
+    """Yield the queries of a file with their number of documents per grade. Grades above 3 count as 3.
 
-    Disputed is one with a document that the file's annotators judge differently and the file does not settle.
+    A query is disputed if annotators grade one of its documents differently and the file has no settled grade for it.
     """
     counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     for qrel in truth.qrels:
@@ -260,7 +258,7 @@ def _list_queries_with_disagreements(truth: GroundTruth) -> set[str]:
 def measure_dataset_coverage(
     settled: PairSettlements, queries: Mapping[int, Query], requirements: Mapping[str, Any] | None
 ) -> Coverage:
-    """Return the coverage of a dataset's settled pairs against its requirements, over all of its queries, by query_pk."""
+    """Compare the settled pairs of all queries with the dataset's requirements. `queries`: by query_pk."""
     counts, disputed = count_grades_by_query(settled), list_open_queries(settled)
     facts = (
         QueryFacts(query, counts.get(query_pk, NO_GRADES), query_pk in disputed)

@@ -1,8 +1,8 @@
-"""Write everything of a dataset into one zip, piece by piece: a JSONL file for each table, then a manifest with checksums.
+"""Write a whole dataset into one zip, in pieces: a JSONL file per table, then a manifest with checksums.
 
-For leads and admins. It holds every grade with names, but no password and no session; so whoever gets it has seen all pairs and is
-handed none of them any more. Memory stays bounded, whatever the size.
-`restore_service.py` reads it back. The releases are in it as the database records them; their folders are not.
+For leads and admins. The zip holds every grade with names, but no passwords and no sessions. An exporter counts as having seen
+all pairs, and gets none of them to judge any more. Memory is bounded for any size. `restore_service.py` reads the zip. It holds
+the database rows of releases, not their folders.
 """
 
 import hashlib
@@ -33,9 +33,9 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip can name
 
 
 def export_dataset(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Iterator[bytes]:
-    """Check the role, note the export in the audit log, and return the zip in pieces. For leads, also of archived datasets.
+    """Note the export in the audit log, and return the zip in pieces. For leads, also of archived datasets.
 
-    Everything is of one moment. Whoever stops reading gets a zip without its end, which nothing opens.
+    All data come from one read transaction. A zip that is not read to its end cannot be opened.
     """
     with open_dataset(database, actor, dataset, "lead", writing=True, archived_too=True) as (
         session,

@@ -1,7 +1,7 @@
-"""List the tables of a dataset's export, which rows of them belong to the dataset, and which columns name rows of other tables.
+"""List the tables of a dataset's export, select the dataset's rows, and find columns that name other rows.
 
-Follows the foreign keys of the tables, so that a new table is exported by itself. Not exported: credentials, sessions, who
-holds a pair at this moment, what a person has read, what is derived, and the installation's audit log. `REFERENCES` has the columns that name rows without a foreign key.
+Follows foreign keys, so a new table is exported automatically. `REFERENCES` has the columns that name rows without a foreign
+key. Not exported: credentials, sessions, current leases, reading positions, derived rows, and the installation's audit log.
 """
 
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ _PARENTS = ("dataset", "pair", "query", "document", "run", "release", "pool_roun
 
 
 def list_tables() -> list[Table]:
-    """Return the exported tables, each after those that it names, `person` and `dataset` first."""
+    """Return the exported tables: `person` and `dataset` first, and each table after the tables it names."""
     tables = SQLModel.metadata.sorted_tables
     first = [DatasetRow.__tablename__, PERSON]
     named = {table.name: table for table in tables}
@@ -80,7 +80,7 @@ def list_columns(table: Table) -> list[Column[object]]:
 
 
 def find_reference(table: Table, column: Column[object]) -> str | None:
-    """Return the table whose rows a column names by their key; None for other columns. `pk` names its own row."""
+    """Return the table that a key column points to; None for other columns. `pk` points to its own table."""
     if (table.name, column.name) in REFERENCES:
         return REFERENCES[table.name, column.name]
     if column.name == "pk":
@@ -89,7 +89,7 @@ def find_reference(table: Table, column: Column[object]) -> str | None:
 
 
 def has_number(table: Table) -> bool:
-    """Return whether the rows have a number of their own, which a restore gives anew."""
+    """Return whether the table has its own number `pk`. A restore assigns new numbers."""
     return "pk" in table.columns and isinstance(table.columns["pk"].type, Integer)
 
 
@@ -139,7 +139,7 @@ def list_pair_pks(session: Session, dataset_pk: int) -> list[int]:
 
 
 def find_highest(session: Session, table: Table) -> int:
-    """Return the highest number of a table's rows; 0 without any. Numbers of releases that are being recorded are in use."""
+    """Return the highest number of a table's rows, or 0. Includes releases that are being recorded."""
     highest = session.scalar(select(func.max(table.columns["pk"]))) or 0
     if table.name != ReleaseRow.__tablename__:
         return highest

@@ -13,9 +13,9 @@ _FOLDER = Path(__file__).parent / "grade_templates"
 
 
 def read_grade_template(name: str) -> Rubric:
-    """Return the grades and guideline of a template in every language of the pages; the authoritative one is English.
+    """Return a template's grades and guideline in every language of the pages. English is authoritative.
 
-    ValidationError names the templates there are.
+    Raises ValidationError with the known names.
     """
     if name not in GRADE_TEMPLATES:
         names = ", ".join(GRADE_TEMPLATES)

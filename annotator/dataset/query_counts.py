@@ -1,11 +1,11 @@
-"""Count a ground truth query by query, as a stream: documents, fields and words, for the coverage table.
+"""Count documents, fields and words of a ground truth for the coverage table, one query at a time.
 
-Values count as written; `match` finds a required label ignoring case, white space, `-` and `_` (`cross-law` is `cross_law`).
-Words are counted without a dictionary, the same on every machine. White space separates; a piece with Hangul is one word, the
-eojeol (`도시계획을`); elsewhere each run of kanji, katakana or hiragana is one and so is what is between them (`Webサービスの構成` is
-Web, サービス, の, 構成), about as a morphological analyser finds; other letters with their punctuation are one
-(`nablarch.fw.handler.RetryHandler`). A piece without letter or digit (`–`, 🔎) is none. Other languages without spaces (Thai,
-Khmer) are counted too low.
+Values count as written. `match` finds a required label and ignores case, white space, `-` and `_` (`cross-law` is `cross_law`).
+Words are counted without a dictionary, so every machine gets the same count. White space separates pieces. A piece with
+Hangul is one word, the eojeol (`도시계획을`). Elsewhere each run of kanji, katakana or hiragana is a word, and each other run of
+letters with its punctuation (`nablarch.fw.handler.RetryHandler`): `Webサービスの構成` is Web, サービス, の, 構成, close to a
+morphological analyser. A piece without letter or digit (`–`, 🔎) is no word. Counts are too low for other languages without
+spaces (Thai, Khmer).
 """
 
 import re
@@ -68,12 +68,11 @@ Counts = Counter[str | None]
 
 @dataclass(slots=True)
 class QueryTally:
-    """Counts over all queries. `None` as a label: the query does not say.
+    """Counts over all queries. The label None: the query has no value.
 
-    `by_field`, `by_field_and_category`: of the further fields that were asked for. `across`, `domains_within`: the queries
-    that a field of their own marks as across domains, and the domains of the others.
-    `relevant` lists the number of relevant documents of each query; the `without_…` and `one_…` lists hold
-    query ids, in order, also of `disputed` queries, of which that is not yet known.
+    `by_field`, `by_field_and_category`: counts of the requested further fields. `across`: queries marked as across
+    domains; `domains_within`: domains of the other queries. `relevant`: number of relevant documents per query. The
+    `without_…` and `one_…` lists hold query ids in order, including `disputed` queries, where the answer is still open.
     """
 
     queries: int = 0
@@ -102,8 +101,9 @@ class QueryTally:
 def tally_queries(
     facts: Iterable[QueryFacts], *, fields: Iterable[str] = (), across_field: str | None = None
 ) -> QueryTally:
-    """Count everything in one pass. `fields`: further ones to count by; `across_field`: the field that marks a query as
-    across domains."""
+    """Count everything in one pass. `fields`: further fields to count.
+
+    `across_field`: the field that marks a query as across domains."""
     tally, names = QueryTally(), tuple(dict.fromkeys(fields))
     for fact in facts:
         _count_query(tally, fact)
@@ -187,7 +187,7 @@ def match(counts: Mapping[str | None, int], label: str) -> int:
 
 
 def count_others(counts: Mapping[str | None, int], labels: Iterable[str]) -> dict[str | None, int]:
-    """Return those whose label is none of these; most frequent first."""
+    """Return the counts of all other labels, most frequent first."""
     folded_labels = {_fold(label) for label in labels}
     others = {
         present: number

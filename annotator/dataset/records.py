@@ -1,7 +1,4 @@
-"""Records of what a ground truth covers and of what it is required to cover, shared by files, gates and pages.
-
-`annotator/dataset/` counts; the requirements are a small YAML file of the dataset's own.
-"""
+"""Records of required and measured coverage, shared by files, gates and pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,9 +11,9 @@ ByGrade = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class QueryFacts:
-    """A query, and how many of its documents are settled at each grade 0, 1, 2, 3.
+    """A query with its number of settled documents per grade 0, 1, 2, 3.
 
-    `disputed`: a lead's decision on another of its documents is open, so what it lacks is not yet known.
+    `disputed`: another of its documents waits for a lead's decision, so the counts can still change.
     """
 
     query: Query
@@ -26,9 +23,9 @@ class QueryFacts:
 
 @dataclass(frozen=True, slots=True)
 class CoverageRow:
-    """One line of the coverage table: what is required, what was found.
+    """A row of the coverage table: required and measured value.
 
-    `met` is None where nothing is required: then `required` is empty and the row is only a figure.
+    Without a requirement `required` is empty and `met` is None.
     """
 
     name: str
@@ -39,9 +36,9 @@ class CoverageRow:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The table of requirements. `required` counts the rows that require something, `met` those of them that are met.
+    """The coverage table. `required`: number of rows with a requirement; `met`: number of these that are met.
 
-    `figures` holds the same numbers for programs: counts by category, language, length and so on.
+    `figures`: the same numbers for programs, as counts by category, language, length and so on.
     """
 
     rows: tuple[CoverageRow, ...] = ()

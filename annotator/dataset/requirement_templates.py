@@ -1,6 +1,6 @@
-"""Name the ready requirements on what a dataset must cover; `coverage_service.read_requirements` reads them.
+"""Names of the coverage requirements that come with the program.
 
-Apart from the readers of files: most commands and pages know these names only.
+In a module of its own, because most commands and pages need the names only, without the file readers.
 """
 
 TEMPLATES: tuple[str, ...] = ("nablarch", "law")

@@ -1,9 +1,9 @@
-"""Reads a rubric from YAML: title, guideline (Markdown) and the definitions of the grades 0-3, in one or more languages.
+"""Read a rubric from YAML: title, guideline (Markdown) and definitions of grades 0-3, in one or more languages.
 
-The entries at the top are the authoritative ones; `language` names theirs. `translations` has the same entries under the tag of
-each other language. Refuses, with the line, a file without exactly the four grades (also in a translation), with a grade that
-has no name or definition, with an unknown language, with translations of a language that is not named, and whatever
-`formats/syntax/yaml_text.py` refuses: tags, a key twice, nesting deeper than 50, several documents.
+The entries at the top are authoritative; `language` is their language. `translations` has the same entries under the tag of
+each other language. Refuses, with the line: any grades except exactly 0-3 (also in a translation), a grade without name or
+definition, an unknown language, translations without `language`, and unsafe YAML (`formats/syntax/yaml_text.py`): tags,
+repeated keys, nesting deeper than 50, several documents.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ def read_rubric(data: bytes, path: str) -> Rubric:
 
 
 def _check_translations(given: Any, language: str, problems: TreeProblems) -> dict[str, Any]:
-    """Note what is wrong with the languages and each translation. Return the translations by tag."""
+    """Add the problems of the languages and translations. Return {tag: translation}."""
     translations = {} if is_nothing(given) else problems.mapping(given, ("translations",))
     if language and language not in LANGUAGES:
         problems.add(("language",), _KNOWN, language)
@@ -59,7 +59,7 @@ def _check_translations(given: Any, language: str, problems: TreeProblems) -> di
 
 
 def _check_texts(entries: dict[str, Any], location: Location, problems: TreeProblems) -> None:
-    """Note what is wrong with the grades, the guideline and the title in one language."""
+    """Add the problems of grades, guideline and title in one language."""
     before = len(problems.errors)
     grades = problems.list(entries.get("grades"), (*location, "grades"))
     for index, entry in enumerate(grades):

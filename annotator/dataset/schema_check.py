@@ -1,7 +1,7 @@
-"""Validate a file against its format's JSON Schema, and say for each bad place what was expected and found.
+"""Validate a file with its format's JSON Schema. Each problem names the location, expected and found value.
 
-`annotator check` runs the format's reader first, then this. Only whole JSON and YAML files have a schema; the reader of JSONL
-lines checks the same. An unquoted YAML scalar counts both as its number or null and as its text.
+`annotator check` runs the format's reader first. Only JSON and YAML files have a schema; the reader checks JSONL lines itself.
+An unquoted YAML scalar may be its number (or null) or its text.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,9 +35,9 @@ def has_schema(file_format: Format) -> bool:
 
 
 def list_schema_problems(source: InputSource, file_format: Format) -> list[FormatError]:
-    """Return every place that is not as the schema says, in the order of the file; empty where there is no such schema.
+    """Return every violation of the schema in the order of the file; empty for a format without schema.
 
-    A file that is no JSON or YAML at all has none here, nor has what is no good JSON or YAML: its reader says so.
+    Also empty for invalid JSON or YAML, which the reader reports.
     """
     if file_format.schema is None or not has_schema(file_format):
         return []
@@ -84,7 +84,6 @@ def _look_up(value: Any, location: Location) -> Any:
 
 
 def _describe_rule(error: Any) -> str:
-    """Return what a rule of a schema asks for, in words."""
     rule, value, schema = error.validator, error.validator_value, error.schema
     kinds = [value] if isinstance(value, str) else value
     if rule == "type":
@@ -106,10 +105,10 @@ def _describe_rule(error: Any) -> str:
 def join_problems(
     reader_problems: Iterable[FormatError], by_schema: Iterable[FormatError]
 ) -> tuple[FormatError, ...]:
-    """Return the problems of both lists, by line, each once.
+    """Return the problems of both lists, sorted by line, each once.
 
-    A problem of the schema is left out if the reader has one at the same location, or, for an item that a list has twice,
-    at an item of that list.
+    Leaves out a schema problem if the reader has a problem at the same location. Leaves out a repeated list item if the
+    reader has a problem with an item of that list.
     """
     first = list(reader_problems)
     named = {(problem.path, problem.line, split_location(problem)[0]) for problem in first}
@@ -124,6 +123,6 @@ def join_problems(
 
 
 def split_location(problem: FormatError) -> tuple[str | None, str]:
-    """Return the place within the file (`queries[3].id`) and what was expected there; None where no place is named."""
+    """Return (location such as `queries[3].id`, expected value). The location is None if the problem names none."""
     location, mark, expected = problem.expected.rpartition(" to be ")
     return (location, expected) if mark else (None, problem.expected)

@@ -1,7 +1,7 @@
-"""Keep to which hosts a dataset's queries may be sent (`annotator import run --from`), and who allowed it.
+"""Store the hosts to which a dataset's queries may be sent (`annotator import run --from`).
 
-The list is a column of the dataset that no record of it holds, since annotators may read those. Only a lead's change of settings
-(`dataset/service.py`) sets it, here, together with the entry of the audit log that says who allowed what and when.
+`Dataset` records leave this column out, because annotators may read them. Only a lead's change of settings
+(`dataset/service.py`) changes the list, together with its audit log entry.
 """
 
 from datetime import datetime
@@ -19,18 +19,18 @@ from annotator.storage.tables.central import DatasetRow
 
 
 def show_search_hosts(database: Database, actor: Actor, dataset: str) -> tuple[str, ...]:
-    """Return the hosts that a dataset's queries may be sent to, each as HOST or HOST:PORT. For leads."""
+    """Return the hosts that may receive the dataset's queries, as HOST or HOST:PORT. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return read_search_hosts(session, dataset_pk)
 
 
 def read_operator_hosts(text: str) -> tuple[str, ...]:
-    """Return the hosts in ANNOTATOR_SEARCH_HOSTS, which is written as a dataset's setting. ValidationError if it cannot be read."""
+    """Return the hosts in ANNOTATOR_SEARCH_HOSTS, in the syntax of the dataset setting. Raises ValidationError."""
     return tuple(read_setting(SEARCH_HOSTS, text) or ())
 
 
 def read_search_hosts(session: Session, dataset_pk: int) -> tuple[str, ...]:
-    """Return the hosts that a dataset's queries may be sent to. The caller has checked the role."""
+    """Return the hosts that may receive the dataset's queries. The caller has checked the role."""
     return tuple(
         session.scalar(select(col(DatasetRow.search_hosts)).where(col(DatasetRow.pk) == dataset_pk)) or ()
     )
@@ -39,7 +39,7 @@ def read_search_hosts(session: Session, dataset_pk: int) -> tuple[str, ...]:
 def allow_search_hosts(
     session: Session, dataset_pk: int, actor: Actor, hosts: list[str] | None, *, now: datetime
 ) -> None:
-    """Allow these hosts and no others, in the transaction of a change of settings whose role is checked."""
+    """Replace the list of allowed hosts and note it in the audit log. The caller has checked the role."""
     before = list(read_search_hosts(session, dataset_pk)) or None
     if before != hosts:
         event = AuditEvent(

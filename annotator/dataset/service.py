@@ -1,7 +1,6 @@
 """Manage datasets as a whole: create them, list and show them, change their settings, read their rubric.
 
-Everything else happens inside a dataset. Refuses a name that cannot be a folder name (releases are written to
-exports/<dataset>/…).
+A name must be a valid folder name, because releases are written to exports/<dataset>/….
 """
 
 import re
@@ -46,7 +45,7 @@ NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 class Dataset:
     """A dataset with its settings, except `search_hosts` (`search_hosts_service.py`).
 
-    `overlap_share`: {"share", "overlap"}; `requirements`: as `coverage_service.read_requirements` gives them.
+    `overlap_share`: {"share", "overlap"}; `requirements`: as `coverage_service.read_requirements` returns them.
     """
 
     name: str
@@ -111,9 +110,9 @@ def create_dataset(
     requirements: Mapping[str, Any] | None = None,
     secret: str | None = None,
 ) -> Dataset:
-    """Make a new, empty dataset with version 1 of its rubric. ConflictError when the name is taken.
+    """Make an empty dataset with version 1 of its rubric. Raises ConflictError if the name is taken.
 
-    `requirements`: those of a file that the caller has read. `secret`: of its draws; None for a random one.
+    `requirements`: read from a file by the caller. `secret`: of random draws; None: a random secret.
     """
     from annotator.guideline.service import check_new_rubric  # only where it is needed
 
@@ -137,12 +136,12 @@ def create_dataset(
 
 
 def make_secret() -> str:
-    """Return a secret for the draws of a dataset: 256 random bits."""
+    """Return 256 random bits as hex, for the draws of a dataset."""
     return secrets.token_hex(32)
 
 
 def check_dataset_name(name: str) -> None:
-    """Raise ValidationError unless this can be a dataset's name, which is also that of a folder."""
+    """Raise ValidationError unless this can be the name of a dataset and its folder."""
     if not NAME.fullmatch(name) or name.endswith("."):
         raise ValidationError(
             say(
@@ -153,7 +152,7 @@ def check_dataset_name(name: str) -> None:
 
 
 def require_free_name(session: Session, name: str) -> None:
-    """Raise ConflictError if a dataset has this name, in any case: a folder of releases has room for one of them."""
+    """Raise ConflictError if a dataset has this name. Ignores case, as some file systems do."""
     if session.scalars(select(DatasetRow).where(func.lower(col(DatasetRow.name)) == name.lower())).first():
         raise ConflictError(say("there is a dataset named {name!r} already", name=name))
 
@@ -196,13 +195,12 @@ def change_settings(
     requirements: Mapping[str, Any] | None = None,
     seen: Mapping[str, str] | None = None,
 ) -> Dataset:
-    """Set each KEY to the VALUE as typed. ValidationError for an unknown key or value; then nothing changes.
-    Where the overlap, its rules or the seed change, what each pair lacks is counted anew in the same transaction. Every
-    change is noted in the audit log. Pairs that a lead could still judge and that lack nothing because of the change are
-    recorded as seen by this lead.
+    """Set each KEY to the typed VALUE, and note it in the audit log. All or nothing.
 
-    `requirements`: those of a file that the caller has read, which a typed value never names. `seen`: values by key, as typed,
-    that the person saw before changing them; ConflictError if somebody else has changed one of them since.
+    A change of the overlap, its rules or the seed also updates the missing judgments of every pair. Pairs that
+    a lead could still judge and that are complete after the change are recorded as seen by this lead.
+    `requirements`: read from a file by the caller; typed values cannot name a file. `seen`: {key: value} that the person saw
+    before the change. Raises ValidationError for an unknown key or value, ConflictError if a seen value has changed.
     """
     values = read_changes(changes, requirements)
     with database.write() as session:
@@ -210,7 +208,7 @@ def change_settings(
 
 
 def read_changes(changes: Mapping[str, str], requirements: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the new values by setting. `requirements`: those of a file that the caller has read."""
+    """Return {setting: new value}. `requirements`: read from a file by the caller."""
     values = {key: read_setting(key, text) for key, text in changes.items()}
     if requirements is not None:
         values["requirements"] = dict(requirements)
@@ -257,7 +255,7 @@ def apply_settings(
 
 
 def write_settings(dataset: Dataset, search_hosts: Sequence[str] = ()) -> dict[str, str]:
-    """Return every setting of a dataset by its name, as it could be typed; `requirements` as JSON."""
+    """Return {setting: text that a user could type}; `requirements` as JSON."""
     values = {
         **{setting.name: getattr(dataset, setting.name, None) for setting in SETTINGS},
         SEARCH_HOSTS: search_hosts,
@@ -266,7 +264,7 @@ def write_settings(dataset: Dataset, search_hosts: Sequence[str] = ()) -> dict[s
 
 
 def make_default_dataset(name: str, *, now: datetime) -> Dataset:
-    """Return a dataset with the default of every setting. It is stored nowhere."""
+    """Return a dataset with the default of every setting, without storing it."""
     return _record(DatasetRow.model_validate({"name": name, "title": name, "created_at": now}))
 
 
@@ -282,7 +280,7 @@ def _require_unchanged(present: Mapping[str, str], seen: Mapping[str, str]) -> N
 
 
 def read_current_rubric(database: Database, actor: Actor, name: str) -> tuple[int, Rubric]:
-    """Return the version in force and its content, in every language."""
+    """Return (number, rubric) of the current version, in every language."""
     with open_dataset(database, actor, name, "annotator") as (session, _, dataset_pk):
         rubric = find_rubric(session, dataset_pk)
         return rubric.version, to_rubric(rubric)
@@ -310,7 +308,7 @@ def _record(row: DatasetRow) -> Dataset:
 
 
 def _set_values(row: DatasetRow, values: Mapping[str, Any]) -> None:
-    """Set the columns of a dataset. Overlap rules go together into one column and are checked as a whole."""
+    """Set the columns of a dataset. The overlap rules share one column and are checked together."""
     rules = dict(row.overlap_rules or {})
     for name, value in values.items():
         if name in RULES:
@@ -321,7 +319,7 @@ def _set_values(row: DatasetRow, values: Mapping[str, Any]) -> None:
 
 
 def _read_overlap_settings(dataset: Dataset) -> tuple[Any, ...]:
-    """Return what `pair.wanted` and the further judgment follow from."""
+    """Return the settings that decide how many judgments a pair needs."""
     return dataset.overlap, dataset.overlap_rules, dataset.seed
 
 
@@ -341,9 +339,9 @@ def _to_json(value: Any) -> Any:
 
 
 def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Dataset) -> None:
-    """Raise ValidationError for an overlap rule of a category that no query has, and StateError for another seed.
+    """Raise ValidationError for an overlap of an unknown category, StateError for a seed that cannot change any more.
 
-    Another seed would draw another share of pairs, some of which are judged.
+    A new seed would draw other pairs for `overlap_share`, although pairs are judged already.
     """
     there = set(
         session.scalars(

@@ -1,7 +1,4 @@
-"""Define the settings of a dataset: their names, what they accept, what they mean.
-
-One table for CLI, pages and checks.
-"""
+"""Define the settings of a dataset: names, accepted values and meanings, for CLI, pages and checks."""
 
 import json
 import re
@@ -29,8 +26,8 @@ _LANGUAGE_TAG = re.compile(
     r"(-[a-wyz0-9](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?",
     re.ASCII | re.IGNORECASE,
 )
-"""The form of a tag of BCP 47 (RFC 5646, section 2.1), without the grandfathered ones and names of 4 to 8 letters, which no
-language has."""
+"""A language tag of BCP 47 (RFC 5646, section 2.1), without grandfathered tags and primary subtags of 4 to 8 letters, which are
+unused."""
 RULES: Mapping[str, str] = {
     "overlap_by_category": "category",
     "overlap_share": "share",
@@ -70,7 +67,6 @@ def _number(low: float, high: float) -> Callable[[str], float]:
 
 
 def _text(value: str) -> str:
-    """Return a line of text, as papers and files carry it."""
     text = value.strip()
     if len(text) > MOST_TEXT or any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
         raise ValueError(value)
@@ -78,7 +74,6 @@ def _text(value: str) -> str:
 
 
 def _language(text: str) -> str | None:
-    """Return a language tag as typed, without the spaces around it; None if there is none."""
     tag = text.strip()
     if tag and not _LANGUAGE_TAG.fullmatch(tag):
         raise ValueError(text)
@@ -159,7 +154,7 @@ def _hosts(text: str) -> list[str]:
 
 
 def _requirements(text: str) -> dict[str, Any] | None:
-    """Return the requirements of a template; None for "none". `change_settings` reads those of a file."""
+    """Return the requirements of a template; None for "none". The callers of `change_settings` read files."""
     if text.lower() in (NONE, ""):
         return None
     if text not in TEMPLATES:
@@ -204,7 +199,7 @@ SETTINGS: tuple[DatasetSetting, ...] = (
 
 
 def read_setting(name: str, text: str) -> Any:
-    """Return the value of one `KEY=VALUE`; ValidationError names what was expected."""
+    """Return the value of one `KEY=VALUE`. Raises ValidationError with the expected values."""
     for setting in SETTINGS:
         if setting.name == name:
             check_text(name, text, empty=None)
@@ -224,7 +219,7 @@ def read_setting(name: str, text: str) -> Any:
 
 
 def write_setting(name: str, value: Any) -> str:
-    """Return the value as it could be typed."""
+    """Return the text that `read_setting` reads as this value."""
     if value is None:
         return {"language": "", "discuss_from": OFF}.get(name, NONE)
     if name == "overlap_by_category":

@@ -1,6 +1,6 @@
 """Compare two texts line by line and word by word, and two versions of a rubric.
 
-Bounded in time and size: of large texts only the beginning of the changes is returned, and `cut` says that there is more.
+Time and size are bounded. For large texts only the first changes are returned, with `cut` set to True.
 """
 
 import re
@@ -29,7 +29,7 @@ class LinePart:
     """A piece of a line."""
 
     text: str
-    changed: bool  # not in the corresponding line of the other text
+    changed: bool  # missing in the corresponding line of the other text
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class DiffLine:
 
     kind: Kind
     text: str  # "…" for a line that replaces skipped ones
-    parts: tuple[LinePart, ...] = ()  # of the text, if the changed words of the line are known
+    parts: tuple[LinePart, ...] = ()  # of `text`; empty if the changed words are unknown
     skipped: int = 0  # how many lines of this kind it replaces
 
 
 @dataclass(frozen=True, slots=True)
 class LineDiff:
-    """The changed lines, with three unchanged ones around them; no lines at all when nothing differs."""
+    """The changed lines with three unchanged lines around them; no lines if the texts are equal."""
 
     lines: tuple[DiffLine, ...]
     cut: bool
@@ -52,7 +52,7 @@ class LineDiff:
 
 @dataclass(frozen=True, slots=True)
 class GradeChange:
-    """The differences in a grade: its definitions, and their lines compared."""
+    """The differences in a grade: both definitions, and their lines compared."""
 
     grade: int
     before: GradeDefinition
@@ -62,7 +62,7 @@ class GradeChange:
 
 @dataclass(frozen=True, slots=True)
 class TranslationChange:
-    """The differences in the texts of another language; None: the translation is new, or it was removed."""
+    """The changes of a translation. `comparison` is None for an added or removed translation."""
 
     language: str
     kind: Literal["added", "removed", "changed"]
@@ -71,7 +71,7 @@ class TranslationChange:
 
 @dataclass(frozen=True, slots=True)
 class GuidelineComparison:
-    """The differences between two versions of a rubric: in its own language, then in each other one that differs."""
+    """The differences between two versions of a rubric, in the authoritative texts and in each translation."""
 
     grades: tuple[GradeChange, ...]  # only those that differ
     guideline: LineDiff
@@ -87,7 +87,7 @@ class GuidelineComparison:
 def compare_rubrics(before: Rubric, after: Rubric) -> GuidelineComparison:
     """Compare two rubrics language by language: each grade, and the guideline line by line.
 
-    The authoritative texts are compared with those that were in the same language before, if there were any.
+    Compares the new authoritative texts with the old texts in the same language, if there were any.
     """
     olds, news = before.texts_by_language, after.texts_by_language
     own = after.language if after.language in olds else before.language
@@ -116,10 +116,10 @@ def _compare_texts(before: Rubric, after: Rubric) -> GuidelineComparison:
 
 
 def compare_readings(before: Rubric, after: Rubric, language: str) -> tuple[GuidelineComparison, str | None]:
-    """Compare what somebody who reads this language saw before and sees since.
+    """Compare the two versions as a reader of this language sees them. Returns (comparison, new language or None).
 
-    If they saw it in another language before, the authoritative texts are compared, and the language is returned in which
-    they see it since. A language that nobody said before is the authoritative one.
+    If the reader now sees another language than before, compares the authoritative texts and returns the new language.
+    An old version without a stated language counts as being in the new authoritative language.
     """
     old, new = read_in_language(before, language).rubric, read_in_language(after, language).rubric
     if new.language == (old.language or after.language):
@@ -135,7 +135,7 @@ def _compare_own(before: Rubric, after: Rubric) -> GuidelineComparison:
 def propose_change(before: Rubric, after: Rubric) -> Literal["minor", "semantic"]:
     """Return "semantic" if an authoritative definition changed or a name moved to another grade; else "minor".
 
-    A translation says what the authoritative text says, so adding or mending one is minor.
+    A translation repeats the authoritative text, so adding or correcting a translation is minor.
     """
     olds = before.texts_by_language
     own = olds.get(after.language, olds[before.language])
@@ -148,9 +148,9 @@ def propose_change(before: Rubric, after: Rubric) -> Literal["minor", "semantic"
 
 
 def list_outdated_translations(before: Rubric, after: Rubric) -> dict[str, list[str]]:
-    """Return, by language, the fields that changed in the authoritative texts and are as before in the translation.
+    """Return {language: fields} that changed in the authoritative texts but not in the translation.
 
-    A field is `title`, `guideline` or `grade 0` … `grade 3`. Only of translations that both versions have.
+    A field is `title`, `guideline` or `grade 0` … `grade 3`. Only for translations that both versions have.
     """
     olds, news = before.texts_by_language, after.texts_by_language
     changed = _list_changed(olds.get(after.language, olds[before.language]), news[after.language])
@@ -178,7 +178,6 @@ def write_grade(definition: GradeDefinition) -> str:
 
 
 def compare_lines(before: str, after: str) -> LineDiff:
-    """Return what differs between two texts."""
     old, new = before.split("\n"), after.split("\n")
     blocks = match(old, new, most=MOST_LINE_EDITS)
     if blocks is None:
@@ -198,7 +197,7 @@ def compare_lines(before: str, after: str) -> LineDiff:
 def _list_lines(
     old: Sequence[str], new: Sequence[str], blocks: Sequence[MatchingBlock]
 ) -> Iterator[DiffLine]:
-    """Yield the changes in order, each with its context; lines far from any change are skipped."""
+    """Yield the changes in order with their context. Skips lines far from any change."""
     ends = [MatchingBlock(0, 0, 0), *blocks, MatchingBlock(len(old), len(new), 0)]
     last = len(ends) - 1
     for index, (block, following) in enumerate(pairwise(ends)):
@@ -226,7 +225,7 @@ def _list_context(lines: Sequence[str], *, after_change: bool, before_change: bo
 
 
 def _list_change(removed: Sequence[str], added: Sequence[str]) -> Iterator[DiffLine]:
-    """Yield the removed lines, then the added ones; lines that correspond are given with their changed words."""
+    """Yield the removed lines, then the added lines. Corresponding lines mark their changed words."""
     both = [
         _compare_words(old, new) for old, new in zip(removed[:MOST_LINES], added[:MOST_LINES], strict=False)
     ]
@@ -239,7 +238,7 @@ def _list_change(removed: Sequence[str], added: Sequence[str]) -> Iterator[DiffL
 
 
 def _compare_words(old: str, new: str) -> tuple[tuple[LinePart, ...], tuple[LinePart, ...]]:
-    """Return both lines in parts; nothing if they are too long, or too unlike to be one line reworded."""
+    """Return the parts of both lines; empty if they are too long or too different to be the same line."""
     start, end = _trim(old, new) if max(len(old), len(new)) > LONG_SAME else (0, 0)
     inner = old[start : len(old) - end], new[start : len(new) - end]
     if max(map(len, inner)) > LONG_WORDS:
@@ -265,7 +264,7 @@ def _compare_words(old: str, new: str) -> tuple[tuple[LinePart, ...], tuple[Line
 
 
 def _trim(old: str, new: str) -> tuple[int, int]:
-    """Return how many characters both lines share at their start and end, without cutting through a word."""
+    """Return the numbers of common characters at start and end, without cutting a word."""
     shorter = min(len(old), len(new))
     start = _bisect(shorter, lambda size: old[:size] == new[:size])
     while 0 < start < shorter and old[start - 1].isalnum() and old[start : start + 1].isalnum():
@@ -277,7 +276,7 @@ def _trim(old: str, new: str) -> tuple[int, int]:
 
 
 def _bisect(most: int, holds: Callable[[int], bool]) -> int:
-    """Return the largest size up to `most` for which `holds` is true; it must be true for every smaller one."""
+    """Return the largest size up to `most` for which `holds` is true. It must be true for all smaller sizes."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2

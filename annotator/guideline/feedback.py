@@ -1,8 +1,8 @@
-"""Summarize decided disagreements as a worklist for the guideline, in sentences, the most valuable item first.
+"""Summarize decided disagreements as a worklist for the guideline, the most valuable item first.
 
-A decision is in at most one item: with others of its category, grades and cause; else with those of other categories; else
-among those that ask for a rule, or among single ones. Grades are ignored where a document was misread or knowledge was
-missing. Slips, and decisions without a cause, count only when they ask for a rule.
+Each decision is in at most one item: grouped with decisions of the same category, grades and cause; else with decisions of
+other categories; else with other requests for a rule, or with other single decisions. Grades are ignored if a document was
+misread or knowledge was missing. Slips and decisions without a cause count only if the lead asked for a rule.
 """
 
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ from annotator.guideline.records import (
 
 
 def describe_total(disagreements: int, category: str | None, *, others: bool = False) -> Message:
-    """Say among how many decided disagreements; `others`: those of the categories not named elsewhere."""
+    """Describe the number of decided disagreements. `others`: of all categories that no other item names."""
     if category is not None:
         return say_n(
             "{n:,} decided disagreement in {category}",
@@ -149,7 +149,7 @@ def make_worklist(
     questions: Sequence[AskedQuestion] = (),
     lengths: Mapping[str, int] | None = None,
 ) -> GuidelineWorklist:
-    """Return the worklist. `lengths`: characters of the documents of some pairs, by pair key, misread ones among them."""
+    """Return the worklist. `lengths`: {pair key: characters of the document}, for misread and some other pairs."""
     disagreements = [decision for decision in decisions if decision.apart is not None]
     items, rest = _group_by_category(decisions, disagreements)
     more, rest = _group_all(rest, disagreements, items)
@@ -170,7 +170,7 @@ def make_worklist(
 
 
 def find_group(decision: DecisionExample) -> Group | None:
-    """Return what a decision shares with others of its group; None if it is not grouped."""
+    """Return the key of the decision's group; None if it is not grouped."""
     if decision.cause not in GROUPED or decision.apart is None:
         return None
     return (None if decision.cause in WITHOUT_GRADES else decision.apart), decision.cause
@@ -256,7 +256,7 @@ def _make_item(
 
 
 def _add_lengths(items: list[WorklistItem], lengths: Mapping[str, int]) -> list[WorklistItem]:
-    """Add to items of misread documents that they are long, where they are surely longer than others."""
+    """Add a sentence to items of misread documents that are significantly longer than others."""
     misread = [item for item in items if item.cause == "misread_document"]
     misread_pairs = {decision.pair for decision in chain.from_iterable(item.decisions for item in misread)}
     others = [length for pair, length in lengths.items() if pair not in misread_pairs]

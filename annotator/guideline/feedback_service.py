@@ -23,9 +23,9 @@ OTHERS_MEASURED = 2_000
 
 
 def list_worklist(database: Database, actor: Actor, dataset: str, *, now: datetime) -> GuidelineWorklist:
-    """Return what the decisions that hold and the marked questions ask of the guideline. For leads.
+    """Return the worklist from current decisions and marked questions. For leads.
 
-    Leaves out the decisions on pairs that the lead has still to judge. The lead can no longer judge the pairs shown.
+    Leaves out pairs that the lead must still judge. The lead can no longer judge the pairs shown.
     """
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         decisions, pair_pks = _select_visible(
@@ -85,7 +85,7 @@ def _select_visible(
 
 
 def _choose_measured_pairs(decisions: Sequence[DecisionExample]) -> list[str]:
-    """Return the pairs whose document lengths are needed: misread ones, and some others for comparison."""
+    """Return the misread pairs and some others, to compare the lengths of their documents."""
     misread = [decision.pair for decision in decisions if decision.cause == "misread_document"]
     others = [decision.pair for decision in decisions if decision.cause != "misread_document"]
     return [*misread, *others[:OTHERS_MEASURED]] if misread else []

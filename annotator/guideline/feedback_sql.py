@@ -1,7 +1,7 @@
-"""Read the decisions that hold as examples for the guideline, and store which decisions led to which version.
+"""Read current decisions as examples for the guideline, and store which decisions led to which version.
 
-Written in the transaction that publishes a version. `guideline/records.py` says which decisions ask for guidance and which
-version answers them.
+Writes run in the transaction that publishes a version. `guideline/records.py` decides which decisions ask for guidance and
+which version answers them.
 """
 
 from collections import defaultdict
@@ -212,10 +212,7 @@ def add_decisions_behind(
     person_pk: int | None,
     now: datetime,
 ) -> None:
-    """Store that these decisions led to a version, also in the audit log of each pair.
-
-    Raises NotFound if there is no such decision.
-    """
+    """Store that these decisions led to a version, also in each pair's audit log. Raises NotFound."""
     keys = _find_decisions(session, dataset_pk, decisions)
     add_rows(
         session,
@@ -237,7 +234,7 @@ def add_decisions_behind(
 
 
 def unmark_questions(session: Session, dataset_pk: int, questions: Collection[int]) -> None:
-    """Remove the mark "for the guideline" from these questions. Raises NotFound if there is no such question."""
+    """Remove the mark "for the guideline" from these questions. Raises NotFound."""
     for number in sorted(set(questions)):
         statement = select(QuestionRow).join(PairRow, col(PairRow.pk) == col(QuestionRow.pair_pk))
         question = session.scalars(

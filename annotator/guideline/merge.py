@@ -1,8 +1,8 @@
 """Merge the changes of two leads to the guideline field by field, with conflict marks.
 
-Three-way: `base` is the version both leads began with, `published` the one in force, `draft` the one that is not published yet.
-Each language is merged by itself. A change by one side is taken. Different changes of the same lines stand between marks, the published ones first. A guideline with
-marks cannot be published, so that a person decides.
+Three-way merge: both leads started from `base`; `published` is the current version, `draft` the new text. Each language is
+merged separately. A change by one side is taken. Different changes of the same lines are put between conflict marks, the
+published lines first. A guideline with marks cannot be published, so a person decides.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,10 +25,10 @@ class GuidelineMerge:
 
 
 def merge_rubrics(base: Rubric, published: Rubric, draft: Rubric) -> GuidelineMerge:
-    """Merge the title, each grade's name, definition and examples, and the guideline, each by itself and per language.
+    """Merge title, grades (name, definition, examples) and guideline separately, for each language.
 
-    A translation that one side took away is gone unless the other side changed it. A different authoritative language that
-    another version has published is kept.
+    A translation that one side removed disappears unless the other side changed it. If the published version changed the
+    authoritative language, the change is kept.
     """
     language = draft.language if published.language == base.language else published.language
     sides = [_read_languages(side, language) for side in (base, published, draft)]
@@ -40,7 +40,7 @@ def merge_rubrics(base: Rubric, published: Rubric, draft: Rubric) -> GuidelineMe
 
 
 def _read_languages(rubric: Rubric, language: str) -> dict[str, Rubric]:
-    """Return the texts by language. If nobody said in which language the authoritative ones are, it is this one."""
+    """Return {language: texts}. Authoritative texts without a stated language count as this language."""
     return {tag or language: texts for tag, texts in rubric.texts_by_language.items()}
 
 
@@ -54,7 +54,7 @@ def _merge_translation(sides: Sequence[dict[str, Rubric]], tag: str) -> Rubric |
 
 
 def _merge_language(sides: Sequence[dict[str, Rubric]], tag: str, published: Rubric) -> Rubric:
-    """Merge the texts of one language; those of the published version where another side has none in it."""
+    """Merge the texts of one language. Takes the published texts if another side has none."""
     base, theirs, mine = sides
     after = theirs.get(tag, published)
     draft = mine.get(tag, after)
@@ -121,7 +121,7 @@ def _merge_grade(
 
 
 def _merge_short(base: str, published: str, draft: str) -> str:
-    """Merge a field of one line; contradicting values stand between marks on one line."""
+    """Merge a field of one line, with conflict marks on the same line."""
     if published == draft or draft == base:
         return published
     return draft if published == base else f"{OPENS} {published} {PARTS} {draft} {CLOSES}"

@@ -1,6 +1,6 @@
-"""Records of the guideline's worklist, and the rule for when a decision asks for guidance and when a version answers it.
+"""Records of the worklist. Rules: which decisions ask for guidance, and which version answers them.
 
-A decision asks for guidance by its cause, or because the lead said so.
+A decision asks for guidance by its cause or at the lead's request.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ class DecisionExample:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """An annotator's question whose answer is marked for the guideline."""
+    """An annotator's question with an answer marked for the guideline."""
 
     number: int
     pair: str
@@ -137,10 +137,10 @@ def teaches(cause: str | None, in_guideline: bool) -> bool:
 
 
 def find_answer(revision: int, in_guideline: bool, led: Sequence[tuple[int, int]]) -> int | None:
-    """Return the version of the guideline that answers a decision; None if none does.
+    """Return the version of the guideline that answers a decision, or None.
 
-    `led`: (revision, version) of the pair's decisions that led to a version. The version of an earlier decision also answers
-    a later one, unless the lead asked for guidance again.
+    `led`: (revision, version) for the pair's decisions that led to a version. The version of an earlier decision also
+    answers a later decision, unless the lead asked for guidance again.
     """
     versions = [version for led_revision, version in led if led_revision == revision or not in_guideline]
     return max(versions, default=None)

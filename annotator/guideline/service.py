@@ -1,8 +1,8 @@
 """Publish, compare and merge guideline versions for leads, and explain to annotators what changed since an answer.
 
-Every judgment keeps its version and the text it was made on. A version holds all of its languages, so a translation that is
-added or mended is a version as well, and nothing that was judged before changes. The scale, grades 0 to 3, is the same in every version. Refuses
-a version based on one that is no longer the latest, so nothing is overwritten.
+Every judgment keeps its version and text. A version holds all languages, so a new or corrected translation is also a new
+version, and earlier judgments keep their texts. The scale, grades 0 to 3, is the same in every version. A version that is not
+based on the latest version is refused, so nothing is overwritten.
 """
 
 from collections.abc import Collection
@@ -63,9 +63,9 @@ class GuidelineVersion:
 
 
 class VersionConflict(ConflictError):
-    """Somebody published a version while this one was being written.
+    """Another version was published in the meantime.
 
-    `base` is the version both began with, `published` the one in force, `draft` the new rubric, `merge` both merged.
+    Both started from `base`. `published`: the current version; `draft`: the new rubric; `merge`: both merged.
     """
 
     def __init__(self, base: GuidelineVersion, published: GuidelineVersion, draft: Rubric) -> None:
@@ -83,7 +83,7 @@ class VersionConflict(ConflictError):
 
 @dataclass(frozen=True, slots=True)
 class GuidelineChange:
-    """The changes of the guideline between two versions, as somebody reads them in their language."""
+    """The changes between two versions of the guideline, for a reader of one language."""
 
     from_version: int
     to_version: int
@@ -121,13 +121,13 @@ def publish_version(
     may_remove_languages: bool = False,
     now: datetime,
 ) -> GuidelineVersion:
-    """Append a version that was written from `base_version`.
+    """Append a version that was written from `base_version`. It applies immediately.
 
-    A "semantic" change (what a grade means) asks every annotator to confirm or change the judgments given so far; a
-    "minor" one (wording) none. The version is in force at once; what it makes outdated is marked part by part, so that others label
-    meanwhile (`storage/judgments/meaning_changes.py`). `decisions` led to this version. `questions` are answered by it and no longer marked.
-    Raises VersionConflict if another version was published in between, and StateError if nothing has changed or if
-    conflict marks of a merge are left, or if it lacks a language of that version and this was not asked for.
+    After a "semantic" change (meaning of a grade), annotators must confirm or change all earlier judgments; after a "minor"
+    change (wording) not. Judgments are marked as outdated in batches, so others can label at the same time
+    (`storage/judgments/meaning_changes.py`). `decisions` led to this version. `questions` are answered by it and lose their
+    mark. Raises VersionConflict if another version was published in the meantime. Raises StateError if nothing changed, if
+    conflict marks remain, or if a language is missing without the request to remove it.
     """
     cleaned = clean_rubric(rubric)
     check_rubric(cleaned)
@@ -194,7 +194,7 @@ def compare_versions(
 
 
 def compare_draft(base: Rubric, draft: Rubric) -> GuidelineComparison:
-    """Return what publishing a draft would change."""
+    """Compare a draft with the current version."""
     return compare_rubrics(clean_rubric(base), clean_rubric(draft))
 
 
@@ -212,9 +212,9 @@ def merge_draft(
 def explain_change(
     database: Database, actor: Actor, dataset: str, pair: str, *, language: str = ""
 ) -> OutdatedExplanation:
-    """Return what changed since the actor judged this pair, in this language.
+    """Return the guideline's changes since the actor judged this pair, in this language.
 
-    Raises NotFound if the pair was not handed to the actor. An answer on a check is explained like any other.
+    Works for answers on checks too. Raises NotFound if the actor never received the pair.
     """
     with database.read() as session:
         dataset_pk, person_pk = _require_dataset(session, actor, dataset), require_person(actor)
@@ -239,10 +239,7 @@ def explain_change(
 def explain_versions_since(
     database: Database, actor: Actor, dataset: str, version: int, *, language: str = ""
 ) -> GuidelineChange:
-    """Return what the guideline has changed since that version, in this language.
-
-    Raises NotFound if there is no such version.
-    """
+    """Return the guideline's changes since that version, in this language. Raises NotFound."""
     with database.read() as session:
         dataset_pk = _require_dataset(session, actor, dataset)
         _find_version(session, dataset_pk, version)
@@ -281,7 +278,7 @@ def _note_published(
     decisions: Collection[DecisionKey],
     questions: Collection[int],
 ) -> None:
-    """Write into the audit log that a version was published, and what led to it."""
+    """Note the published version and its reasons in the audit log."""
     after: dict[str, object] = {
         "version": published.version,
         "change": published.change,
@@ -361,5 +358,5 @@ def _to_version(session: Session, row: RubricRow) -> GuidelineVersion:
 
 
 def _read_rubric(row: RubricRow) -> Rubric:
-    """Return the rubric cleaned as today: earlier versions may contain invisible spaces."""
+    """Return the rubric with today's cleaning: earlier versions may contain invisible spaces."""
     return clean_rubric(to_rubric(row))

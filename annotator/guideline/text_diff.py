@@ -1,7 +1,7 @@
-"""Find the lines or words that two texts have in common, for every comparison and merge of guidelines.
+"""Find the common lines or words of two texts, for comparisons and merges of guidelines.
 
 Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986): the fewest insertions and deletions.
-The search ends after `most` of them, so that two unlike texts of any size cost a bounded time.
+The search stops after `most` edits, so the time is bounded.
 """
 
 from collections.abc import Hashable, Sequence
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class MatchingBlock(NamedTuple):
-    """Items that two sequences share: `size` of them, from `before` in the first and from `after` in the second."""
+    """`size` common items, at index `before` of the first sequence and `after` of the second."""
 
     before: int
     after: int
@@ -17,7 +17,7 @@ class MatchingBlock(NamedTuple):
 
 
 def match(before: Sequence[Hashable], after: Sequence[Hashable], *, most: int) -> list[MatchingBlock] | None:
-    """Return the blocks that both have in common, in order; None if more than `most` edits are needed."""
+    """Return the common blocks in order; None if more than `most` edits are needed."""
     start, end = _count_ends(before, after)
     middle = _match_middle(before[start : len(before) - end], after[start : len(after) - end], most=most)
     if middle is None:
@@ -29,7 +29,7 @@ def match(before: Sequence[Hashable], after: Sequence[Hashable], *, most: int) -
 
 
 def match_ends(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[MatchingBlock]:
-    """Return only what both have in common at their start and end, for texts too unlike to compare."""
+    """Return only the common start and end, for texts that are too different to compare."""
     start, end = _count_ends(before, after)
     return _join([MatchingBlock(0, 0, start), MatchingBlock(len(before) - end, len(after) - end, end)])
 
@@ -48,7 +48,7 @@ def _count_ends(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[
 def _match_middle(
     before: Sequence[Hashable], after: Sequence[Hashable], *, most: int
 ) -> list[MatchingBlock] | None:
-    """Search greedily as Myers does: `reach[k]` is the furthest x on diagonal k (x - y) with the edits spent so far."""
+    """Search greedily (Myers): `reach[k]` is the furthest x on diagonal k = x - y with the current number of edits."""
     long, wide = len(before), len(after)
     reach, snapshots = {1: 0}, []
     for edits in range(min(most, long + wide) + 1):
@@ -68,7 +68,7 @@ def _match_middle(
 
 
 def _walk_back(snapshots: Sequence[dict[int, int]], x: int, y: int) -> list[MatchingBlock]:
-    """Return the blocks on the path that was found, walking it from its end."""
+    """Return the blocks of the found path, walking it from its end."""
     blocks = []
     for edits in range(len(snapshots) - 1, -1, -1):
         reach, diagonal = snapshots[edits], x - y

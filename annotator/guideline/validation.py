@@ -1,7 +1,7 @@
 """Check a guideline before it is published, and read and write examples as lines of text.
 
-Refuses an incomplete guideline, one that is too long, and one with conflict marks of a merge. An example is one line; lines
-that begin with two spaces continue it.
+Refuses a guideline that is incomplete, too long, or has conflict marks. Each example is one line; following lines with two
+leading spaces continue it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ MOST_EXAMPLES, MOST_WHY = 100, 2_000
 
 
 def clean_rubric(rubric: Rubric) -> Rubric:
-    """Return the rubric without invisible spaces and line ends, its translations in the order of LANGUAGES."""
+    """Return the rubric without trailing spaces and empty examples, translations in the order of LANGUAGES."""
     return Rubric(
         grades=tuple(_clean_grade(definition) for definition in rubric.grades),
         guideline=rubric.guideline.replace("\r\n", "\n").rstrip(),
@@ -29,10 +29,7 @@ def clean_rubric(rubric: Rubric) -> Rubric:
 
 
 def check_rubric(rubric: Rubric) -> None:
-    """Raise ValidationError with the field and what was expected.
-
-    Raises StateError with the fields that have conflict marks.
-    """
+    """Raise ValidationError for an incomplete or too long field, StateError for fields with conflict marks."""
     check_languages(rubric)
     conflicts = find_conflicts(rubric)
     if conflicts:
@@ -136,7 +133,7 @@ def write_examples(examples: Sequence[str]) -> str:
 
 
 def read_examples(text: str) -> tuple[str, ...]:
-    """Return the examples in the text of a form field; empty lines are left out."""
+    """Return the examples in the text of a form field. Skips empty lines."""
     examples: list[str] = []
     for line in text.replace("\r\n", "\n").split("\n"):
         if line.startswith(CONTINUATION) and examples:
