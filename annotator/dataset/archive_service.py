@@ -1,7 +1,8 @@
 """Archive a dataset, and unarchive it.
 
 An archived dataset disappears from lists. Nothing in it can be judged or changed: `storage/lookup.py` and
-`storage/database.py` refuse it in every write transaction. Its releases stay, and leads can still read its pages.
+`storage/database.py` refuse it in every write transaction. Its releases stay, and leads can still read its
+pages.
 """
 
 from datetime import datetime

@@ -1,9 +1,9 @@
 """Compare a ground truth with its required coverage: the rows of the coverage table, in translatable sentences.
 
-A required number is a minimum. A share must lie within a tolerance (or half a query, if the share of few queries is not a
-whole number). Relevant means grade 1, 2 or 3. A query without graded documents counts as without relevant documents. A query
-with an open disagreement is counted separately: the limits on such queries ignore it. Figures come from `query_counts.py`,
-keys from `coverage_requirements.py`.
+A required number is a minimum. A share must lie within a tolerance (or half a query, if the share of few
+queries is not a whole number). Relevant means grade 1, 2 or 3. A query without graded documents counts as
+without relevant documents. A query with an open disagreement is counted separately: the limits on such
+queries ignore it. Figures come from `query_counts.py`, keys from `coverage_requirements.py`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,8 @@
 """Check ground-truth files, read requirements and measure coverage.
 
-`annotator check`, the release gate `coverage` and the lead's overview all use these functions, so their numbers agree.
-`coverage_counts.py` has the rules of counting, `coverage_requirements.py` the keys of a requirements file.
+`annotator check`, the release gate `coverage` and the lead's overview all use these functions, so their
+numbers agree. `coverage_counts.py` has the rules of counting, `coverage_requirements.py` the keys of a
+requirements file.
 """
 
 from collections import Counter, defaultdict
@@ -56,16 +57,15 @@ class DifferingDocument:
 class CheckReport:
     """The result of `annotator check`. An invalid file has problems, but no counts and no coverage.
 
-    `problems`: sorted by line. `hint`: how to solve them. `wrong_counts`: wrong counts in the file; it is still valid.
-    `mapped_grades`: {value of `--map-grades`: occurrences}. `repeated_texts`: repeated query texts of a file without ids,
-    with their numbers in the file.
-    `agreement`: between annotators, if the file has their grades. `differing`: the documents on which they differ.
-    `unrateable`: {annotator: documents they could not rate}. `mixed_annotators`: one column holds grades of several
-    people, so agreement cannot be measured.
-    `missing_documents`: graded documents without a document in the file. `empty_lists`: queries without relevant
-    documents, on which the evaluator of the format stops.
-    `by_grade`: number of qrels by grade. `grades_by`: the rule that gave the grades, if the file has none. Default "all=1":
-    every listed document is relevant.
+    `problems`: sorted by line. `hint`: how to solve them. `wrong_counts`: wrong counts in the file; it is
+    still valid. `mapped_grades`: {value of `--map-grades`: occurrences}. `repeated_texts`: repeated query
+    texts of a file without ids, with their numbers in the file. `agreement`: between annotators, if the file
+    has their grades. `differing`: the documents on which they differ. `unrateable`: {annotator: documents
+    they could not rate}. `mixed_annotators`: one column holds grades of several people, so agreement cannot
+    be measured. `missing_documents`: graded documents without a document in the file. `empty_lists`: queries
+    without relevant documents, on which the evaluator of the format stops. `by_grade`: number of qrels by
+    grade. `grades_by`: the rule that gave the grades, if the file has none. Default "all=1": every listed
+    document is relevant.
     """
 
     file: str
@@ -100,8 +100,8 @@ def check_file(
 ) -> CheckReport:
     """Check a ground-truth file with its format's reader and JSON Schema, and measure its coverage.
 
-    `grades_by`: see `formats.registry.read_truth`. The report lists the file's problems, each once. Raises ValidationError
-    for a wrong request: an unknown format, or missing grades.
+    `grades_by`: see `formats.registry.read_truth`. The report lists the file's problems, each once. Raises
+    ValidationError for a wrong request: an unknown format, or missing grades.
     """
     file_format = find_format(format_name) if format_name is not None else _detect(source)
     if file_format is None:
@@ -231,7 +231,8 @@ def read_requirements(name: str) -> dict[str, Any]:
 def list_facts(truth: GroundTruth) -> Iterator[QueryFacts]:
     """Yield the queries of a file with their number of documents per grade. Grades above 3 count as 3.
 
-    A query is disputed if annotators grade one of its documents differently and the file has no settled grade for it.
+    A query is disputed if annotators grade one of its documents differently and the file has no settled grade
+    for it.
     """
     counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     for qrel in truth.qrels:

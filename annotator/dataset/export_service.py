@@ -1,8 +1,8 @@
 """Write a whole dataset into one zip, in pieces: a JSONL file per table, then a manifest with checksums.
 
-For leads and admins. The zip holds every grade with names, but no passwords and no sessions. An exporter counts as having seen
-all pairs, and gets none of them to judge any more. Memory is bounded for any size. `restore_service.py` reads the zip. It holds
-the database rows of releases, not their folders.
+For leads and admins. The zip holds every grade with names, but no passwords and no sessions. An exporter
+counts as having seen all pairs, and gets none of them to judge any more. Memory is bounded for any size.
+`restore_service.py` reads the zip. It holds the database rows of releases, not their folders.
 """
 
 import hashlib

@@ -1,7 +1,8 @@
 """List the tables of a dataset's export, select the dataset's rows, and find columns that name other rows.
 
-Follows foreign keys, so a new table is exported automatically. `REFERENCES` has the columns that name rows without a foreign
-key. Not exported: credentials, sessions, current leases, reading positions, derived rows, and the installation's audit log.
+Follows foreign keys, so a new table is exported automatically. `REFERENCES` has the columns that name rows
+without a foreign key. Not exported: credentials, sessions, current leases, reading positions, derived rows,
+and the installation's audit log.
 """
 
 from collections.abc import Mapping

@@ -1,11 +1,12 @@
 """Count documents, fields and words of a ground truth for the coverage table, one query at a time.
 
-Values count as written. `match` finds a required label and ignores case, white space, `-` and `_` (`cross-law` is `cross_law`).
-Words are counted without a dictionary, so every machine gets the same count. White space separates pieces. A piece with
-Hangul is one word, the eojeol (`도시계획을`). Elsewhere each run of kanji, katakana or hiragana is a word, and each other run of
-letters with its punctuation (`nablarch.fw.handler.RetryHandler`): `Webサービスの構成` is Web, サービス, の, 構成, close to a
-morphological analyser. A piece without letter or digit (`–`, 🔎) is no word. Counts are too low for other languages without
-spaces (Thai, Khmer).
+Values count as written. `match` finds a required label and ignores case, white space, `-` and `_`
+(`cross-law` is `cross_law`). Words are counted without a dictionary, so every machine gets the same count.
+White space separates pieces. A piece with Hangul is one word, the eojeol (`도시계획을`). Elsewhere each run of
+kanji, katakana or hiragana is a word, and each other run of letters with its punctuation
+(`nablarch.fw.handler.RetryHandler`): `Webサービスの構成` is Web, サービス, の, 構成, close to a morphological analyser. A
+piece without letter or digit (`–`, 🔎) is no word. Counts are too low for other languages without spaces
+(Thai, Khmer).
 """
 
 import re
@@ -70,9 +71,10 @@ Counts = Counter[str | None]
 class QueryTally:
     """Counts over all queries. The label None: the query has no value.
 
-    `by_field`, `by_field_and_category`: counts of the requested further fields. `across`: queries marked as across
-    domains; `domains_within`: domains of the other queries. `relevant`: number of relevant documents per query. The
-    `without_…` and `one_…` lists hold query ids in order, including `disputed` queries, where the answer is still open.
+    `by_field`, `by_field_and_category`: counts of the requested further fields. `across`: queries marked as
+    across domains; `domains_within`: domains of the other queries. `relevant`: number of relevant documents
+    per query. The `without_…` and `one_…` lists hold query ids in order, including `disputed` queries, where
+    the answer is still open.
     """
 
     queries: int = 0

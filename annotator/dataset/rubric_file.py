@@ -1,9 +1,9 @@
 """Read a rubric from YAML: title, guideline (Markdown) and definitions of grades 0-3, in one or more languages.
 
-The entries at the top are authoritative; `language` is their language. `translations` has the same entries under the tag of
-each other language. Refuses, with the line: any grades except exactly 0-3 (also in a translation), a grade without name or
-definition, an unknown language, translations without `language`, and unsafe YAML (`formats/syntax/yaml_text.py`): tags,
-repeated keys, nesting deeper than 50, several documents.
+The entries at the top are authoritative; `language` is their language. `translations` has the same entries
+under the tag of each other language. Refuses, with the line: any grades except exactly 0-3 (also in a
+translation), a grade without name or definition, an unknown language, translations without `language`, and
+unsafe YAML (`formats/syntax/yaml_text.py`): tags, repeated keys, nesting deeper than 50, several documents.
 """
 
 from typing import Any

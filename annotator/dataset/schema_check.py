@@ -1,7 +1,7 @@
 """Validate a file with its format's JSON Schema. Each problem names the location, expected and found value.
 
-`annotator check` runs the format's reader first. Only JSON and YAML files have a schema; the reader checks JSONL lines itself.
-An unquoted YAML scalar may be its number (or null) or its text.
+`annotator check` runs the format's reader first. Only JSON and YAML files have a schema; the reader checks
+JSONL lines itself. An unquoted YAML scalar may be its number (or null) or its text.
 """
 
 from collections.abc import Iterable, Iterator
@@ -107,8 +107,8 @@ def join_problems(
 ) -> tuple[FormatError, ...]:
     """Return the problems of both lists, sorted by line, each once.
 
-    Leaves out a schema problem if the reader has a problem at the same location. Leaves out a repeated list item if the
-    reader has a problem with an item of that list.
+    Leaves out a schema problem if the reader has a problem at the same location. Leaves out a repeated list
+    item if the reader has a problem with an item of that list.
     """
     first = list(reader_problems)
     named = {(problem.path, problem.line, split_location(problem)[0]) for problem in first}

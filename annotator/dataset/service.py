@@ -45,7 +45,8 @@ NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 class Dataset:
     """A dataset with its settings, except `search_hosts` (`search_hosts_service.py`).
 
-    `overlap_share`: {"share", "overlap"}; `requirements`: as `coverage_service.read_requirements` returns them.
+    `overlap_share`: {"share", "overlap"}; `requirements`: as `coverage_service.read_requirements` returns
+    them.
     """
 
     name: str

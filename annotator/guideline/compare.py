@@ -118,8 +118,8 @@ def _compare_texts(before: Rubric, after: Rubric) -> GuidelineComparison:
 def compare_readings(before: Rubric, after: Rubric, language: str) -> tuple[GuidelineComparison, str | None]:
     """Compare the two versions as a reader of this language sees them. Returns (comparison, new language or None).
 
-    If the reader now sees another language than before, compares the authoritative texts and returns the new language.
-    An old version without a stated language counts as being in the new authoritative language.
+    If the reader now sees another language than before, compares the authoritative texts and returns the new
+    language. An old version without a stated language counts as being in the new authoritative language.
     """
     old, new = read_in_language(before, language).rubric, read_in_language(after, language).rubric
     if new.language == (old.language or after.language):

@@ -1,8 +1,9 @@
 """Summarize decided disagreements as a worklist for the guideline, the most valuable item first.
 
-Each decision is in at most one item: grouped with decisions of the same category, grades and cause; else with decisions of
-other categories; else with other requests for a rule, or with other single decisions. Grades are ignored if a document was
-misread or knowledge was missing. Slips and decisions without a cause count only if the lead asked for a rule.
+Each decision is in at most one item: grouped with decisions of the same category, grades and cause; else with
+decisions of other categories; else with other requests for a rule, or with other single decisions. Grades are
+ignored if a document was misread or knowledge was missing. Slips and decisions without a cause count only if
+the lead asked for a rule.
 """
 
 from collections import Counter, defaultdict

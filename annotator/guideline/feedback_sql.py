@@ -1,7 +1,7 @@
 """Read current decisions as examples for the guideline, and store which decisions led to which version.
 
-Writes run in the transaction that publishes a version. `guideline/records.py` decides which decisions ask for guidance and
-which version answers them.
+Writes run in the transaction that publishes a version. `guideline/records.py` decides which decisions ask for
+guidance and which version answers them.
 """
 
 from collections import defaultdict

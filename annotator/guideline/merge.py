@@ -1,8 +1,9 @@
 """Merge the changes of two leads to the guideline field by field, with conflict marks.
 
-Three-way merge: both leads started from `base`; `published` is the current version, `draft` the new text. Each language is
-merged separately. A change by one side is taken. Different changes of the same lines are put between conflict marks, the
-published lines first. A guideline with marks cannot be published, so a person decides.
+Three-way merge: both leads started from `base`; `published` is the current version, `draft` the new text.
+Each language is merged separately. A change by one side is taken. Different changes of the same lines are put
+between conflict marks, the published lines first. A guideline with marks cannot be published, so a person
+decides.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,8 +28,8 @@ class GuidelineMerge:
 def merge_rubrics(base: Rubric, published: Rubric, draft: Rubric) -> GuidelineMerge:
     """Merge title, grades (name, definition, examples) and guideline separately, for each language.
 
-    A translation that one side removed disappears unless the other side changed it. If the published version changed the
-    authoritative language, the change is kept.
+    A translation that one side removed disappears unless the other side changed it. If the published version
+    changed the authoritative language, the change is kept.
     """
     language = draft.language if published.language == base.language else published.language
     sides = [_read_languages(side, language) for side in (base, published, draft)]

@@ -139,8 +139,8 @@ def teaches(cause: str | None, in_guideline: bool) -> bool:
 def find_answer(revision: int, in_guideline: bool, led: Sequence[tuple[int, int]]) -> int | None:
     """Return the version of the guideline that answers a decision, or None.
 
-    `led`: (revision, version) for the pair's decisions that led to a version. The version of an earlier decision also
-    answers a later decision, unless the lead asked for guidance again.
+    `led`: (revision, version) for the pair's decisions that led to a version. The version of an earlier
+    decision also answers a later decision, unless the lead asked for guidance again.
     """
     versions = [version for led_revision, version in led if led_revision == revision or not in_guideline]
     return max(versions, default=None)

@@ -1,8 +1,8 @@
 """Publish, compare and merge guideline versions for leads, and explain to annotators what changed since an answer.
 
-Every judgment keeps its version and text. A version holds all languages, so a new or corrected translation is also a new
-version, and earlier judgments keep their texts. The scale, grades 0 to 3, is the same in every version. A version that is not
-based on the latest version is refused, so nothing is overwritten.
+Every judgment keeps its version and text. A version holds all languages, so a new or corrected translation is
+also a new version, and earlier judgments keep their texts. The scale, grades 0 to 3, is the same in every
+version. A version that is not based on the latest version is refused, so nothing is overwritten.
 """
 
 from collections.abc import Collection
@@ -123,11 +123,12 @@ def publish_version(
 ) -> GuidelineVersion:
     """Append a version that was written from `base_version`. It applies immediately.
 
-    After a "semantic" change (meaning of a grade), annotators must confirm or change all earlier judgments; after a "minor"
-    change (wording) not. Judgments are marked as outdated in batches, so others can label at the same time
-    (`storage/judgments/meaning_changes.py`). `decisions` led to this version. `questions` are answered by it and lose their
-    mark. Raises VersionConflict if another version was published in the meantime. Raises StateError if nothing changed, if
-    conflict marks remain, or if a language is missing without the request to remove it.
+    After a "semantic" change (meaning of a grade), annotators must confirm or change all earlier judgments;
+    after a "minor" change (wording) not. Judgments are marked as outdated in batches, so others can label at
+    the same time (`storage/judgments/meaning_changes.py`). `decisions` led to this version. `questions` are
+    answered by it and lose their mark. Raises VersionConflict if another version was published in the
+    meantime. Raises StateError if nothing changed, if conflict marks remain, or if a language is missing
+    without the request to remove it.
     """
     cleaned = clean_rubric(rubric)
     check_rubric(cleaned)

@@ -1,7 +1,7 @@
 """Find the common lines or words of two texts, for comparisons and merges of guidelines.
 
-Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986): the fewest insertions and deletions.
-The search stops after `most` edits, so the time is bounded.
+Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986): the fewest insertions and
+deletions. The search stops after `most` edits, so the time is bounded.
 """
 
 from collections.abc import Hashable, Sequence

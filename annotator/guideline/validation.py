@@ -1,7 +1,7 @@
 """Check a guideline before it is published, and read and write examples as lines of text.
 
-Refuses a guideline that is incomplete, too long, or has conflict marks. Each example is one line; following lines with two
-leading spaces continue it.
+Refuses a guideline that is incomplete, too long, or has conflict marks. Each example is one line; following
+lines with two leading spaces continue it.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
-"""Put together the ASGI application: the gate, the REST routes, and Streamlit behind them (`main_page.py`).
+"""Build the ASGI application: the gate, the REST routes, and Streamlit behind them (`main_page.py`).
 
-Replaces Streamlit's `host-config`, because no option turns its connection dialog off: that dialog makes the page inert
-when the server cannot be reached, but the labeling panel goes on without a server and says itself what is kept. The
-other pages say it in a line (app.css). `allowedOrigins` is empty, so no other site may steer a page by messages.
+Replaces Streamlit's `host-config`, because no option disables its connection dialog. That dialog blocks the
+page while the server is unreachable, but the labeling panel works without a server and shows its own notice.
+Other pages show a line (app.css). `allowedOrigins` is empty, so no other site can control a page by messages.
 """
 
 import asyncio
@@ -88,7 +88,7 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 def make_app(database: Database, settings: Settings) -> App:
-    """Return the application over this database, whose schema must be up to date. One per process."""
+    """Return the application. The database schema must be up to date. One per process."""
     set_served(database, settings)
     FILE_JOBS.set_limits(
         TaskLimits(settings.import_processes, settings.import_memory_mb, settings.import_minutes * 60)
@@ -116,7 +116,7 @@ def make_app(database: Database, settings: Settings) -> App:
 
 
 def list_own_routes(database: Database, settings: Settings) -> list[Route]:
-    """Return every route that is not Streamlit's. Each refuses by itself whoever has no business there."""
+    """Return our own routes. Each route checks access itself."""
     provider = make_provider(settings)
     return [
         *labeling_api.routes(database),  # the first that is compared: of most requests
@@ -156,7 +156,7 @@ def _list_metrics_routes(settings: Settings) -> list[Route]:
 
 
 def show_error(error: Exception) -> bool:
-    """Tell the person on the page what was refused, or by which number the log knows what went wrong."""
+    """Show a refusal on the page, or the number of an unexpected error in the log."""
     import streamlit as st
 
     if isinstance(error, DatabaseUnavailable):

@@ -1,9 +1,8 @@
-"""Signing in and out: `/login` and `/logout`, plain HTML forms that work without a script.
+"""Sign in and out: `/login` and `/logout`, plain HTML forms that work without a script.
 
-With an OpenID Connect provider the page leads there (`single_sign_on.py`), beside or instead of the form.
-
-Where everybody's walk begins. `POST /login` opens a new session (an earlier one of the same browser ends) and
-sets the cookie; refuses wrong names and passwords alike (401), and guessing (429, with Retry-After).
+With an OpenID Connect provider the page also links there, or only there (`single_sign_on.py`). `POST /login`
+opens a new session, ends an earlier session of the same browser, and sets the cookie. A wrong name and a
+wrong password get the same answer (401), too many attempts 429 with Retry-After.
 """
 
 from collections.abc import Awaitable, Callable
@@ -73,7 +72,7 @@ def routes(database: Database, settings: Settings, provider: Provider | None = N
 
 
 class SignInRoutes:
-    """The handlers, bound to what is served."""
+    """The handlers of these routes."""
 
     def __init__(self, database: Database, settings: Settings, provider: Provider | None) -> None:
         self.database, self.settings, self.provider = database, settings, provider
@@ -81,7 +80,7 @@ class SignInRoutes:
         self.set_up = False
 
     async def show_form(self, request: Request) -> Response:
-        """Return the form; whoever is signed in already goes on, and before there is an account the page `/setup` comes first."""
+        """Return the form. Redirects signed-in people to their first page, and to `/setup` before the first account exists."""
         wanted = choose_next(request)
         if find_signed_in(request) is not None:
             return RedirectResponse(wanted, 303)
@@ -211,9 +210,9 @@ def keep_signed_in(database: Database, request: Request, token: str, *, now: dat
 
 
 def find_first_page(database: Database, token: str, settings: Settings) -> str:
-    """Return the address to which `/` would lead, so that the browser need not ask for it; "/" if nobody can say now.
+    """Return the URL to which `/` would redirect, which saves a request; "/" if the database is unavailable.
 
-    Whoever has signed in stays so, also when the database goes away just then.
+    The sign-in itself stays valid then.
     """
     try:
         person = find_session(database, token, now=datetime.now(UTC), required=settings.second_factor)
@@ -258,7 +257,7 @@ def send_file(path: Path, media_type: str) -> Callable[[Request], Awaitable[Resp
 
 
 def _draw_signed_out(address: str) -> Response:
-    """Return the page that goes on to the provider. A page, since browsers refuse a form that is led to another server."""
+    """Return the page that opens the provider. Browsers refuse a redirect of a form to another server."""
     values = {
         "title": tr("You are signed out."),
         "lead": tr("Your organisation's sign-in is ended too."),

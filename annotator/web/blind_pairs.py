@@ -1,4 +1,4 @@
-"""Say which pairs the figures of a page leave out because the lead may still judge them, and offer to give them up."""
+"""Show the pairs that a page's figures leave out because the lead may still judge them; offer to give them up."""
 
 from collections.abc import Callable
 

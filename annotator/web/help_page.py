@@ -1,6 +1,6 @@
-"""Draw the page Help: what the program is for, the keys, the grades, what is recorded, and what others see.
+"""Draw the page Help: purpose, keys, grades, recorded data, and what others see.
 
-The texts come in the order of the page: Markdown, but for the keys, which are HTML.
+The texts are in page order. They are Markdown, except for the keys (HTML).
 """
 
 import re
@@ -30,7 +30,7 @@ def describe_purpose() -> str:
 
 
 def describe_labeling_keys() -> str:
-    """Describe the keys of the labeling page; `<U>` stands for a key."""
+    """Describe the keys of the labeling page; `<U>` marks a key."""
     sentences = (
         tr("<0> <1> <2> <3> give the grade and show the next pair."),
         tr("<U> cannot rate, with a reason. <L> leaves the pair for later."),
@@ -56,7 +56,7 @@ def describe_progress() -> str:
 
 
 def describe_decision_keys() -> str:
-    """Describe the keys by which a lead decides disagreements; `<U>` stands for a key."""
+    """Describe the keys for deciding disagreements; `<U>` marks a key."""
     sentences = (
         tr(
             "<0> <1> <2> <3> choose the grade, <U> cannot rate; the same key again or <Enter> saves the "

@@ -1,6 +1,6 @@
-"""In which language a reader is spoken to: their own choice, else the first of ours that the browser prefers.
+"""Choose the reader's language: their own choice, else the browser's first preference among ours, else English.
 
-Set on every request (by the gate) and on every run of a page (by page_context.py); English when nobody says.
+The gate sets it on every request, page_context.py on every run of a page.
 """
 
 from starlette.requests import HTTPConnection
@@ -13,19 +13,19 @@ LONGEST = 500
 
 
 def use_language_of(request: HTTPConnection) -> None:
-    """Speak the language of whoever this request comes from, until it is answered."""
+    """Use the language of the request's sender until the request is answered."""
     use_language(find_language(find_signed_in(request), request.headers.get("accept-language", "")))
 
 
 def find_language(person: SignedIn | None, accept_language: str) -> str:
-    """Return the language for this person (None: nobody is signed in) and what their browser asks for."""
+    """Return the language for this person (None: not signed in) and the browser's Accept-Language."""
     if person is not None and person.language is not None and person.language in LANGUAGES:
         return person.language
     return choose_language(accept_language)
 
 
 def choose_language(accept_language: str) -> str:
-    """Return the first of our languages in the order the browser prefers them; English when there is none."""
+    """Return the browser's first preference among our languages, else English."""
     wanted: list[tuple[float, int, str]] = []
     for index, entry in enumerate(accept_language[:LONGEST].split(",")):
         tag, _, quality = entry.strip().partition(";")

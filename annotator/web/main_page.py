@@ -1,7 +1,7 @@
-"""One run of the app, called by script/main.py: check the session, then draw the sidebar and the page asked for.
+"""One run of the app, called by script/main.py: check the session, then draw the sidebar and the requested page.
 
-The pages are listed in navigation.py. Once a lead has opened any page, what the pages Agreement and Evaluation need is
-imported in the background: about two seconds of a core and 120 MB, which a server without leads saves.
+navigation.py lists the pages. After a lead has opened any page, the imports of the pages Agreement and
+Evaluation run in the background: about two seconds of a core and 120 MB, which a server without leads saves.
 """
 
 from functools import cache, partial
@@ -89,8 +89,9 @@ def is_for_reading(address: str) -> bool:
 
 
 def _register(page: AppPage, context: PageContext | None) -> st.Page:
-    """Return the page for Streamlit, known to it also when the person may not see it, so that we say why not. It has
-    no icon here: Streamlit would fetch it from another site for the browser's tab."""
+    """Return the page for Streamlit. Also registers pages that the person may not see, so we can explain why.
+
+    Without an icon: Streamlit would fetch it from another site for the browser's tab."""
     draw = partial(_draw_page, page, context) if context else draw_signed_out
     return st.Page(draw, title=tr(page.title), url_path=page.address)
 
@@ -129,7 +130,7 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
 
 
 def _warn_of_other_dataset(page: AppPage, context: PageContext) -> None:
-    """Say so if the address names a dataset that this person cannot see, so that nobody takes another one's figures for it."""
+    """Warn if the URL names a dataset that this person cannot see, because the page shows another dataset."""
     wanted = st.query_params.get("dataset")
     if not wanted or context.dataset in (None, wanted):
         return

@@ -1,7 +1,8 @@
-"""List the pages and who sees them; to add one, add a line to PAGES and a file with `draw(context)`.
+"""List the pages and their roles. To add a page, add a line to PAGES and a file with `draw(context)`.
 
-A page's file is imported when it is first drawn. `draw(context: PageContext) -> None` is called on every run, for a
-person whose role on the chosen dataset includes `least`. Hiding a page is only for comfort: services check access.
+A page's file is imported when it is first drawn. `draw(context: PageContext) -> None` is called on every run,
+if the person's role on the chosen dataset includes `least`. Hiding a page is only convenience: services check
+access.
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ class AppPage:
         return self.least == self.shows_grades_to == "lead"
 
     def is_open_to(self, role: str | None) -> bool:
-        """Return whether somebody with this role sees the page: the role on the chosen dataset, or on every dataset."""
+        """Return whether this role opens the page. Some pages need the role on every dataset."""
         return self.least is None or (role is not None and includes(role, self.least))
 
 
@@ -193,9 +194,9 @@ ACCOUNT = PAGES[-1]
 
 
 def list_groups(person: SignedIn, dataset: str | None) -> list[tuple[str | None, list[AppPage]]]:
-    """Return the pages open to the person, by the group in which the sidebar shows them; None: above the groups.
+    """Return {sidebar group: pages open to the person}; None: above the groups.
 
-    Who only judges finds the guideline beside the pages of their work.
+    For people who only judge, the guideline is in the group of their work.
     """
     pages = list_pages(person, dataset)
     only_judges = not any(page.group == RESULTS for page in pages)
@@ -207,12 +208,12 @@ def list_groups(person: SignedIn, dataset: str | None) -> list[tuple[str | None,
 
 
 def choose_dataset(names: list[str], wanted: str | None) -> str | None:
-    """Return the dataset of the query parameter if it is one of the person's, else their first; None without any."""
+    """Return the dataset of the query parameter if the person has it, else their first one, or None."""
     return wanted if wanted in names else next(iter(names), None)
 
 
 def list_pages(person: SignedIn, dataset: str | None) -> list[AppPage]:
-    """Return the pages open to the person on this dataset; only the account page while a one-time password is in use."""
+    """Return the pages open to the person on this dataset; with a one-time password only the account page."""
     if person.must_change_password:
         return [ACCOUNT]
     here, everywhere = person.role_on(dataset), person.role_on(None)

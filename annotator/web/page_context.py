@@ -1,8 +1,8 @@
-"""The context of a page: the database, the settings, who is signed in, the chosen dataset and the language.
+"""The context of a page: database, settings, signed-in person, chosen dataset and language.
 
-Looks up the cookie on each run, because an open websocket outlives a session; a fragment, which runs without the rest
-of the script, begins with `require_context`. Stops the run once signed out. The database and settings of the process
-are module state (`set_served`), because Streamlit runs a page without arguments.
+Looks up the session on each run, because an open websocket outlives it, and ends the run after a sign-out. A
+fragment runs without the rest of the script, so it begins with `require_context`. The database and settings
+of the process are module state (`set_served`), because Streamlit runs a page without arguments.
 """
 
 from dataclasses import dataclass
@@ -40,12 +40,12 @@ _served: dict[str, ServedProgram] = {}
 
 
 def set_served(database: Database, settings: Settings) -> None:
-    """Say what is served from now on; called once, by `make_app`."""
+    """Set the served database and settings. Called once, by `make_app`."""
     _served["now"] = ServedProgram(database, settings)
 
 
 def find_served() -> ServedProgram:
-    """Return what `make_app` was given. StateError when no app has been made."""
+    """Return the arguments of `make_app`. Raises StateError before its call."""
     if "now" not in _served:
         raise StateError(say("open this page on a running server"))
     return _served["now"]
@@ -53,9 +53,10 @@ def find_served() -> ServedProgram:
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """See the module. `datasets`: those to choose from; an archived one only for leads whose address names it. `dataset` is
-    the name of the chosen one (None when the person has none); `token` is the session's, for services that must spare it;
-    `now` is when this run began."""
+    """See the module. `dataset`: name of the chosen dataset, or None. `now`: start of this run.
+
+    `datasets`: the person's datasets; an archived dataset only for leads, if the URL names it. `token`: of the session, for
+    services that end all other sessions."""
 
     database: Database
     settings: Settings
@@ -130,7 +131,7 @@ def require_context() -> PageContext:
 
 
 def note_visit(address: str, now: datetime) -> datetime:
-    """Return since when the person has been on the page at this address: what was new then stays marked as new."""
+    """Return when the person opened this page. Everything that was new then stays marked as new."""
     shown, began = st.session_state.get(VISIT, ("", now))
     if shown != address:
         began = now

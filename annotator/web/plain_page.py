@@ -1,6 +1,6 @@
 """Make pages of plain HTML, without Streamlit and without a script.
 
-The sign-in page, and what is shown where the app cannot be.
+For the sign-in page, and for errors outside the app.
 """
 
 import html

@@ -1,9 +1,8 @@
-"""The session cookie, and who a request comes from.
+"""The session cookie, and the origin of a request.
 
-Refuses what another site makes a browser send (`require_same_origin`), and redirects that lead elsewhere.
-The cookie holds a random token and nothing else; who that is, the database says on every request. Browsers keep one set
-of cookies for all ports of a host, so the names of the cookies hold the port that the browser addressed: two servers on
-one host do not sign each other's people out.
+Refuses requests that another site causes (`require_same_origin`), and redirects to other sites. The cookie
+holds only a random token; the database finds its person on every request. Browsers share cookies between all
+ports of a host, so cookie names contain the port: two servers on one host do not end each other's sessions.
 """
 
 import re
@@ -37,7 +36,7 @@ def find_signed_in(request: HTTPConnection) -> SignedIn | None:
 
 
 def require_signed_in(request: HTTPConnection) -> SignedIn:
-    """Return the person whom the gate found for this request. Raises NotAllowed if there is none."""
+    """Return the signed-in person of this request, found by the gate. Raises NotAllowed without one."""
     person = find_signed_in(request)
     if person is None:
         raise NotAllowed("sign in first")
@@ -53,14 +52,13 @@ def require_same_origin(request: HTTPConnection) -> None:
 def comes_from_here(request: HTTPConnection) -> bool:
     """Return whether a page of this server, or the person themselves, caused this request.
 
-    Browsers name the site in Sec-Fetch-Site, but over plain http only for localhost. Otherwise they name the page's
-    origin in Origin, but not for a GET; then only the Referer shows it. Another site can leave out its own Referer,
-    but cannot send ours. So a GET with none of the three is refused: a typed address over plain http, too. Other
-    methods with none of the three do not come from a browser. (The rule of Go's net/http CrossOriginProtection,
-    which lets every GET pass.)
+    Browsers send Sec-Fetch-Site, but over plain http only for localhost. Otherwise they send Origin, but not
+    for a GET; then only Referer remains. Another site can omit its Referer, but cannot send ours. So a GET
+    without all three headers is refused, even a typed URL over plain http. Other methods without all three do
+    not come from a browser. (Based on Go's net/http CrossOriginProtection, which allows every GET.)
 
-    A link that somebody wrote into a document, guideline or note stands on a page of ours, but did not come from us. Such
-    links have rel="noreferrer" and our own have not. So opening a page or file needs our Referer too.
+    A link that a person wrote into a document, guideline or note is on our page, but is not ours. Such links
+    have rel="noreferrer", our own links have not. So opening a page or file also needs our Referer.
     """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     is_read = request.scope.get("method") in ("GET", "HEAD")
@@ -78,8 +76,8 @@ def comes_from_here(request: HTTPConnection) -> bool:
 def require_own_page(handshake: HTTPConnection) -> None:
     """Raise NotAllowed unless a page of our own origin opens this websocket.
 
-    A browser names the page's origin on every handshake, so one without an Origin is refused too: no page sends
-    it, and whoever else has a cookie can use the REST routes. Cookies ignore ports, this does not.
+    A browser sends Origin on every handshake, so a handshake without it is refused; other programs can use
+    the REST routes. Unlike cookies, this check includes the port.
     """
     site, origin = handshake.headers.get("sec-fetch-site"), handshake.headers.get("origin")
     if site not in (None, "same-origin") or origin is None or not is_own_origin(handshake, origin):
@@ -87,10 +85,10 @@ def require_own_page(handshake: HTTPConnection) -> None:
 
 
 def is_own_origin(connection: HTTPConnection, origin: str) -> bool:
-    """Return whether it is the origin that was addressed: scheme, host and port are equal.
+    """Return whether the origin equals the requested one: scheme, host and port.
 
-    The scheme is the one the browser speaks (the gate sets it where a proxy ends https); host and port are those
-    of the Host header, which a proxy passes on.
+    The scheme is the browser's (the gate sets it behind an https proxy); host and port come from the Host
+    header, which a proxy passes on.
     """
     scheme = "https" if connection.scope["scheme"] in ("https", "wss") else "http"
     addressed = _without_default_port(f"{scheme}://{connection.headers.get('host', '')}".lower())
@@ -123,9 +121,9 @@ def name_cookie(name: str, host: str) -> str:
 
 
 def read_cookie(cookies: Mapping[str, str], name: str, host: str) -> str | None:
-    """Return the cookie's value at this Host header, if any.
+    """Return the cookie's value for this Host header, or None.
 
-    The plain name counts too: whoever signed in before names held the port stays signed in.
+    Also reads the plain name, so sessions from before the port was in the name stay valid.
     """
     return cookies.get(name_cookie(name, host)) or cookies.get(name)
 
@@ -136,7 +134,7 @@ def find_token(request: HTTPConnection) -> str | None:
 
 
 def list_tokens(request: HTTPConnection) -> list[str]:
-    """Return every session's token that the browser sends for this host: under today's name and under the plain one."""
+    """Return all session tokens that the browser sends for this host: under the name with port and the plain name."""
     names = dict.fromkeys((name_cookie(COOKIE, request.headers.get("host", "")), COOKIE))
     return [request.cookies[name] for name in names if request.cookies.get(name)]
 
@@ -153,7 +151,7 @@ def set_cookie(response: Response, token: str, request: HTTPConnection, settings
 
 
 def set_device_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
-    """Let the sign-in form know this browser again. The token opens nothing by itself, and goes to the form only."""
+    """Let the sign-in form recognize this browser. The token alone opens nothing, and only the form receives it."""
     _set(response, DEVICE_COOKIE, token, request, settings, lifetime=DEVICE_LIFETIME, path="/login")
 
 
@@ -163,9 +161,9 @@ def find_begun(request: HTTPConnection) -> str | None:
 
 
 def set_begun_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
-    """Let the browser that begins a sign-in at the provider be the only one that can finish it. "" takes the cookie away.
+    """Allow only the browser that begins a sign-in at the provider to finish it. "" removes the cookie.
 
-    Lax, not Strict: the provider's page leads back here.
+    Lax, not Strict, because the provider's page redirects back here.
     """
     _set(response, BEGUN_COOKIE, token, request, settings, lifetime=REQUEST_LIFETIME, path="/oidc/")
 

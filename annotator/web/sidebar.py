@@ -1,7 +1,8 @@
-"""The sidebar: the dataset and the pages open to the person, in groups, with what waits on them. And the account menu.
+"""Draw the sidebar: the dataset, and the person's pages in groups with counts of waiting work. Draw the account menu.
 
-The menu holds the account, the language and the way out. It stays in the corner of the window, whether the sidebar is
-open or not. While somebody judges or decides, the sidebar begins closed on a wide screen too: the document needs the room.
+The menu has account, language and sign-out. It stays in the corner of the window, also with a closed sidebar.
+On pages for judging and deciding, the sidebar is closed at first even on a wide screen, because the document
+needs the room.
 """
 
 import json
@@ -54,7 +55,7 @@ STREAMLITS_WORDS: dict[str, Message] = {
 
 
 def draw_language_choice(name: str, *, label_visibility: Literal["visible", "collapsed"] = "visible") -> None:
-    """Draw a select of the languages, each in its own name; what is chosen is kept and spoken at once."""
+    """Draw a select of the languages by their own names. A choice is stored and applies immediately."""
     key, language = find_key(name, current_language())
     st.selectbox(
         tr("Language"),
@@ -158,7 +159,7 @@ def _draw_page_link(context: PageContext, pages: dict[str, st.Page], page: AppPa
 
 
 def _count_waiting(context: PageContext) -> dict[str, int]:
-    """Return how much waits on the pages, by address. (While somebody labels, the sidebar is not drawn again.)"""
+    """Return {page address: waiting items}. Labeling does not redraw the sidebar."""
     waiting = WaitingWork()
     if context.dataset is not None and context.role is not None and not context.person.must_change_password:
         waiting = count_waiting_work(

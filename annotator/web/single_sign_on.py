@@ -1,8 +1,8 @@
-"""Sign-in by the organisation's OpenID Connect provider: `/oidc/sign-in` leads there, `/oidc/callback` comes back.
+"""Sign in by the organisation's OpenID Connect provider: `/oidc/sign-in` opens it, `/oidc/callback` returns.
 
-Whatever goes wrong leads to `/login`, which says what to do: no code and no state stays in the browser's address, and nothing
-of the provider's answer is in a page or a log. Whoever comes back without the cookie of a sign-in that this browser began is
-not signed in, so another site can sign nobody in as somebody else.
+Every failure redirects to `/login`, which explains the next step: code and state do not stay in the URL, and
+the provider's answer is in no page or log. The browser must send the cookie of a sign-in that it began
+itself, so another site cannot sign a person in as someone else.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -58,9 +58,9 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 def make_provider(settings: Settings) -> Provider | None:
-    """Return the provider of the settings; None if there is none.
+    """Return the provider of the settings, or None.
 
-    Raises ValidationError if they do not say how to speak with it, or if nobody could sign in.
+    Raises ValidationError for incomplete settings, or if no way to sign in would remain.
     """
     if not settings.oidc_issuer:
         if settings.local_accounts != "true":
@@ -108,7 +108,7 @@ def routes(database: Database, settings: Settings, provider: Provider | None) ->
 
 
 class SingleSignOnRoutes:
-    """The handlers, bound to what is served."""
+    """The handlers of these routes."""
 
     def __init__(self, database: Database, settings: Settings, provider: Provider) -> None:
         self.database, self.settings, self.provider = database, settings, provider
@@ -147,7 +147,7 @@ class SingleSignOnRoutes:
         return response
 
     async def finish(self, request: Request) -> Response:
-        """Sign in whom the provider sends back, and go on to the page that they wanted."""
+        """Sign in the person from the provider's answer, and redirect to the page they asked for."""
         answer, token, now = dict(request.query_params), find_begun(request), datetime.now(UTC)
         lifetime = timedelta(hours=self.settings.session_hours)
         try:

@@ -1,8 +1,8 @@
 """Send the audit log of the installation as JSON lines, the oldest entry first, streamed; for admins of every dataset.
 
-`GET /api/audit[?action=…][&person=USER][&about=DATASET][&since=TIME][&until=TIME]`. Each line is what `annotator audit --json`
-prints, with everything that is needed to compute the hashes again (docs/security.md). Names are English in every language.
-The slice is imported at the first request.
+`GET /api/audit[?action=…][&person=USER][&about=DATASET][&since=TIME][&until=TIME]`. Each line has the JSON of
+`annotator audit --json`, which is enough to recompute the hashes (docs/security.md). Names are English in
+every language. The slice is imported at the first request.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Draw the page Audit log, for admins of every dataset: filters, entries page by page, the log as a file, and its verification.
 
-Verifying computes every hash again, so it is done when it is asked for; what it found is kept for the browser's session.
-Any text may be written by people and is escaped.
+Verification recomputes every hash, so it runs only on request; its result stays for the browser's session.
+All texts are escaped, because people can write them.
 """
 
 from datetime import datetime
@@ -132,7 +132,7 @@ def _describe(entry: AuditEntry) -> list[Cell]:
 
 
 def _draw_verification(context: PageContext) -> None:
-    """Draw the newest entry's hash, the button that verifies, and what was found last."""
+    """Draw the newest entry's hash, the button that verifies, and the last result."""
     head = find_audit_head(context.database, context.actor)
     if head is None:
         return
@@ -150,7 +150,7 @@ def _draw_verification(context: PageContext) -> None:
 
 
 def _verify(context: PageContext) -> AuditVerification:
-    """Verify the log with a progress bar. Whoever leaves the page stops it: a log of years takes minutes."""
+    """Verify the log with a progress bar. A log of years takes minutes; leaving the page stops it."""
     bar = st.progress(0.0, tr("Verifying …"))
 
     def show_progress(done: int, total: int) -> None:

@@ -1,7 +1,7 @@
-"""Say what an entry of the audit log is about, in the reader's language: its action, on what or whom, and its details.
+"""Describe an entry of the audit log in the reader's language: action, object and details.
 
-Details are stored as English names with values. A name that is not in DETAIL_NAMES, of an import's figures for example, is
-shown as it is stored.
+Details are stored as English names with values. A name that is missing in DETAIL_NAMES (such as an import's
+figures) is shown as stored.
 """
 
 import json
@@ -131,7 +131,7 @@ HASH = 12  # characters shown of a SHA-256
 
 
 def name_action(action: str) -> str:
-    """Return what was done; an action of a newer version is returned as it is stored."""
+    """Return the action's name. An action of a newer program version is returned as stored."""
     return tr(ACTION_NAMES[AuditAction(action)]) if action in ACTION_NAMES else action
 
 
@@ -154,7 +154,7 @@ def describe_origin(entry: AuditEntry) -> str:
 
 
 def describe_details(entry: AuditEntry) -> str:
-    """Return the details in words; "" where there are none."""
+    """Return the details in words; "" without details."""
     details = json.loads(entry.chained.details)
     if entry.chained.action == AuditAction.settings_changed:
         return join_names(_describe_settings(details))

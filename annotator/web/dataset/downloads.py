@@ -1,6 +1,7 @@
-"""Send everything of a dataset as one zip over HTTP, streamed; for leads. `dataset/export_service.py` says what is in it.
+"""Stream a whole dataset as one zip over HTTP; for leads. `dataset/export_service.py` describes its content.
 
-`GET /api/dataset?dataset=…`. Whoever takes the file has seen all grades, which is noted together with the audit log's entry.
+`GET /api/dataset?dataset=…`. The person then counts as having seen all grades; this is stored with the audit
+log entry.
 """
 
 from datetime import UTC, datetime

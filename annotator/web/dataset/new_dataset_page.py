@@ -1,8 +1,8 @@
 """Draw the page New dataset, for admins of every dataset: name, grades from a template, judgments per pair, requirements.
 
-A template fills in the grades, the evaluator and the requirements; everything can be edited before the dataset is created.
-Nothing is stored before the button is pressed; then `create_dataset` stores all of it, as `annotator dataset create` does.
-An error stands below the field that it is about.
+A template fills in grades, evaluator and requirements, and everything can be edited. The button stores
+everything with `create_dataset`, as `annotator dataset create` does; nothing is stored earlier. Each error is
+shown below its field.
 """
 
 from collections.abc import Collection, Mapping
@@ -211,7 +211,7 @@ def _find_refused_language(rubric: Rubric, refused: Mapping[str, str]) -> str:
 
 
 def _draw_texts(template: str, rubric: Rubric, refused: Mapping[str, str]) -> Rubric:
-    """Draw the fields in one language. Return what they hold."""
+    """Draw the fields of one language. Return their texts."""
     grades = []
     for definition in reversed(rubric.grades):
         with st.container(border=True, gap="small"):
@@ -264,7 +264,7 @@ def _create(context: PageContext, name: str, settings: Mapping[str, str], rubric
 
 
 def _find_empty(name: str, rubric: Rubric) -> dict[str, str]:
-    """Return what to say at each field that must not be empty and is."""
+    """Return {field: message} for empty fields that need a text."""
     refused = {} if name else {"name": tr("Give the dataset a name.")}
     for texts in (rubric, *rubric.translations):
         for definition in texts.grades:

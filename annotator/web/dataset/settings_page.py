@@ -1,10 +1,10 @@
 """Draw the page Settings, for leads: every setting of the dataset in groups, what a change will cause, and archiving.
 
-A group is closed, under a line with what differs from the defaults. `?setting=WORD` opens the groups whose settings match, and
-shows only those. What was typed into a setting that a search hides stays.
+Groups are closed at first, under a line with the values that differ from the defaults. `?setting=WORD` shows
+only matching settings and opens their groups. Text in a hidden setting stays.
 
-Nothing is stored before Save. The values that the page began with are kept: what differs from them is a change, and saving is
-refused if somebody else has changed one of the same settings meanwhile. What was typed stays.
+Nothing is stored before Save. A value that differs from the page's initial value is a change. Saving is
+refused if another person changed one of the same settings in the meantime. The typed text stays.
 """
 
 import json
@@ -49,9 +49,10 @@ LONGEST = 40  # characters of a value in the line of its group
 
 @dataclass
 class SettingsForm:
-    """What the page began with: each setting as it could be typed. `mark`: of the fields on the screen.
+    """The initial values of the page: {setting: text}. `mark`: part of the widget keys on the screen.
 
-    `typed`: what the controls hold now, also those that a search hides. `begun`: what each control on the screen began with.
+    `typed`: current values, also of settings that a search hides. `begun`: initial values of the controls on
+    the screen.
     """
 
     dataset: str
@@ -116,7 +117,7 @@ def _draw_search() -> str:
 
 
 def _matches(setting: SettingField, heading: Message, search: str) -> bool:
-    """Return whether every word is in the names or the explanation of the setting, in the reader's language or in English."""
+    """Return whether the setting's names or explanation contain every word, in the reader's language or English."""
     texts = (setting.name, setting.label, tr(setting.label), tr(setting.about), heading, tr(heading))
     text = " ".join(texts).casefold()
     return all(word in text for word in search.split())
@@ -131,7 +132,7 @@ def _draw_group(
     *,
     is_open: bool,
 ) -> None:
-    """Draw a group under its name and what is stored otherwise than the defaults."""
+    """Draw a group under its name and the values that differ from the defaults."""
     summary = describe_group(fields, form.base, defaults)
     label = f"**{escape_markdown(tr(heading))}**  \n{escape_markdown(summary)}"
     with st.expander(label, expanded=is_open, key=f"group {form.mark} {heading} {is_open}"):
@@ -145,7 +146,7 @@ def _draw_group(
 def describe_group(
     fields: Sequence[SettingField], values: Mapping[str, str], defaults: Mapping[str, str]
 ) -> str:
-    """Say in one line what is set otherwise than by default."""
+    """Return one line with the values that differ from the defaults."""
     parts = [
         f"{tr(setting.label)}: {_shorten(setting, values[setting.name])}"
         for setting in fields
@@ -326,7 +327,7 @@ def _save(
 
 
 def _compare_with_present(context: PageContext, form: SettingsForm, changes: Mapping[str, str]) -> None:
-    """Show what the settings are now, and let the next Save replace them. What was typed stays."""
+    """Show the current settings, and let the next Save replace them. The typed text stays."""
     present, fields = (
         _read_present(context, form.dataset),
         {setting.name: setting for setting in list_fields()},

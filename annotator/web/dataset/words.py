@@ -1,6 +1,7 @@
-"""Name and explain every setting of a dataset for the page Settings, in groups, with the control that it gets.
+"""Name and explain every setting of a dataset for the page Settings, in groups, with its control.
 
-`tests/unit/web/dataset/` hold that every setting of `dataset/settings.py` is in exactly one group.
+A test in `tests/unit/web/dataset/` checks that every setting of `dataset/settings.py` is in exactly one
+group.
 """
 
 from dataclasses import dataclass
@@ -35,10 +36,10 @@ QUALITY_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """A setting on the page: its name for people, what it does, when a change takes effect, and its control.
+    """A setting on the page: its name, its effect, when a change takes effect, and its control.
 
-    `low`, `high`, `step`: of numbers. `choices`: of a choice, each with its words. `empty`: what a text field shows where the
-    setting is not set.
+    `low`, `high`, `step`: for numbers. `choices`: {value: words}. `empty`: placeholder of a text field
+    without a value.
     """
 
     name: str

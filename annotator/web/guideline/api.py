@@ -1,7 +1,8 @@
-"""REST routes of the guideline: the version in force, and what changed since the annotator's own answer.
+"""REST routes of the guideline: the current version, and its changes since the annotator's own answer.
 
-`GET /api/standard` keeps an open panel up to date, with what changed since the version that it names; `describe_rubric` also fills the panel when it is mounted.
-Changes are sent only to the author of the answer and hold nothing of anybody else's (`guideline/service.py`).
+`GET /api/standard` updates an open panel, with the changes since the panel's version; `describe_rubric` also
+fills the panel when it is mounted. Only the author of an answer gets these changes, without data of other
+people (`guideline/service.py`).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -56,9 +57,9 @@ def _read_since(given: str | None) -> int | None:
 
 
 def describe_rubric(version: int, rubric: Rubric) -> dict[str, Any]:
-    """Return the guideline as the panel reads it, in the reader's language.
+    """Return the guideline as JSON for the panel, in the reader's language.
 
-    `guideline_html` has no active content. `missing`: what to say if something is not translated; "" if nothing is missing.
+    `guideline_html` has no active content. `missing`: a sentence about missing translations, or "".
     """
     reading = read_in_language(rubric, current_language())
     texts, own = reading.rubric, rubric.language
@@ -141,7 +142,7 @@ def _diff(diff: "LineDiff") -> dict[str, Any]:
 def _line(line: "DiffLine") -> dict[str, Any]:
     """Return a line as JSON.
 
-    `parts` (joined: the text) where the changed words are known; `skipped`: how many lines "…" stands for.
+    `parts`: pieces of the text, if the changed words are known; `skipped`: number of lines that "…" replaces.
     """
     parts = [{"text": part.text, "changed": part.changed} for part in line.parts]
     return {"kind": line.kind, "text": line.text, "parts": parts, "skipped": line.skipped}

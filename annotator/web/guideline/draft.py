@@ -1,9 +1,10 @@
-"""A lead's draft of the next guideline version, kept so that nothing typed is lost.
+"""Keep a lead's draft of the next guideline version, so nothing typed is lost.
 
-The draft lives in the session and, letter by letter, in the lead's browser (`guideline_draft.js`), which sends it back
-after a reload. It keeps the version it started from, so that another lead's version is merged and not overwritten.
-`Draft.fields` is the truth. Whenever the fields appear, or code changes them, they become new widgets (`mark`) with the
-text as default: late reports about the old widgets are ignored, and no text depends on a single message.
+The draft is stored in the session and, after every key press, in the lead's browser (`guideline_draft.js`),
+which sends it back after a reload. It remembers its base version, so another lead's version is merged and not
+overwritten. `GuidelineDraft.fields` is the truth. When the fields appear, or code changes them, they become
+new widgets (`mark`) with the text as default. Late reports of old widgets are ignored, and no text depends on
+a single message.
 """
 
 import json
@@ -44,11 +45,11 @@ PREFIX = "guide_"
 
 @dataclass
 class GuidelineDraft:
-    """A draft of the guideline: what is typed so far, by field.
+    """A draft of the guideline. `fields`: {field: text}.
 
-    `base`: the version it was begun from. `merged`: what a merge with another lead's version brought: their name, their
-    version, the version both began with, and the own fields as they were. `mark`: of the fields on the screen; `shown`: the
-    texts with which they came there.
+    `base`: the version it started from. `merged`: after a merge, the other lead's name and version, the
+    common base version, and the own fields before the merge. `mark`: part of the widget keys on the screen;
+    `shown`: their initial texts.
     """
 
     base: int
@@ -60,7 +61,7 @@ class GuidelineDraft:
 
 
 def to_fields(rubric: Rubric) -> dict[str, str]:
-    """Return a standard as the form's fields; those of a language that it is not given in are empty."""
+    """Return a rubric as {field: text}. The fields of missing languages are empty."""
     translated = " ".join(texts.language for texts in rubric.translations)
     fields = dict.fromkeys(FIELDS, "") | {LANGUAGE: rubric.language, TRANSLATED: translated}
     for texts in (rubric, *rubric.translations):
@@ -123,7 +124,7 @@ def find_draft(dataset: str, present: "GuidelineVersion") -> GuidelineDraft:
 
 
 def read_fields(draft: GuidelineDraft, base: "GuidelineVersion") -> dict[str, str]:
-    """Return what is typed, and the version it was begun from where nothing is."""
+    """Return {field: text}: the draft's text, or the base version's text for untouched fields."""
     return to_fields(base.rubric) | draft.fields
 
 
@@ -139,7 +140,7 @@ def set_draft(dataset: str, draft: GuidelineDraft) -> None:
 
 
 def write_field(dataset: str, base: "GuidelineVersion", name: str, text: str) -> None:
-    """Another text in a field that nobody typed there. Only before they are drawn, in a callback."""
+    """Set the text of a field by code. Call it before the fields are drawn, in a callback."""
     draft = find_draft(dataset, base)
     note_typed(draft, base, read_typed(draft, base) | {name: text})
     if name != CHOSEN:  # the fields that it adds or fills appear anew
@@ -152,13 +153,13 @@ def widget_key(draft: GuidelineDraft, name: str) -> str:
 
 
 def bring_to_screen(draft: GuidelineDraft, base: "GuidelineVersion") -> None:
-    """Give the fields new keys and the draft's texts if they were not on the screen. Call it before they are drawn."""
+    """Give fields that were not on the screen new keys and the draft's texts. Call it before they are drawn."""
     if not draft.shown or widget_key(draft, "title") not in st.session_state:
         draft.mark, draft.shown = secrets.token_hex(4), read_fields(draft, base)
 
 
 def read_typed(draft: GuidelineDraft, base: "GuidelineVersion") -> dict[str, str]:
-    """Return what the fields hold at this moment, also where the page was not drawn with it yet."""
+    """Return the current texts of the fields, including text that arrived after the last run."""
     fields = read_fields(draft, base)
     return {name: st.session_state.get(widget_key(draft, name), fields[name]) or "" for name in FIELDS}
 
@@ -166,9 +167,9 @@ def read_typed(draft: GuidelineDraft, base: "GuidelineVersion") -> dict[str, str
 def draw_keeper(
     context: "PageContext", dataset: str, draft: GuidelineDraft, base: "GuidelineVersion"
 ) -> None:
-    """Draw the invisible part of the page that keeps the draft in the browser.
+    """Draw the invisible component that stores the draft in the browser.
 
-    It comes before what shows the draft, so that what a lead sees is kept already.
+    Draw it before the draft's fields: then every text that a lead sees is stored already.
     """
     session = st.session_state.setdefault("guideline session", secrets.token_hex(4))
     message = {
@@ -190,7 +191,7 @@ def draw_keeper(
 
 
 def _restore(dataset: str, base: "GuidelineVersion", stored: object) -> None:
-    """Take the browser's draft, as far as it is one. What was typed before it came is kept in it."""
+    """Restore the browser's draft if it is valid. Text that was typed before it arrived stays."""
     if _heard(dataset) in st.session_state:
         return
     st.session_state[_heard(dataset)] = True

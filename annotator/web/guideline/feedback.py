@@ -1,8 +1,8 @@
-"""Draw the worklist of what disagreements say about the guideline, and what a draft answers of it.
+"""Draw the worklist from disagreements, and choose the entries that a draft answers.
 
-Each entry says what decisions have in common, links to them, and can be chosen as answered by the next version; each
-decision can become an example in the draft. The choices are kept with the draft, so a reload loses none of them: one
-line per decision (`pair revision`) and per question (`question number`).
+Each entry describes decisions with something in common and links to them. A lead can choose it as answered by
+the next version, or add a decision as an example to the draft. The choices are stored with the draft and
+survive a reload: one line per decision (`pair revision`) and per question (`question number`).
 """
 
 from collections.abc import Collection
@@ -68,7 +68,6 @@ class DraftDesk:
         return find_draft(self.dataset, self.base).mark
 
     def read(self, name: str) -> str:
-        """Return what a field holds at this moment."""
         return read_typed(find_draft(self.dataset, self.base), self.base)[name]
 
     def write(self, name: str, text: str) -> None:
@@ -77,7 +76,7 @@ class DraftDesk:
 
 
 def read_chosen(text: str) -> ChosenExamples:
-    """Return the choice kept in the draft; lines in another form are left out."""
+    """Return the choice stored in the draft. Skips invalid lines."""
     decisions, questions = set(), set()
     for line in text.splitlines():
         name, _, number = line.partition(" ")
@@ -116,9 +115,10 @@ def choose(
     item_key: str,
     key: str,
 ) -> None:
-    """Add or remove what a checkbox stands for. Runs before the page is drawn again.
+    """Add or remove the decisions of a checkbox. A callback.
 
-    A checkbox of an earlier draft, which the browser may still show, changes nothing. Refuses more than MOST decisions.
+    Ignores a checkbox of an earlier draft, which the browser may still show. Refuses more than MOST
+    decisions.
     """
     wanted = read_choice(name_choice(desk, item_key), key)
     if wanted is None:
@@ -144,7 +144,7 @@ def is_example(desk: DraftDesk, decision: DecisionExample) -> bool:
 
 
 def insert_example(desk: DraftDesk, decision: DecisionExample) -> None:
-    """Add the decision to the examples of its grade in the draft, and choose it. Runs before the page is drawn again."""
+    """Add the decision to the examples of its grade in the draft, and choose it. A callback."""
     name = f"positive{decision.decided}"
     before = desk.read(name).rstrip("\n")
     desk.write(name, f"{before}\n{write_example(decision)}" if before else write_example(decision))
@@ -160,7 +160,7 @@ MOST_ITEMS, MOST_DECISIONS = 30, 20
 
 
 def draw_worklist(context: "PageContext", desk: DraftDesk) -> None:
-    """Draw the worklist: what waits first, what is answered last."""
+    """Draw the worklist: open items first, answered items last."""
     message = st.session_state.pop(SAID, None)
     if message:
         st.toast(message, icon=":material/school:")
@@ -195,7 +195,7 @@ def draw_worklist(context: "PageContext", desk: DraftDesk) -> None:
 
 
 def describe_judgments(decision: DecisionExample) -> str:
-    """Return the judgments of a pair and what was decided: "1, 2 → 1"."""
+    """Return the judgments of a pair and the decision, as "1, 2 → 1"."""
     given = join_names(
         tr("cannot rate") if grade == "unrateable" else str(grade) for grade in decision.grades
     )
@@ -271,7 +271,7 @@ def _list_facts(item: WorklistItem) -> list[str]:
 
 
 def _draw_choice(desk: DraftDesk, item: WorklistItem) -> None:
-    """Draw a checkbox: the next version answers all of the item's decisions, none, or some, which its label says."""
+    """Draw a checkbox for all decisions of the item. Its label says if only some are chosen."""
     decisions, questions = list_choosable(item)
     chosen = read_chosen(desk.read(CHOSEN))
     taken = len(decisions & chosen.decisions) + len(questions & chosen.questions)
@@ -337,7 +337,7 @@ def _describe_question(dataset: str, question: AskedQuestion) -> str:
 
 
 def _write_queue_link(dataset: str, item: WorklistItem) -> str:
-    """Return HTML: a link to the decided disagreements of the same category and grades; empty if neither is given."""
+    """Return an HTML link to the decided disagreements of this category and grades; "" without both."""
     grades = item.apart if isinstance(item.apart, tuple) else None
     if item.kind != "group" or (item.category is None and grades is None):
         return ""

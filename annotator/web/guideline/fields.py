@@ -1,7 +1,7 @@
-"""Draw the fields of the next guideline version: its languages, and under a tab for each the grades and the text.
+"""Draw the fields of the next guideline version: its languages, and a tab with grades and text for each language.
 
-The authoritative texts are beside how they will look; a translation is beside the texts that it translates. All tabs are drawn,
-so that nothing typed in one is lost while another is open.
+The authoritative texts have a preview next to them, a translation its original. All tabs are always drawn, so
+text in a hidden tab is not lost.
 """
 
 from typing import TYPE_CHECKING, TypedDict

@@ -1,4 +1,4 @@
-"""Say in which language somebody sees the guideline, what is missing in theirs, and which translation did not follow."""
+"""Describe a reader's guideline language, missing translations and outdated translations."""
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ from annotator.web.kit.messages import tr
 
 
 def describe_missing(reading: RubricReading, own: str) -> str:
-    """Return what the reader sees in the guideline's own language instead of theirs; "" if nothing is missing."""
+    """Return a sentence about the texts that are missing in the reader's language, or ""."""
     if not reading.missing:
         return ""
     wanted, shown = (LANGUAGE_NAMES[tag] for tag in (reading.language, own))

@@ -1,6 +1,6 @@
-"""Draw the page Guideline: the version in force, and every version with what it changed.
+"""Draw the page Guideline: the current version, and every version with its changes.
 
-Leads also write the next version here, and see whose answers are still to be confirmed.
+Leads also write the next version here, and see which annotators must still confirm answers.
 """
 
 from collections.abc import Sequence

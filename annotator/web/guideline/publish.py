@@ -1,7 +1,8 @@
 """Draw the form in which a lead writes, merges and publishes the next guideline version.
 
-Only what the comparison showed is published; a later change is shown first. If another lead has published meanwhile,
-nothing is stored: the draft becomes both changes together, and the lead looks at it again.
+Only texts that the comparison has shown are published: after a later change, the comparison is shown again.
+If another lead published in the meantime, nothing is stored: the draft becomes the merge of both changes, and
+the lead checks it again.
 """
 
 from typing import TYPE_CHECKING
@@ -123,7 +124,7 @@ def draw_published() -> None:
 def draw_meanwhile(
     dataset: str, present: "GuidelineVersion", base: "GuidelineVersion", draft: GuidelineDraft
 ) -> None:
-    """Draw that another lead has published a version meanwhile, with a button to merge, or the result of the merge."""
+    """Draw a notice of another lead's new version with a button to merge, or the result of the merge."""
     if draft.fields and present.version != base.version:
         st.warning(
             tr(

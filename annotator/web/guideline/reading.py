@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def draw_rubric(version: "GuidelineVersion") -> None:
-    """Draw a version of the standard in the reader's language or the one chosen, with when it was published and why."""
+    """Draw a version in the reader's or the chosen language, with its date and reason."""
     draw_note(describe_version(version))
     rubric = version.rubric
     reading = read_in_language(rubric, _choose_language(rubric))
@@ -35,7 +35,7 @@ def draw_rubric(version: "GuidelineVersion") -> None:
 
 
 def _choose_language(rubric: "Rubric") -> str:
-    """Return the language to read in: the reader's, unless another of those that there are is chosen."""
+    """Draw the choice of language and return it. Default: the reader's language."""
     if not rubric.translations:
         return current_language()
     own = current_language() if current_language() in rubric.languages else rubric.language
@@ -69,13 +69,13 @@ def draw_grades(rubric: "Rubric") -> None:
 
 
 def draw_definitions(definitions: "Sequence[GradeDefinition]", language: str) -> None:
-    """Draw these grades in their order, each with its examples. `language`: its tag, "" if nobody said."""
+    """Draw these grades in order with their examples. `language`: a tag, or "" if unknown."""
     sections = "".join(_describe(definition) for definition in definitions)
     st.html(f"<div{_mark_language(language)}>{sections}</div>")
 
 
 def draw_guideline(text: str, language: str) -> None:
-    """Draw the guideline, rendered. `language`: its tag, "" if nobody said."""
+    """Draw the rendered guideline. `language`: a tag, or "" if unknown."""
     st.html(
         f'<div class="annotator-published" dir="auto"{_mark_language(language)}>{render_guideline(text)}</div>'
     )

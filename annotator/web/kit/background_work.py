@@ -1,8 +1,8 @@
 """Do long work in the background of the server, with progress and a way to stop it.
 
-One piece of work at a time for each key (a dataset), so that two tabs or two leads never do the same twice. What it came to is
-kept for the person who began it, until they begin something else. Nothing of it outlives the server: work that stores
-something does so in one transaction.
+Each key (a dataset) has at most one running work, so two tabs or two leads never do the same twice. The
+result is kept for the person who started it, until they start other work. Everything is lost when the server
+stops, so work that stores something uses one transaction.
 """
 
 from collections.abc import Callable, Hashable
@@ -19,20 +19,20 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 
 MOST_KEPT = 32
-LEAST_TO_ESTIMATE = 0.05  # of the work: before that the time left is not worth saying
+LEAST_TO_ESTIMATE = 0.05  # of the step: earlier estimates are too uncertain
 log = structlog.stdlib.get_logger("annotator.web")
 ReportStep = Callable[[str, float], None]
 
 
 class WorkStopped(Exception):
-    """Somebody has stopped the work. Raised where the work reports how far it is."""
+    """The work was stopped. Raised when the work reports its progress."""
 
 
 @dataclass(slots=True, eq=False)
 class BackgroundWork:
-    """A piece of work. `request`: what it is about, compared with what a page asks for now. `share`: of the present step.
+    """A piece of work. `request`: its input, which a page compares with its own. `share`: 0 to 1, of the current step.
 
-    Afterwards it has either a `result` or a `failure`, or was `stopped`. `seconds`: how long it took.
+    At the end it has a `result` or a `failure`, or is `stopped`. `seconds`: its duration.
     """
 
     request: Any
@@ -50,7 +50,7 @@ class BackgroundWork:
     step_begun: float = field(default_factory=monotonic)
 
     def report(self, step: str, share: float) -> None:
-        """Note how far the work is. Raises WorkStopped once somebody wants it to stop."""
+        """Note the progress. Raises WorkStopped after a request to stop."""
         if self.stop_requested:
             raise WorkStopped
         if step != self.step:
@@ -58,14 +58,14 @@ class BackgroundWork:
         self.share = min(max(share, 0.0), 1.0)
 
     def estimate_left(self) -> float | None:
-        """Return the seconds that are left of the present step, None while nothing can be said."""
+        """Return the remaining seconds of the current step; None at its beginning."""
         if self.share < LEAST_TO_ESTIMATE:
             return None
         return (monotonic() - self.step_begun) * (1 - self.share) / self.share
 
 
 class WorkBoard:
-    """The work that is under way, and what ended, by key. Threads share it."""
+    """Running and ended work by key. Threads share it."""
 
     def __init__(self) -> None:
         self._running: dict[Hashable, BackgroundWork] = {}
@@ -75,7 +75,7 @@ class WorkBoard:
     def start(
         self, key: Hashable, actor: Actor, request: Any, act: Callable[[ReportStep], Any], *, now: datetime
     ) -> BackgroundWork:
-        """Begin `act(report)` in a thread of its own. StateError while other work of this key is under way."""
+        """Start `act(report)` in its own thread. Raises StateError while other work of this key is running."""
         work = BackgroundWork(request, actor, now)
         with self._lock:
             if key in self._running:
@@ -91,17 +91,16 @@ class WorkBoard:
         return work
 
     def find_running(self, key: Hashable) -> BackgroundWork | None:
-        """Return the work of this key that is under way."""
         with self._lock:
             return self._running.get(key)
 
     def find_ended(self, key: Hashable, actor: Actor) -> BackgroundWork | None:
-        """Return this person's last work of this key, if it has ended."""
+        """Return this person's last ended work of this key, or None."""
         with self._lock:
             return self._ended.get((key, actor.person_id))
 
     def stop(self, key: Hashable, *, wait: float = 0.0) -> None:
-        """Ask the work of this key to stop, and wait for it at most so many seconds."""
+        """Ask the work of this key to stop, and wait at most `wait` seconds for it."""
         work = self.find_running(key)
         if work is not None:
             work.stop_requested = True

@@ -1,7 +1,8 @@
-"""A chart of a report with everything that belongs to it: its words, a click on a cell, and its files.
+"""Draw a chart of a report with its text alternative, clicks on cells, and files.
 
-Streamlit's own menu on a chart comes only under the mouse and knows no SVG; Vega's would send the figures to its editor.
-So three links stand below every chart: its numbers as CSV, and the drawing itself as SVG and PNG, made in the browser.
+Streamlit's own menu appears only under the mouse and has no SVG; Vega's menu would send the figures to its
+editor. So every chart has three links: its numbers as CSV, and the drawing as SVG and PNG, made in the
+browser.
 """
 
 import json
@@ -35,8 +36,8 @@ def draw_report_chart(
 ) -> None:
     """Draw the chart with its text alternative.
 
-    `caption`: what it shows; `csv`: the address of its numbers; `name`: of its files. `pick` gets the cell that is clicked,
-    before the page is drawn again.
+    `csv`: URL of its numbers; `name`: of its files. `pick` receives the clicked cell before the page is drawn
+    again.
     """
     ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
     drawn = chart.configure(numberFormat=NUMBERS).configure_axis(**ink).configure_legend(**ink)

@@ -1,7 +1,8 @@
-"""Chart what services return with Altair: pure functions, for the leads' pages.
+"""Make Altair charts of service results for the leads' pages. Pure functions.
 
-Colours reach a contrast of 3:1 on light and dark pages. Every chart has a text alternative (`describe_…`) and a table.
-Labels are cut to fit, never two alike. Pages import this when first drawn, so that an idle server does without Altair.
+Colours have a contrast of at least 3:1 on light and dark pages. Every chart has a text alternative
+(`describe_…`) and a table. Labels are shortened but stay unique. Pages import this module when first drawn,
+so an idle server does not load Altair.
 """
 
 import re
@@ -41,7 +42,7 @@ BAR, ROW, AXIS = 16, 30, 64
 
 
 def chart_kappas(named: Sequence[tuple[str, CoefficientValue]], target: float) -> "alt.LayerChart":
-    """Return each defined kappa with its interval against the target, from 0 (or below) to 1."""
+    """Chart each defined kappa with its interval and the target, from 0 (or below) to 1."""
     import altair as alt
 
     rows = [
@@ -77,7 +78,7 @@ def chart_kappas(named: Sequence[tuple[str, CoefficientValue]], target: float) -
 
 
 def describe_kappas(named: Sequence[tuple[str, CoefficientValue]], target: float) -> str:
-    """Return the same in words, undefined values with their reason."""
+    """Describe `chart_kappas` in words; undefined values have their reason."""
     parts = [f"{name} {show_value(value)}" for name, value in named]
     return tr("Cohen's kappa, target {target:g}: {values}.", target=target, values="; ".join(parts))
 
@@ -93,7 +94,7 @@ def show_value(value: CoefficientValue) -> str:
 
 
 def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "alt.Chart":
-    """Return how many pairs each annotator has judged, out of all; simulated ones are paler and named so."""
+    """Chart each annotator's judged pairs out of all pairs. Simulated annotators are paler and marked."""
     import altair as alt
 
     rows = [
@@ -122,9 +123,9 @@ def describe_annotators(progress: LabelingProgress) -> str:
 
 
 def name_people(annotators: Sequence[AnnotatorProgress]) -> list[tuple[str, AnnotatorProgress]]:
-    """Return each annotator with the name that people know, numbers in it in their order (2 before 10).
+    """Return (shown name, annotator), sorted naturally (2 before 10).
 
-    Namesakes get their usernames too: a chart would put them in one row.
+    Equal names get their usernames too, because a chart would put them in one row.
     """
     names = make_unique({annotator.annotator: annotator.name for annotator in annotators})
     named = [
@@ -140,13 +141,13 @@ def name_people(annotators: Sequence[AnnotatorProgress]) -> list[tuple[str, Anno
 
 
 def sort_naturally(name: str) -> list[tuple[int, str]]:
-    """Return the key that sorts names by their letters, and the numbers in them by size."""
+    """Return the sort key of a name: letters without case, numbers by value."""
     parts = re.split(r"([0-9]+)", name.casefold())
     return [(int(part), "") if number % 2 else (0, part) for number, part in enumerate(parts)]
 
 
 def name_person(annotator: AnnotatorProgress) -> str:
-    """Return an annotator's username, marked when it is nobody."""
+    """Return an annotator's username, marked if simulated."""
     return (
         tr("{annotator} (simulated)", annotator=annotator.annotator)
         if annotator.simulated
@@ -155,10 +156,10 @@ def name_person(annotator: AnnotatorProgress) -> str:
 
 
 def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
-    """Return a column for each query in the order of its file: pairs complete, begun, untouched.
+    """Chart a column for each query in file order: complete, begun and untouched pairs.
 
-    Of more than MOST_COLUMNS queries, a column is for a few neighbours: a screen has no room for more, and a browser draws
-    thousands for seconds.
+    For more than MOST_COLUMNS queries, neighbours share a column: the screen is too narrow, and a browser
+    would draw thousands of columns for seconds.
     """
     import altair as alt
 
@@ -227,7 +228,7 @@ def describe_queries(progress: LabelingProgress) -> str:
 
 
 def split_query(query: QueryProgress) -> dict[str, int]:
-    """Return the pairs of a query by how far they are; the keys are those of STATES."""
+    """Return {state: pairs of the query}, with the keys of STATES."""
     untouched = query.pairs - query.complete - query.begun
     return {"complete": query.complete, "begun": query.begun, "untouched": untouched}
 
@@ -250,7 +251,7 @@ def chart_statuses(statuses: Mapping[str, int]) -> "alt.Chart":
 
 
 def describe_statuses(statuses: Mapping[str, int]) -> str:
-    """Return the same in words; what there is none of is left out."""
+    """Describe the statuses in words. Skips statuses without pairs."""
     parts = [f"{name_word(status)} {pairs:,}" for status, pairs in statuses.items() if pairs]
     pairs = sum(statuses.values())
     listed = join_names(parts) or tr("none")
@@ -288,7 +289,7 @@ def shorten(name: str, most: int = MOST) -> str:
 
 
 def space_percent(pattern: str) -> dict[str, str]:
-    """Return options of an axis of shares: labels in d3's pattern ("~%"), spaced where the language does: "5 %", "5%"."""
+    """Return axis options for shares: labels in d3's pattern ("~%"), with the language's spacing: "5 %", "5%"."""
     spaced = show_share(0.01).endswith("\N{NO-BREAK SPACE}%")
     return {"format": pattern, **({"labelExpr": "replace(datum.label, '%', ' %')"} if spaced else {})}
 

@@ -1,9 +1,10 @@
-"""Controls that are safe in several languages, keyboard focus after a press, and widgets whose value lives elsewhere.
+"""Controls that work in several languages, keyboard focus after a press, and widgets with a value stored elsewhere.
 
-Streamlit writes an option into the address in the reader's language; these controls read it in any language. When a
-pressed button disappears, the focus moves to its result or to the page's next task. A value set through
-`st.session_state` is sent once, and an interrupted run loses it: the widget then reports its default as a choice. So
-the true value is always the default, and another value makes a new widget; `read_choice` ignores reports of old ones.
+Streamlit writes an option into the URL in the reader's language; these controls read it in any language. When
+a pressed button disappears, the focus moves to its result or to the page's next task. Streamlit sends a value
+set through `st.session_state` only once, and an interrupted run loses it: then the widget reports its default
+as a choice. So the true value is always the default, and a changed value makes a new widget; `read_choice`
+ignores reports of old widgets.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,9 +32,9 @@ def find_chosen_option(key: str, options: Sequence[str], name: NameOption = name
 
 
 def apply_url_choice(key: str, options: Sequence[str], name: NameOption = name_word) -> None:
-    """Name the chosen option of the URL in the reader's language. Call it before the control, which reads the URL, is drawn.
+    """Write the URL's chosen option in the reader's language. Call it before the control is drawn, which reads the URL.
 
-    `name`: how the control names an option.
+    `name(option)` returns the option's label in the control.
     """
     value, option = st.query_params.get(key), find_chosen_option(key, options, name)
     if option is not None and key not in st.session_state and value not in (None, name(option)):
@@ -43,7 +44,7 @@ def apply_url_choice(key: str, options: Sequence[str], name: NameOption = name_w
 def _correct_url(key: str, value: str) -> None:
     """Write this value into the URL and draw the page again.
 
-    Streamlit removes a value that its control does not know from the URL, and a reload would then show something else.
+    Streamlit removes an unknown value from the URL, so a reload would show another option.
     """
     st.query_params[key] = value
     st.rerun()
@@ -64,7 +65,7 @@ FORMER_NAMES = {
 
 
 def apply_url_tab(key: str, names: Sequence[Message]) -> None:
-    """Open the tab that the URL names in another language, or by a former name. Call it before the tabs are drawn."""
+    """Open the URL's tab, also if it is named in another language or by an old name. Call it before the tabs are drawn."""
     asked = str(st.session_state.get(key) or st.query_params.get(key) or "")
     if asked in ("", *(tr(name) for name in names)):
         return
@@ -100,10 +101,10 @@ PRESSES, CONTAINER, INTO_VIEW = "presses followed", "place of the press", "press
 
 
 def note_press(container_key: str = "", *, into_view: bool = False) -> None:
-    """Note that the pressed control will be gone when the page is drawn again.
+    """Note that the pressed control will disappear in the next run.
 
-    Call it where the press takes effect. `container_key`: of the container that shows the result, if there is one.
-    `into_view`: the window is then moved to where that container begins.
+    Call it where the press takes effect. `container_key`: container of the result, if any. `into_view`:
+    scroll to the start of this container.
     """
     st.session_state[PRESSES] = st.session_state.get(PRESSES, 0) + 1
     st.session_state[CONTAINER] = container_key
@@ -111,7 +112,7 @@ def note_press(container_key: str = "", *, into_view: bool = False) -> None:
 
 
 def keep_focus(*, from_top: bool = False) -> None:
-    """Move the keyboard focus after a press. Call it at the end of a page. `from_top`: the press led to another page."""
+    """Move the keyboard focus after a press. Call it at the end of a page. `from_top`: the press opened another page."""
     words = [
         st.session_state.get(PRESSES, ""),
         "top" if from_top else "begin" if st.session_state.get(INTO_VIEW) else "",
@@ -142,7 +143,7 @@ def find_key(name: str, truth: T) -> tuple[str, T]:
 
 
 def read_choice(name: str, key: str) -> bool | str | None:
-    """Return what was chosen in a widget, in its callback; None if the page no longer shows this widget."""
+    """Return the chosen value in a widget's callback; None if the page no longer shows this widget."""
     turn, _ = st.session_state.get(f"{name} shown", (None, None))
     choice: bool | str | None = st.session_state.get(key) if key == f"{name} {turn}" else None
     return choice

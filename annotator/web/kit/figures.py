@@ -49,7 +49,7 @@ def show_median(median: MedianSeconds) -> str:
 def show_share(
     share: float | None, digits: int = 0, *, at_most: bool = False, limit: float | None = None
 ) -> str:
-    """Return a share in per cent, written as the language does: "12.5 %" on one line, "12.5%". See `show_percent`."""
+    """Return a share in per cent in the language's spelling: "12.5 %" (no line break), "12.5%". See `show_percent`."""
     sign = "\N{NO-BREAK SPACE}%" if current_language() == "en" else "%"
     return show_percent(share, digits, at_most=at_most, limit=limit, sign=sign)
 

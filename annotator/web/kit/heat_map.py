@@ -1,7 +1,8 @@
-"""Colour the cells of heat maps, and chart the confusion matrix of two annotators: the more, the deeper; differences in another hue.
+"""Colour the cells of heat maps, and chart the confusion matrix of two annotators.
 
-Cells let the page through, so that pale ones are pale on a light page and dark on a dark one; their figures can be read on both.
-A screen reader would read out the colours of every cell, so it gets the words and the table of the chart instead (`aria=False`).
+Higher counts are deeper; different grades have another hue. Cells are partly transparent, so pale cells
+follow a light or dark page, and their figures are readable on both. Cells are hidden from screen readers
+(`aria=False`), which would read out every colour; they get the chart's words and table.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ DEEP_FROM = 0.8
 
 
 def tint_cell(share: float, *, same: bool) -> tuple[str, str]:
-    """Return the ground of a cell (#rrggbbaa) for a share from 0 (pale) to 1 (deep), and the colour of its figure."""
+    """Return (background #rrggbbaa, text colour) of a cell for a share from 0 (pale) to 1 (deep)."""
     colour = AGREED if same else DIFFERED
     if share < DEEP_FROM:
         return _set_opacity(colour, PALEST + (LAST_PALE - PALEST) * share / DEEP_FROM), PALE
@@ -33,7 +34,7 @@ def tint_cell(share: float, *, same: bool) -> tuple[str, str]:
 
 
 def tint_neutral(opacity: float) -> str:
-    """Return the ground of a cell that has no place on the scale. Its figure has the colour PALE."""
+    """Return the background of a cell outside the scale. Its text has the colour PALE."""
     return _set_opacity(NEUTRAL, opacity)
 
 

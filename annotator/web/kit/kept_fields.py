@@ -1,4 +1,4 @@
-"""Keep what the fields of a form hold while a lead looks at another tab or page. Streamlit forgets fields that a run does not draw."""
+"""Keep the values of a form's fields while another tab or page is open: Streamlit forgets undrawn fields."""
 
 from typing import Any, TypeVar
 
@@ -8,36 +8,35 @@ T = TypeVar("T")
 
 
 class KeptFields:
-    """The fields of one form. `begin` with a field that is always drawn; each field has its name within the form."""
+    """The fields of one form, by name. Call `begin` first, with the name of a field that is always drawn."""
 
     def __init__(self, form: str) -> None:
         self.form = form
 
     def begin(self, always: str) -> None:
-        """Begin a run: fields that were not drawn in the last one start with what they held."""
+        """Begin a run: fields that the last run did not draw start with their kept values."""
         values = st.session_state.setdefault(f"{self.form} values", {})
         if self.find_key(always) not in st.session_state:
             st.session_state[f"{self.form} defaults"] = dict(values)
 
     def find_key(self, name: str) -> str:
-        """Return the widget's key."""
         return f"{self.form} {name}"
 
     def find_default(self, name: str, default: T) -> T:
-        """Return what the widget starts with: the same value as long as the form is drawn."""
+        """Return the widget's default, which stays the same while the form is drawn."""
         kept: T = st.session_state[f"{self.form} defaults"].get(name, default)
         return kept
 
     def find_options(self, name: str, options: Any, default: Any) -> list[Any]:
-        """Return the default of a field of several options, without those that are gone."""
+        """Return the default of a multi-choice field, without options that no longer exist."""
         return [option for option in self.find_default(name, default) if option in options]
 
     def find_index(self, name: str, options: Any, default: int | None = 0) -> int | None:
-        """Return the default of a field of one option, as its number."""
+        """Return the index of the default option of a single-choice field."""
         value = self.find_default(name, None)
         return list(options).index(value) if value in options else default
 
     def keep(self, name: str, value: T) -> T:
-        """Note what the widget holds now, and return it."""
+        """Keep the widget's current value, and return it."""
         st.session_state[f"{self.form} values"][name] = value
         return value

@@ -1,8 +1,8 @@
-"""Keep what took long to compute in memory, so that a page drawn again appears at once.
+"""Keep slow results in memory, so a page that is drawn again appears immediately.
 
-A result is computed anew when its data has changed. While people label, data changes all the time: a result is then kept for 20 times
-as long as it took to compute, at most 10 minutes, and the page says when it was made. Two requests for the same result share one
-computation. Callers check permission before they look anything up: reading the stamp does so.
+A result is recomputed when its data has changed. While people label, data changes all the time: then a result
+is kept for 20 times its computing time, at most 10 minutes, and the page says when it was made. Two requests
+for the same result share one computation. Callers check permission first: reading the stamp does so.
 """
 
 from collections.abc import Callable, Hashable
@@ -37,10 +37,10 @@ class KeptResult(Generic[T]):
 
 @dataclass(slots=True)
 class KeptResults(Generic[T]):
-    """Results by name; the one used longest ago is dropped first.
+    """Results by name; drops the least recently used result first.
 
-    `most`: how many are kept. `expires`: a result is made anew after 10 minutes although its data has not changed, because it also
-    depends on something that its stamp does not contain.
+    `most`: maximum number of results. `expires`: recompute after 10 minutes even if the stamp is equal,
+    because the result also depends on something outside its stamp.
     """
 
     most: int
@@ -61,8 +61,8 @@ class KeptResults(Generic[T]):
     ) -> KeptResult[T]:
         """Return the kept result of this name, or compute it now.
 
-        `stamp` changes with the data. `quick`: a result whose data has changed is computed again if that took at most so many seconds.
-        `anew`: compute in any case.
+        `stamp` changes with the data. `quick`: a result that took at most so many seconds is recomputed as
+        soon as its data has changed. `anew`: always recompute.
         """
         with self.lock:
             turn = self.turns.setdefault(name, Lock())
@@ -78,7 +78,7 @@ class KeptResults(Generic[T]):
         return kept
 
     def has(self, name: Hashable, stamp: Hashable, *, now: datetime, quick: float = 0.0) -> bool:
-        """Return whether `find` would return at once, without computing."""
+        """Return whether `find` would return without computing."""
         with self.lock:
             kept = self.kept.get(name)
         return kept is not None and kept.may_be_shown(stamp, now, quick=quick, expires=self.expires)

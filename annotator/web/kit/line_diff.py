@@ -1,6 +1,6 @@
-"""Two texts compared, as a page shows it: what was taken away, what was added, the changed words marked.
+"""Draw a comparison of two texts: removed and added lines with their changed words marked.
 
-Signs and words say it as well as colours do. Everything in it is escaped: it is text of others.
+Signs and words carry the same meaning as the colours. All text is escaped, because people wrote it.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ SIGNS = {"same": " ", "removed": "⊖", "added": "⊕"}
 
 
 def draw_comparison(comparison: "GuidelineComparison") -> None:
-    """Draw the title, the grades and the guideline, as far as they differ, language by language."""
+    """Draw the differences in title, grades and guideline, language by language."""
     if comparison.is_empty:
         draw_note(tr("There are no differences."))
     if comparison.language:

@@ -1,9 +1,10 @@
 """Translate what the app says, with the Korean particle that fits.
 
 The English sentence is the key. Translations are in `locale/<language>/*.po`, one file per slice, read when a
-language is first used. A sentence without a translation is shown in English; the tests allow none. Korean translations write
-both particles, as in "{name}이(가)"; the one that fits is chosen when the sentence is filled in ("75%가", "등급 3을").
-Where the sound is unknown (a Chinese character, an emoji) both stay, as Korean writers do.
+language is first used. A sentence without a translation is shown in English, but tests require every
+translation. Korean translations write both particles, as in "{name}이(가)"; filling in the sentence chooses the
+right one ("75%가", "등급 3을"). If the sound is unknown (a Chinese character, an emoji), both particles stay,
+which is normal in Korean.
 """
 
 import re
@@ -53,7 +54,7 @@ _PERCENT = "%％"
 
 
 def choose_particles(text: str) -> str:
-    """Return the text with every pair of forms, such as "이(가)", replaced by the one that fits."""
+    """Return the text with every pair of particles, such as "이(가)", replaced by the right one."""
     if "(" not in text:
         return text
     parts = _WRITTEN.split(text)
@@ -68,9 +69,9 @@ def choose_particles(text: str) -> str:
 
 
 def find_final(text: str) -> int | None:
-    """Return the final consonant that the text ends in when read aloud, as its number in Unicode's syllables.
+    """Return the final consonant of the text when read aloud, as its number in Unicode's syllables.
 
-    0 is a vowel; None: not known. Closing quotes and brackets are not read.
+    0: ends in a vowel; None: unknown. Ignores closing quotes and brackets.
     """
     spoken = text.rstrip("\"'’”」』)]}>»… ")
     last = spoken[-1:].lower()
@@ -166,7 +167,7 @@ def _find(template: str, plural: str | None, n: int) -> str:
 
 @cache
 def read_catalog(language: str) -> dict[str, str]:
-    """Return the translations of a language by English template. Japanese and Korean have one form for all numbers."""
+    """Return {English template: translation}. Japanese and Korean have no plural forms."""
     from babel.messages.pofile import read_po
 
     catalog: dict[str, str] = {}

@@ -1,9 +1,9 @@
-"""Joins the JavaScript modules of a component into the one script that Streamlit mounts.
+"""Join the JavaScript modules of a component into the single script that Streamlit mounts.
 
-Streamlit imports a component's script from a `blob:` address, where `import … from "./x.js"` has nothing to resolve
-against. So the modules are put one after the other, each behind those that it imports, without their `import` lines
-and the word `export`. Comments that have a line of their own stay behind. All modules then share one scope: two of them
-must not give the same name to anything at their top level.
+Streamlit imports a component's script from a `blob:` URL, which cannot resolve `import … from "./x.js"`. So
+the modules are concatenated, each after its imports, without `import` lines, the word `export`, and comments
+on their own lines. All modules then share one scope: two modules must not declare the same name at the top
+level.
 """
 
 import re
@@ -17,11 +17,11 @@ LEFT_OVER = re.compile(r"^(?:import\b|export (?!default (?:async )?function \())
 
 
 def join_modules(entry: Path) -> str:
-    """Return the script of the module `entry` and of everything that it imports, each module once.
+    """Return the script of the module `entry` and all its imports, each module once.
 
-    Raises ValueError if the modules import each other in a circle, import a name that is not exported, declare one name
-    twice, or use a form of `import` or `export` that is not written `import { a, b } from "./file.js"`,
-    `export function`, `export class`, `export const` or, in the entry, `export default function`.
+    Raises ValueError for circular imports, imported names that are not exported, names declared twice, and
+    any form of `import` or `export` except `import { a, b } from "./file.js"`, `export function`,
+    `export class`, `export const` and, in the entry, `export default function`.
     """
     order: list[Path] = []
     _order_modules(entry.resolve(), [], order)
@@ -40,7 +40,7 @@ def join_modules(entry: Path) -> str:
 
 
 def _order_modules(path: Path, importers: list[Path], order: list[Path]) -> None:
-    """Append the module to `order`, behind all that it imports."""
+    """Append the module to `order` after all its imports."""
     if path in order:
         return
     if path in importers:

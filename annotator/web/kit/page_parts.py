@@ -1,7 +1,7 @@
-"""Draw what a page shows when it has nothing else, and the links from one page to another.
+"""Draw parts that many pages share: notices, links between pages, notes and figures of charts.
 
-Every link keeps the chosen dataset. A page that needs a dataset begins with `require_dataset`, which ends the
-run with what to do when the person has none.
+Every link keeps the chosen dataset. A page that needs a dataset begins with `require_dataset`, which shows
+help and ends the run if the person has no dataset.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import altair as alt
 
 NUMBERS = ",.4~f"
-"""How a chart writes a figure that has no format of its own, also for screen readers: Vega would read out eleven decimals."""
+"""The default number format of charts, also for screen readers: Vega would read out eleven decimals."""
 LINKS = {page.address: page.title for page in PAGES}
 
 
 def require_dataset(context: PageContext) -> str:
-    """Return the chosen dataset's name; without one, says how to make it and ends the run."""
+    """Return the chosen dataset's name. Without a dataset, explain how to get one and end the run."""
     if context.dataset is None:
         if context.person.role_on(None) == "admin":
             st.info(tr("There is no dataset yet. Create the first one."), icon=":material/add:")
@@ -78,8 +78,9 @@ def draw_steps(context: PageContext, steps: Sequence[NextStep], *, here: str = "
 
 
 def draw_chart(chart: "alt.TopLevelMixin", words: str) -> None:
-    """Draw a chart with its text alternative; labels in the colour of the text, whether the page is light or dark; its
-    place is kept free while it loads."""
+    """Draw a chart with its text alternative.
+
+    Labels have the page's text colour, light or dark. The space is reserved while the chart loads."""
     ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
     room = {"left": 0, "top": 4, "right": 6, "bottom": 8}
     drawn = chart.configure(numberFormat=NUMBERS).configure_axis(**ink).configure_legend(**ink)
@@ -88,25 +89,25 @@ def draw_chart(chart: "alt.TopLevelMixin", words: str) -> None:
 
 
 def draw_note(words: str) -> None:
-    """Small print."""
+    """Draw small print."""
     st.html(f'<p class="annotator-note">{escape(words)}</p>')
 
 
 def draw_problem(words: str) -> None:
-    """Draw what is wrong with the field above."""
+    """Draw the problem of the field above."""
     st.html(f'<p class="annotator-problem" role="alert">{escape(words[:1].upper() + words[1:])}</p>')
 
 
 def draw_numbers(label: str, rows: Sequence[dict[str, object]]) -> None:
-    """Draw the figures behind a chart, one click away."""
+    """Draw the figures of a chart in an expander."""
     with st.expander(label):
         st.dataframe(list(rows), hide_index=True, alt=label)
 
 
 def draw_numbers_when_opened(label: str, list_rows: Callable[[], Sequence[dict[str, object]]]) -> None:
-    """Draw the figures behind a chart, one click away. They are listed and sent when they are opened, and only they are drawn then.
+    """Draw the figures of a chart in an expander, computed and sent only when opened, without a run of the page.
 
-    For figures that may be thousands.
+    For up to thousands of figures.
     """
     st.fragment(_draw_opened)(label, list_rows)
 
@@ -119,4 +120,4 @@ def _draw_opened(label: str, list_rows: Callable[[], Sequence[dict[str, object]]
 
 
 def _never_run() -> None:
-    """Stand for a page in a link, which finds the page by its address."""
+    """Placeholder in `st.Page`: links find a page by its URL path."""

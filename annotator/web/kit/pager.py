@@ -1,7 +1,7 @@
-"""Draw which part of a long list is shown, "26–50 of 340", and the buttons to the parts before and after it.
+"""Draw the position in a long list, "26–50 of 340", and buttons to the previous and next part.
 
-The address holds where the part begins (`from=25`), so that it can be sent to somebody and the browser's way back works.
-A beginning that is no number, or behind the end of the list, is taken for the last part that there is.
+The URL holds the start of the part (`from=25`), so it can be shared and the browser's back button works. An
+invalid start, or one after the end of the list, shows the last part.
 """
 
 from collections.abc import Callable
@@ -35,10 +35,10 @@ def show_part(start: int, shown: int, total: int) -> str:
 def draw_pager(
     start: int, shown: int, total: int, *, size: int, go: Callable[[int], None], key: str = "pager"
 ) -> None:
-    """Draw which part is shown, and the buttons; draws nothing if the list has one part.
+    """Draw the position and the buttons; nothing if the list has one part.
 
-    `start`: the entries before the part; `shown`: its entries. `go` shows the part that begins there, from the next run on;
-    the buttons are others then, so that the focus can go to the list.
+    `start`: entries before the part; `shown`: entries in the part. `go(start)` shows another part from the
+    next run on; the buttons are then new, and the focus can move to the list.
     """
     if total <= size:
         return

@@ -42,9 +42,9 @@ def list_person_names(context: PageContext, dataset: str) -> dict[str, PersonNam
 
 
 def make_unique(names: Mapping[str, str]) -> dict[str, PersonName]:
-    """Return a name for each username, no two alike. `names`: as people gave them, empty if they did not.
+    """Return {username: unique name}. `names`: {username: own name, or ""}.
 
-    Namesakes get their usernames too, and so does who is called as somebody else's username is.
+    Equal names get their usernames too. So does a name that equals another person's username.
     """
     known = {username: name or username for username, name in names.items()}
     times = Counter(known.values())
@@ -58,12 +58,12 @@ def make_unique(names: Mapping[str, str]) -> dict[str, PersonName]:
 
 
 def name_person(username: str, names: Mapping[str, PersonName]) -> PersonName:
-    """Return the name of a person; of who has no role on the dataset any more, the username."""
+    """Return a person's name; the username if the person has no role on the dataset any more."""
     return names.get(username) or PersonName(username, username)
 
 
 def name_people_in(sentence: str, names: Mapping[str, PersonName]) -> str:
-    """Return the sentence with the people's names in place of their usernames. Text that is no Message is returned unchanged."""
+    """Return the sentence with names in place of usernames. Returns text that is no Message unchanged."""
     if not isinstance(sentence, Message):
         return sentence
     values = {

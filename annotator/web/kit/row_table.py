@@ -1,7 +1,7 @@
-"""A table whose rows are chosen: by a click, or by Enter on the row's button; up and down move between rows.
+"""Draw a table with selectable rows: by a click, or by Enter on the row's button; up and down move between rows.
 
-Streamlit's own table is a canvas without a button that Enter could press. Every cell is shown as plain text. What
-comes back is the key of a row, not its place, so that a row never stands for another.
+Streamlit's own table is a canvas without buttons for Enter. Every cell is plain text. The component returns
+the key of a row, not its position, so it can never select another row.
 """
 
 import json
@@ -31,10 +31,11 @@ def draw_rows(
     groups: Sequence[str] = (),
     tall: bool = False,
 ) -> None:
-    """Draw the rows, each with its key. `button`: the column that names a row. `leads_to`: the CSS selector of what a
-    choice shows, which is then brought into the window. `on_choose` runs before the page is drawn again. `links`: the
-    addresses of what the rows show, where that is a page of its own: it can be opened in another tab. `groups`: the heading
-    that each row belongs under, shown once above the rows that follow each other under it. `tall`: as high as its rows."""
+    """Draw the rows, each with its key.
+
+    `button`: the column that names a row. `leads_to`: CSS selector of the content that a choice shows; the window scrolls to it.
+    `on_choose`: callback. `links`: URLs of the rows' own pages, which can be opened in another tab. `groups`: each row's
+    heading, shown once above neighbouring rows with the same heading. `tall`: as high as its rows."""
     message = {
         "caption": caption,
         "columns": list(columns),

@@ -1,7 +1,7 @@
 """Draw tables as plain HTML, with cells that may be links.
 
-Plain HTML wraps on a narrow screen, and a screen reader finds its headings. Linked cells are the keyboard's way to
-what a click on a chart opens.
+Plain HTML wraps on a narrow screen, and a screen reader finds its headings. With linked cells the keyboard
+reaches everything that a click on a chart opens.
 """
 
 import re
@@ -20,8 +20,9 @@ FIGURE = re.compile(r"[^\W\d]{0,3}\W{0,2}\d.{0,18}")
 
 
 def draw_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Draw the rows as they are given; every cell is shown as plain text in its own direction. `caption` is for those
-    who do not see it. The first column names its row."""
+    """Draw the rows. Every cell is plain text with its own writing direction. The first column names its row.
+
+    `caption`: for screen readers."""
     shown_rows = [["–" if cell is None else str(cell) for cell in row] for row in rows]
     marks = [
         mark_column([row[column_index] for row in shown_rows])
@@ -41,8 +42,8 @@ def draw_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[obj
 def mark_column(cells: Sequence[str]) -> str:
     """Return the HTML attribute of a column's cells.
 
-    A figure or a time ("68 %", "Jan 2, 2026 12:04") stays on one line; a long word (an id, a text without spaces) may be
-    broken anywhere.
+    A figure or time ("68 %", "Jan 2, 2026 12:04") stays on one line. A long word (an id, a text without
+    spaces) may break anywhere.
     """
     filled = [cell for cell in cells if cell not in ("", "–")]
     if filled and all(FIGURE.fullmatch(cell) for cell in filled):
@@ -53,9 +54,9 @@ def mark_column(cells: Sequence[str]) -> str:
 
 
 def _mark_sentences(cells: Sequence[str]) -> str:
-    """Return the HTML attribute of a column of sentences, which keeps its width beside figures.
+    """Return the HTML attribute of a column of sentences, which keeps its width next to figures.
 
-    On a narrow screen the table scrolls; its rows do not grow.
+    On a narrow screen the table scrolls, and its rows do not grow.
     """
     return ' class="annotator-sentence"' if any(len(cell) > SENTENCE for cell in cells) else ""
 
@@ -100,10 +101,10 @@ def draw_link_table(
     roomy: bool = False,
     stacked: bool = False,
 ) -> None:
-    """Draw the rows; every text is shown as plain text in its own direction. The first column names its row.
+    """Draw the rows. Every text is plain text with its own writing direction. The first column names its row.
 
-    `tall`: as high as its rows. `roomy`: a sentence beside many figures keeps its width on a narrow screen. `stacked`: on a
-    narrow screen the cells of a row come one after the other, and each figure or word gets the name of its column.
+    `tall`: as high as its rows. `roomy`: sentences keep their width next to many figures on a narrow screen.
+    `stacked`: a narrow screen shows the cells of a row below each other, each with its column name.
     """
     shown_rows = [list(row) for row in rows]
     marks = [mark_column([_text(row[at]) for row in shown_rows]) for at in range(len(columns))]

@@ -1,9 +1,9 @@
-"""Show text that people wrote, plain or as Markdown, so that nothing in it acts as markup of the page.
+"""Show text that people wrote, plain or as Markdown, without any effect on the page's markup.
 
-`st.html` gets documents, queries and notes escaped; labels and captions of widgets are Markdown, so every character with
-a meaning there is escaped. Guidelines and datasheets are plain CommonMark with tables, because Streamlit's Markdown gives
-`$`, `:red[` and `->` a meaning. HTML in them is shown as text, headings step below the page's own, and images are
-replaced by their words: nothing is fetched.
+`st.html` gets documents, queries and notes escaped. Labels and captions of widgets are Markdown, so all
+special characters are escaped. Guidelines and datasheets are plain CommonMark with tables, because
+Streamlit's Markdown gives `$`, `:red[` and `->` a meaning. Their HTML is shown as text, headings are below
+the page's own levels, and images are replaced by their alternative texts: nothing is fetched.
 """
 
 import re
@@ -37,12 +37,12 @@ LOWER = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
 
 
 def render_guideline(text: str) -> str:
-    """Return a guideline as HTML. Links open in a tab of their own, so that nobody leaves the pair they are judging."""
+    """Return a guideline as HTML. Links open in a new tab, so an annotator does not leave the current pair."""
     return render_markdown(text, _keep_links)
 
 
 def render_markdown(text: str, mend: "Callable[[Token], None]") -> str:
-    """Return the Markdown as HTML; `mend` may change each piece inside a line, e.g. a link or a picture, beforehand."""
+    """Return the Markdown as HTML. `mend` may first change each inline token, such as a link or an image."""
     parser = _parser()
     tokens = parser.parse(text)
     for token in tokens:

@@ -1,4 +1,4 @@
-"""One's own account: the password, the second factor, and where one is signed in."""
+"""Draw the page Account: password, second factor and open sessions of the signed-in person."""
 
 from html import escape
 
@@ -45,7 +45,7 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_first_password(context: PageContext) -> None:
-    """Ask somebody with a one-time password for their own, once, and go on to where their work is."""
+    """Ask a person with a one-time password for a new password, then open their first page."""
     st.title(tr("Choose a password"))
     st.text(tr("You signed in with a one-time password. From now on you sign in with your own."))
     with st.container(width=480), st.form("first_password"):

@@ -1,4 +1,4 @@
-"""Describe how the annotators of a dataset are getting on: their pace, or since when they are idle, as Overview counts it."""
+"""Describe the annotators' pace or idle time, counted as on the page Overview."""
 
 from datetime import datetime, timedelta
 
@@ -13,7 +13,7 @@ from annotator.web.page_context import PageContext
 
 
 def describe_activity(context: PageContext) -> dict[str, str]:
-    """Return a sentence for each annotator of the chosen dataset, by username; none without a dataset."""
+    """Return {username: sentence} for the annotators of the chosen dataset; {} without a dataset."""
     if context.dataset is None:
         return {}
     since = context.now - timedelta(days=PACE_DAYS)
@@ -35,7 +35,7 @@ def describe_activity(context: PageContext) -> dict[str, str]:
 
 
 def describe_pace(person: AnnotatorProgress, recent: int, *, is_idle: bool, now: datetime) -> str:
-    """Return how much one annotator judged lately, or since when they are idle; empty if there is nothing to say."""
+    """Return one annotator's recent pace, or since when they are idle; "" without either."""
     if recent:
         return tr_n(
             "{n:,} judgment in the last {days} days, {pace} a day",

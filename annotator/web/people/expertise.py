@@ -1,4 +1,4 @@
-"""Show which categories and languages of queries somebody judges, in words and as the form that changes them."""
+"""Show the categories and languages of queries that a person judges, as a sentence and as a form."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,9 @@ Names = Sequence[str] | None
 def ask_expertise(
     choices: tuple[Sequence[str], Sequence[str]], held: tuple[Names, Names]
 ) -> dict[str, list[str] | None] | None:
-    """Draw the form and return what was chosen once its button is pressed, else None.
+    """Draw the form. Returns {"categories", "languages"} after its button is pressed, else None.
 
-    `choices`, `held`: categories and languages, those that queries have and those of the person (None: all).
+    `choices`: categories and languages of the queries; `held`: those of the person (None: all).
     """
     with st.form("expertise"):
         chosen = [
@@ -33,5 +33,5 @@ def describe_expertise(categories: Names, languages: Names) -> str:
 
 
 def _with_old(present: Sequence[str], held: Names) -> list[str]:
-    """Return what can be chosen: what queries have, and what the person has though no query has it any more."""
+    """Return the options: all values of queries, then the person's values that no query has any more."""
     return list(dict.fromkeys((*present, *(held or ()))))

@@ -1,6 +1,7 @@
-"""Draw the invitations of the page People: the dialog that makes a one-time link, and the list with their states.
+"""Draw the invitations on the page People: the dialog that makes a one-time link, and the list of invitations.
 
-A lead invites annotators of her dataset, an admin everybody; `people/invitations_service.py` decides.
+Leads invite annotators to their dataset, admins invite for every role; `people/invitations_service.py`
+decides.
 """
 
 from collections.abc import Mapping
@@ -39,7 +40,7 @@ def invite_dialog() -> None:
 
 
 def _draw_dialog() -> None:
-    """For whom, which role, where and for how long; answers with the link."""
+    """Ask for recipient, role, dataset and duration; then show the link."""
     context = require_context()
     note = st.text_input(tr("For whom"), autocomplete="off", max_chars=200).strip()
     place_of_problem = st.empty()
@@ -78,7 +79,7 @@ def _draw_dialog() -> None:
 
 
 def draw_password_link(context: PageContext, username: str) -> None:
-    """Make a link with which the person chooses a new password, and show it."""
+    """Make a link for choosing a new password, and show it."""
     try:
         made = make_password_link(context.database, context.actor, username, now=context.now)
     except AnnotatorError as error:
@@ -101,7 +102,7 @@ def name_link(token: str) -> str:
 
 
 def list_places(context: PageContext) -> list[str | None]:
-    """Return where the person may invite to: the chosen dataset, and for an admin of all datasets all of them (None)."""
+    """Return the datasets to which the person may invite: the chosen one, and None (all) for admins of all datasets."""
     here: list[str | None] = [context.dataset] if context.dataset else []
     return [*here, None] if context.person.role_on(None) == "admin" else here
 
@@ -115,7 +116,7 @@ def count_open_invitations(context: PageContext, username: str, dataset: str | N
 
 
 def draw_invitations(context: PageContext) -> None:
-    """Draw the open invitations with their buttons, and the earlier ones one click away; nothing if there are none."""
+    """Draw the open invitations with their buttons, and the earlier invitations in an expander."""
     listed = list_invitations(context.database, context.actor, dataset=context.dataset, now=context.now)
     if not listed:
         return

@@ -1,8 +1,8 @@
-"""The page `/join`: what a one-time link opens that a lead or an admin sent.
+"""The page `/join`, which a one-time link opens.
 
-`GET /join` takes the token out of the address's fragment by its script and posts it. An invitation is accepted with a new
-account, with an account that its owner signs in to on this page, or by whoever is signed in already; another link lets its
-person choose a new password. Then the person goes on to where their work is. Opening a link does not use it up.
+The script of `GET /join` posts the token from the URL's fragment. People accept an invitation with a new
+account, by signing in on this page, or with their open session. A password link lets its person choose a new
+password. Then the person's first page opens. Opening a link does not use it up.
 """
 
 from collections.abc import Callable, Mapping
@@ -57,7 +57,7 @@ def routes(database: Database, settings: Settings) -> list[Route]:
 
 
 class JoinPage:
-    """The handlers, bound to what is served."""
+    """The handlers of these routes."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database, self.settings = database, settings
@@ -171,7 +171,7 @@ class JoinPage:
         )
 
     def _sign_in(self, typed: Mapping[str, str], request: Request, now: datetime) -> tuple[str, str | None]:
-        """Sign the owner of an account in and accept the invitation for them; who has such a role already just goes on."""
+        """Sign a person in and accept the invitation for them, unless they have such a role already."""
         address = request.client.host if request.client else ""
         session_token = sign_in(
             self.database,
@@ -226,7 +226,7 @@ def _draw_refusal(message: str) -> Response:
 
 
 def _draw_sign_in_first() -> Response:
-    """Return what somebody does first who signs in by their organisation."""
+    """Return the page that asks people to sign in with their organisation first."""
     values = {
         "title": tr("You are invited"),
         "message": tr("Sign in first. Then open the link again."),
@@ -244,7 +244,7 @@ def _draw_offer(
     person: SignedIn | None = None,
     status: int = 200,
 ) -> Response:
-    """Return the form for what the link offers: a new password, or the role to the person, a new account or an old one."""
+    """Return the form of the link: a new password, or the offered role for this person, a new or an existing account."""
     token, problems = typed.get("token", ""), problems or {}
     if offer.username is not None:
         title, lead = tr("Choose a password"), tr("For the account {username}.", username=offer.username)

@@ -1,4 +1,4 @@
-"""The parts of the pages that one-time links open: plain HTML, with the script that takes the token out of the address."""
+"""Parts of the pages that one-time links open: plain HTML, with a script that reads the token from the URL."""
 
 from collections.abc import Mapping
 
@@ -12,13 +12,13 @@ SCRIPT = f'<script src="/one-time-link.js?{__version__}" defer></script>'
 
 
 def answer_page(title: str, body: str, *, status: int = 200, seconds: int = 0) -> Response:
-    """Return the page with the script. `body` is markup; `seconds`: when to come back."""
+    """Return the page with the script. `body`: HTML; `seconds`: value of Retry-After, 0 for none."""
     headers = {"Retry-After": str(seconds)} if seconds else None
     return HTMLResponse(draw_plain_page(title, body + SCRIPT), status, headers=headers)
 
 
 def draw_link_opener(address: str) -> str:
-    """Return the hidden form with which the script posts the token of the address's fragment to this address."""
+    """Return the hidden form with which the script posts the token to `address`."""
     message = tr("This page needs JavaScript. Switch it on in the browser and reload the page.")
     return fill_markup(
         '<noscript><div role="alert">$message</div></noscript>'
@@ -52,7 +52,8 @@ def draw_form(
 ) -> str:
     """Return a form with the link's token, these fields, and its button.
 
-    Each problem is below its field; the first such field has the focus, else the first one. `how` is posted too.
+    Each problem is below its field. The first field with a problem has the focus, else the first field. `how`
+    is also posted.
     """
     focused = next((field.name for field in fields if field.name in problems), next(iter(fields)).name)
     inputs = "".join(
@@ -80,7 +81,7 @@ def draw_form(
 
 
 def draw_other_way(address: str, button: str, token: str, *, how: str, quiet: bool = True) -> str:
-    """Return a form that is only a button: another way to go on with the same link. `quiet`: not the main one."""
+    """Return a form of one button: another way to use the same link. `quiet`: not the main way."""
     return fill_markup(
         '<form method="post" action="$address"$kind><input type="hidden" name="token" value="$token">'
         '<input type="hidden" name="how" value="$how"><button type="submit">$button</button></form>',

@@ -1,8 +1,8 @@
 """Draw the page People: leads see people and invite annotators, admins add people and change roles and passwords.
 
-Many people can be searched and are shown in pages; a few are shown whole. A dialog runs without the rest of the page,
-so each checks again who is signed in. `people/service.py` decides what may be changed; a refusal is shown where the
-button was pressed.
+A long list has a search and pages. A dialog runs without the rest of the page, so each dialog checks the
+session again. `people/service.py` decides which changes are allowed. A refusal is shown at the pressed
+button.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,9 +38,9 @@ Named = TypeVar("Named")
 
 
 def choose_people(people: Sequence[Named], names: Callable[[Named], Sequence[str]]) -> Sequence[Named]:
-    """Return the people to draw: all of them, or one page of those that match the search, if there are more than SIZE.
+    """Return the people to draw: all, or for more than SIZE people one page of the search result.
 
-    Draws the search and the page numbers. `names`: by what a person is found.
+    Draws the search and the page numbers. `names`: the searched names of each person.
     """
     if len(people) <= SIZE:
         return people
@@ -199,7 +199,7 @@ def _change_name(context: PageContext, person: Person) -> None:
 
 
 def _change_expertise(context: PageContext, person: Person) -> None:
-    """Draw the form of the role held on this dataset and store what was chosen; nothing without such a role."""
+    """Draw the form of categories and languages and store the choice; nothing without a role on this dataset."""
     held = next((item for item in person.memberships if item.dataset == context.dataset), None)
     if held is None or held.dataset is None:
         return
@@ -254,7 +254,7 @@ def _name_choice(role: str) -> str:
 
 
 def draw(context: PageContext) -> None:
-    """Draw who has a role here, how they are getting on, and the invitations."""
+    """Draw the people with a role here, their progress, and the invitations."""
     st.title(tr("People"))
     everywhere = context.person.role_on(None)
     if context.dataset is None and (everywhere is None or not includes(everywhere, "lead")):

@@ -1,4 +1,4 @@
-"""What a role lets its holder do, and what a change of role causes, in sentences that are shown before it is saved."""
+"""Describe the permissions of a role and the consequences of a change, shown before it is saved."""
 
 from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import includes
@@ -14,9 +14,9 @@ ROLE_EFFECTS = {
 
 
 def list_consequences(held: str, chosen: str, *, invitations: int) -> list[Message]:
-    """Return what happens when somebody with the role `held` gets the role `chosen`; either may be NO_ROLE.
+    """Return the consequences of changing the role `held` to `chosen`; either may be NO_ROLE.
 
-    `invitations`: how many open invitations that they made might end with the role.
+    `invitations`: number of open invitations by this person that might become invalid.
     """
     if chosen == held:
         return []

@@ -1,8 +1,9 @@
 """The pages `/login/code` and `/login/set-up`: the second factor, between the password and the session.
 
-`/login/code` asks for a code of the authenticator app, or a recovery code. `/login/set-up` shows the key of a new second factor
-as a QR code and as text, takes a code that proves the app has it, and then shows the recovery codes, once. Who is signed in
-already proves the password (and the present second factor) there first. Plain HTML forms that work without a script.
+`/login/code` asks for a code of the authenticator app, or a recovery code. `/login/set-up` shows the key of a
+new second factor as a QR code and as text, checks a first code from the app, and then shows the recovery
+codes, once. A signed-in person must first enter the password (and a code of the current second factor). Plain
+HTML forms that work without a script.
 """
 
 from collections.abc import Callable
@@ -68,7 +69,7 @@ def routes(database: Database, settings: Settings) -> list[Route]:
 
 
 class SecondFactorPages:
-    """The handlers, bound to what is served."""
+    """The handlers of these routes."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database, self.settings = database, settings
@@ -111,7 +112,7 @@ class SecondFactorPages:
         return make_session_answer(first, token, device, request, self.settings)
 
     async def show_set_up(self, request: Request) -> Response:
-        """Return the key and the form for its first code; who is signed in proves the password first."""
+        """Return the key and the form for its first code. A signed-in person must enter the password first."""
         wanted = choose_next(request)
         half, token = await self._find_half(request), find_half(request)
         if half is not None and half.need == "set-up" and token:
@@ -122,7 +123,7 @@ class SecondFactorPages:
         return await self._draw_proof(person)
 
     async def set_up(self, request: Request) -> Response:
-        """Take the step whose form was posted: the proof of the password, the first code, or no second factor for now."""
+        """Handle the posted form: password, first code, or no second factor for now."""
         typed = await _read_form(request)
         wanted, step = choose_local_path(typed.get("next")), typed.get("step", "")
         if step == "prove":
@@ -201,7 +202,7 @@ class SecondFactorPages:
     async def _draw_proof(
         self, person: SignedIn, *, problem: str = "", status: int = 200, seconds: int = 0
     ) -> Response:
-        """Return the form that asks somebody signed in for the password, and for a code of the present second factor."""
+        """Return the form that asks for the password, and for a code of the current second factor."""
         if person.by_provider:
             return RedirectResponse("/account", 303)
         required = self.settings.second_factor

@@ -1,8 +1,9 @@
-"""The page `/setup`: make the first admin, with the one-time address that the server prints when it starts.
+"""The page `/setup`: make the first admin, with the one-time URL that the server prints at its start.
 
-`GET /setup` says where to find the address, or that the server is set up already. Its script posts the token of the
-address's fragment; the answer is the form, which posts the token again with name, username and password. Then the admin is
-signed in and goes on to the page New dataset. The token is in no address, log or header that the server sees.
+`GET /setup` explains where to find the URL, or that the server is set up already. Its script posts the token
+from the URL's fragment. The answer is a form that posts the token again with name, username and password.
+Then the admin is signed in, and the page New dataset opens. The token never reaches the server in a URL or
+header, and is in no log.
 """
 
 from collections.abc import Callable, Mapping
@@ -51,7 +52,7 @@ def routes(database: Database, settings: Settings) -> list[Route]:
 
 
 class SetupPage:
-    """The handlers, bound to what is served."""
+    """The handlers of these routes."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database, self.settings = database, settings

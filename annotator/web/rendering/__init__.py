@@ -1,1 +1,1 @@
-"""Documents as safe HTML: Markdown, reStructuredText, HTML and source code. `documents.py` is where to begin."""
+"""Documents as safe HTML: Markdown, reStructuredText, HTML and source code. Start with `documents.py`."""

@@ -1,7 +1,7 @@
-"""REST for the panels: a document, of a pair or to be proposed, as safe HTML.
+"""REST routes for the panels: a document of a pair, or a document to propose, as safe HTML.
 
-The panel fetches it ahead. Only the beginning of a very long document is read. Renderings have a few threads of their
-own, so that judgments never wait for them.
+The panel fetches it in advance. Only the beginning of a very long document is read. Rendering has its own few
+threads, so judgments never wait for it.
 """
 
 from dataclasses import replace

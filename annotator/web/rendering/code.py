@@ -1,7 +1,7 @@
 """Render source code as coloured HTML: whole files by suffix, and blocks in other documents by language name.
 
-Uses Pygments; classes begin with `dx-` and the stylesheet sets the colours. A file in an unknown language is plain
-text. Only the languages of document corpora are supported: other lexers may take too long.
+Uses Pygments; classes begin with `dx-` and the stylesheet sets the colours. A file in an unknown language is
+plain text. Only the languages of document corpora are supported: other lexers may take too long.
 """
 
 from functools import cache
@@ -39,15 +39,16 @@ def find_language(doc_id: str) -> str | None:
 
 
 def write_code(text: str, doc_id: str) -> str:
-    """Return a source file as blocks of lines, each of which scrolls sideways by itself."""
+    """Return a source file as blocks of lines. Each block scrolls sideways separately."""
     lines = highlight(text, find_language(doc_id) or "").splitlines(keepends=True)
     blocks = ["".join(lines[at : at + LINES_PER_BLOCK]) for at in range(0, len(lines), LINES_PER_BLOCK)]
     return "".join(f"<pre>\n{block}</pre>" for block in blocks)
 
 
 def highlight(code: str, language: str) -> str:
-    """Return the code escaped, its words in spans that never cross a line end. Without colours: unknown languages, long
-    code, and lines so long that a machine wrote them."""
+    """Return the escaped code, coloured by spans that never cross a line end.
+
+    Unknown languages, long code and very long lines (generated code) stay without colours."""
     lexer = _find_lexer(language.lower())
     if (
         lexer is None

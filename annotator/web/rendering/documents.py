@@ -1,8 +1,8 @@
 """Render one document as safe HTML, for the labeling panel and the page of a disagreement.
 
-`render_document` detects the kind of text, cuts it if too long, renders it in a separate process with a time limit, and
-always passes it through `safe_html.py`. What cannot be rendered has the kind "text" and is shown as it is. Renderings
-are cached by the text's hash, so the annotators of a pair share one.
+`render_document` detects the kind of text, cuts it if too long, renders it in a separate process with a time
+limit, and always passes it through `safe_html.py`. A document that cannot be rendered has the kind "text" and
+is shown unchanged. Renderings are cached by the text's hash, so the annotators of a pair share one.
 """
 
 import hashlib
@@ -57,7 +57,7 @@ def render_document(text: str, media_type: str, *, doc_id: str) -> RenderedDocum
 
 
 def find_kind(media_type: str, doc_id: str) -> str:
-    """markdown, rst, html, code or text. What is declared counts; of plain text, a programming language's suffix."""
+    """Return markdown, rst, html, code or text: the declared type; for plain text, by the suffix of the id."""
     declared = {"text/markdown": "markdown", "text/x-rst": "rst", "text/html": "html"}.get(media_type)
     if declared is not None:
         return declared
@@ -67,9 +67,9 @@ def find_kind(media_type: str, doc_id: str) -> str:
 
 
 def write_safe(text: str, kind: str, doc_id: str) -> tuple[str, int]:
-    """Return the text as safe HTML, and how much was taken out; empty HTML when the parser of its format fails.
+    """Return (safe HTML, number of removed images and embedded items); ("", 0) if the parser fails.
 
-    May take long, or for ever: this is called in a process apart (`sandbox.py`).
+    Can take very long, so it runs in a separate process (`sandbox.py`).
     """
     try:
         return make_safe(_writer(kind)(text, doc_id), kind)
@@ -86,7 +86,7 @@ def write_safe(text: str, kind: str, doc_id: str) -> tuple[str, int]:
 
 
 def _cut(text: str) -> str:
-    """At most LONGEST characters, ended at a line end where there is one not far back."""
+    """Return at most LONGEST characters, cut at a line end if one is near."""
     if len(text) <= LONGEST:
         return text
     end = text.rfind("\n", LONGEST - LONGEST_LINE, LONGEST)

@@ -1,4 +1,4 @@
-"""Markdown as HTML: CommonMark with tables and struck-out text. HTML inside is kept and made safe afterwards."""
+"""Render Markdown as HTML: CommonMark with tables and strikethrough. HTML in it is made safe later."""
 
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def write_markdown(text: str, _doc_id: str) -> str:
-    """Return the HTML, not yet safe. Headings are those below the page's own."""
+    """Return the HTML, not yet safe. Headings are below the page's own levels."""
     parser = _parser()
     tokens = parser.parse(text)
     for token in tokens:

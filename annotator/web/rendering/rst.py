@@ -1,9 +1,9 @@
 """Render reStructuredText as HTML by docutils, with Sphinx's directives and roles shown as text.
 
-Nothing is included, read from a file, or passed through raw. A directive that docutils does not know becomes a box with
-its name and content; an unknown role becomes its words. Markup with errors is shown as written, without the message.
-docutils keeps directives in one registry per process; here they are set in the parser's states instead, so nothing
-else in the process changes.
+Includes, files and raw passages are disabled. An unknown directive becomes a box with its name and content,
+an unknown role its text. Markup with errors is shown as written, without the error message. docutils has one
+registry of directives per process; here they are set in the parser's states, so nothing else in the process
+changes.
 """
 
 import re
@@ -122,7 +122,7 @@ def _show(block: Any) -> list[Any]:
 
 
 def _box(block: Any, name: str) -> list[Any]:
-    """Return a note, or a directive that nobody here knows, as a box with its name."""
+    """Return a note or an unknown directive as a box with its name."""
     from docutils import nodes
 
     argument, title = (
@@ -146,7 +146,7 @@ def _box(block: Any, name: str) -> list[Any]:
 
 
 def _content(block: Any, *, first: str = "") -> list[Any]:
-    """Return what stands below the directive, as nodes; `first` goes before it as text of its own."""
+    """Return the directive's content as nodes, after the text `first`."""
     from docutils import nodes
 
     inside = nodes.Element()
@@ -234,7 +234,7 @@ def make_inliner() -> Any:
 
 
 def read_words(text: str) -> str:
-    """Return what a role shows: "title <target>" its title, "~package.Name" the name, else its text."""
+    """Return the text of a role: the title of "title <target>", Name of "~package.Name", else the whole text."""
     titled = _TITLED.fullmatch(text)
     if titled:
         return titled[1]

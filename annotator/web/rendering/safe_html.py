@@ -1,8 +1,8 @@
 """Make untrusted HTML safe by an allowlist (nh3): the last step of every rendering.
 
-Removes scripts, styles, forms, frames, ids, and all classes but our own (`dx-`). Links may be http, https or mailto and
-open in a new tab. Nothing is fetched: images and embedded content are removed and counted; an image leaves its words.
-Headings step below those of the page.
+Removes scripts, styles, forms, frames, ids, and all classes except ours (`dx-`). Links may be http, https or
+mailto and open in a new tab. Nothing is fetched: images and embedded content are removed and counted; an
+image leaves its alternative text. Headings are moved below the page's own levels.
 """
 
 import re
@@ -36,10 +36,7 @@ _VOID = {"br", "hr", "img", "wbr", "input", "meta", "link", "col", "area", "base
 
 
 def make_safe(html: str, kind: str) -> tuple[str, int]:
-    """Return the HTML made safe, and how many images and pieces of embedded content were taken out.
-
-    ValueError for HTML nested so deep that nobody wrote it by hand.
-    """
+    """Return (safe HTML, number of removed images and embedded items). Raises ValueError for very deep nesting."""
     if _is_too_deep(html):
         raise ValueError(f"expected HTML nested at most {DEEPEST} deep")
     embedded = len(_EMBEDDED.findall(html)) if kind in ("html", "markdown") else 0
@@ -69,7 +66,7 @@ def _clean(html: str, tags: set[str]) -> str:
 
 
 def _filter(_tag: str, name: str, value: str) -> str | None:
-    """Return what may stay of an attribute; None takes it away."""
+    """Return the allowed value of an attribute; None removes it."""
     if name == "class":
         return " ".join(word for word in value.split() if word.startswith(PREFIX)) or None
     if name == "href":
@@ -88,7 +85,7 @@ def _replace_image(tag: "re.Match[str]") -> str:
 
 
 def _is_too_deep(html: str) -> bool:
-    """Return whether more elements are open at once than any document has. Counts tags; knows no rules of closing."""
+    """Return whether the HTML is nested deeper than any real document. Counts tags, without HTML's closing rules."""
     depth = 0
     for closing, name in _OPENED.findall(html):
         if name.lower() in _VOID:

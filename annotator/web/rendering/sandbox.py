@@ -1,8 +1,9 @@
 """Render in separate processes with time limits, so that no document can block or fill the server.
 
-Parsers of Markdown and reStructuredText take seconds for some odd texts, and minutes for hostile ones. A process stops
-itself after COMPUTING seconds of CPU time (`worker.py`) and is ended after LIMIT seconds without an answer; the document
-is then shown as it is. Processes start when first needed and end with the server, when their input ends.
+Parsers of Markdown and reStructuredText need seconds for some unusual texts, and minutes for hostile texts. A
+process gives up after COMPUTING seconds of CPU time (`worker.py`) and is killed after LIMIT seconds without
+an answer; then the document is shown unchanged. Processes start when first needed and end with the server,
+when their input ends.
 """
 
 import json
@@ -25,7 +26,7 @@ class RenderingProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def render(self, text: str, kind: str, doc_id: str) -> tuple[str, int]:
-        """Return the safe HTML and how much was taken out; ("", 0) when it could not be had in time."""
+        """Return (safe HTML, removed items); ("", 0) after a failure or timeout."""
         try:
             process = self._find_process()
         except OSError:
@@ -85,7 +86,7 @@ for _ in range(PROCESSES):
 
 
 def render_apart(text: str, kind: str, doc_id: str) -> tuple[str, int]:
-    """Return the safe HTML and how much was taken out; ("", 0) when it took too long or the parser gave up."""
+    """Return (safe HTML, number of removed items); ("", 0) after a timeout or a parser's failure."""
     worker = _idle.get()
     try:
         return worker.render(text, kind, doc_id)

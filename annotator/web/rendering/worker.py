@@ -1,7 +1,7 @@
-"""What runs in a process apart: takes documents line by line from its input, and answers with safe HTML.
+"""The rendering process: reads documents from its input, one per line, and answers with safe HTML.
 
-Started by `sandbox.py` as `python -m annotator.web.rendering.worker`. It lowers its own priority and what memory it may
-have, gives a document up that takes more than some seconds of computing (its argument), and ends when its input does.
+`sandbox.py` starts it as `python -m annotator.web.rendering.worker SECONDS`. It limits its priority and
+memory, gives up a document after SECONDS of CPU time, and ends when its input ends.
 """
 
 import json
@@ -20,7 +20,7 @@ class TooLongError(BaseException):
 
 
 def work(limit: float) -> None:
-    """Answer until the input ends; no document gets more than `limit` seconds of computing."""
+    """Answer until the input ends. Each document gets at most `limit` seconds of CPU time."""
     _be_modest()
     source, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # a parser that prints must not disturb the answers
