@@ -1,1 +1,1 @@
-"""Run the commands: one file per slice, whose commands parse their options, call a service and print the result."""
+"""The commands, one file per slice. A command parses its options, calls a service and prints the result."""

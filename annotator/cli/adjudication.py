@@ -1,6 +1,6 @@
 """`annotator disagreements`, `adjudicate`, `order` and `settle`: the queue, and decisions in bulk.
 
-The filter options are the same for the list, its file, policies and the page's address. `settle` can preview and undo.
+The filter options are the same for the list, its file, policies and the page's URL. `settle` can preview and undo.
 """
 
 import sys
@@ -80,7 +80,7 @@ def read_filter(
     distance: int | None = None,
     taste: bool | None = None,
 ) -> "QueueFilter":
-    """Return the part of the queue that the options name. Raises ValidationError for an unknown value."""
+    """Return the queue's filter from the options. Raises ValidationError for an unknown value."""
     from annotator.adjudication.queue.queue_records import SHOWN, QueueFilter, read_reasons
     from annotator.domain.errors import ValidationError
 
@@ -99,10 +99,7 @@ def read_filter(
 
 
 def make_progress_bar() -> "ProgressCallback | None":
-    """Return a function that prints on stderr for how many queries impacts are computed.
-
-    None unless stderr is a terminal.
-    """
+    """Return a function that prints the number of processed queries on stderr; None unless stderr is a terminal."""
     if not sys.stderr.isatty():
         return None
     return lambda done, total: typer.echo(f"impact: {done:,} of {count_of(total, 'query')} …", err=True)
@@ -262,7 +259,7 @@ def _read_file(file: Path, encoding: str | None) -> bytes:
 
 
 def _check_target(file: Path) -> None:
-    """Refuse what cannot be written before the export is noted in the audit log."""
+    """Refuse an unwritable file before the export is noted in the audit log."""
     from annotator.domain.errors import ValidationError
 
     if file.is_dir() or not file.absolute().parent.is_dir():
@@ -270,7 +267,7 @@ def _check_target(file: Path) -> None:
 
 
 def _write_file(file: Path, data: bytes, *, json: bool) -> None:
-    """Under a temporary name first; a plain message when it cannot be written."""
+    """Write the file through a temporary file. Raises ValidationError on failure."""
     from annotator.domain.errors import ValidationError
     from annotator.formats.syntax.partial_files import replace_file
 

@@ -88,7 +88,7 @@ def agreement(
 
 
 def _check_targets(html: Path | None, consensus: Path | None) -> None:
-    """Refuse what cannot be written before anything is computed."""
+    """Refuse unwritable files before anything is computed."""
     from annotator.agreement.report_files import check_target
     from annotator.domain.errors import ValidationError
 
@@ -113,7 +113,7 @@ def _write(
 ) -> list[str]:
     """Write the requested files and return a sentence about each.
 
-    Call this before anything is printed: whoever reads the output may leave before its end.
+    Call this before printing: the reader of the output may stop early.
     """
     from annotator import __version__
     from annotator.agreement.service import write_estimates, write_report
@@ -131,7 +131,7 @@ def _write(
 
 
 def _as_json(report: "AgreementReport", estimates: "Consensus | None") -> dict[str, Any]:
-    """Return the documented JSON of the report, with the figures that only this command adds."""
+    """Return the documented JSON of the report, with this command's own figures."""
     measured = report.measured
     shown = report.as_json()
     more: dict[str, Any] = {

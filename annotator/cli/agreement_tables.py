@@ -1,4 +1,4 @@
-"""Print the agreement report for people: the verdict first, what to do, then every figure with its interval."""
+"""Print the agreement report for people: verdict, advice, then every figure with its interval."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -146,7 +146,7 @@ def _print_pairs(report: "AgreementReport") -> None:
 
 
 def _choose_listed(report: "AgreementReport") -> "Sequence[PairAgreement]":
-    """Return the annotator pairs to list; of more than MOST_PAIRS, those who lower the dataset's kappa most.
+    """Return the annotator pairs to list: at most MOST_PAIRS, those that lower the dataset's kappa most.
 
     Prints how many are left out, and why.
     """

@@ -107,7 +107,7 @@ def _open(path: str, encoding: str | None, map_grades: str | None = None) -> "In
 
 
 def _choose_progress() -> Callable[[str], None]:
-    """Return a function that prints each step on stderr if that is a terminal, else one that does nothing."""
+    """Return a function that prints each step on stderr, or does nothing if stderr is no terminal."""
     if not sys.stderr.isatty():
         return lambda _: None
     return lambda step: typer.echo(f"{step} …", err=True)
@@ -235,7 +235,7 @@ def _print_report(report: "CheckReport") -> None:
 
 
 def _print_annotators(report: "CheckReport", agreement: "MeasuredAgreement") -> None:
-    """Print how well the annotators whose own grades are in the file agree, and on which documents they differ."""
+    """Print the agreement between the annotators in the file, and the documents on which they differ."""
     from annotator.cli.agreement_tables import format_value
 
     typer.echo(

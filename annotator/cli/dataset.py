@@ -252,7 +252,7 @@ def _split_changes(changes: list[str]) -> dict[str, str]:
 
 
 def _read_required_file(typed: dict[str, str]) -> dict[str, Any] | None:
-    """Return the requirements of a file that is named, which then is no setting to be typed any more."""
+    """Remove `requirements=FILE` from the typed settings, and return the file's requirements."""
     from annotator.dataset.coverage_service import read_requirements
     from annotator.dataset.requirement_templates import TEMPLATES
     from annotator.dataset.settings import NO_REQUIREMENTS

@@ -1,4 +1,4 @@
-"""Run `annotator duplicates`: list near duplicates that were left out of the pool, and accept the grade of the judged one for them."""
+"""Run `annotator duplicates`: list near duplicates outside the pool, and accept the judged document's grade."""
 
 from typing import TYPE_CHECKING, Annotated
 

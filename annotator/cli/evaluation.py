@@ -1,4 +1,4 @@
-"""`annotator evaluate`: score runs against a ground truth, compare systems, and say what the dataset can tell."""
+"""Run `annotator evaluate`: score runs against a ground truth, compare systems, describe the dataset's limits."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -256,7 +256,7 @@ def evaluate(
 def _check_reports(
     *, csv: Path | None, markdown: Path | None, html: Path | None, language: str
 ) -> dict[str, Path]:
-    """Return the files to write by their option. Refuse before anything is computed what cannot be written."""
+    """Return {option: file to write}. Refuses unwritable files before anything is computed."""
     from annotator.agreement.report_files import check_target
     from annotator.domain.errors import ValidationError
     from annotator.domain.messages import LANGUAGES
@@ -369,7 +369,8 @@ def _evaluate(
 ) -> "EvaluationResult":
     """Evaluate files if TRUTH is a path, else a dataset.
 
-    `files`: those to be written that name relevant documents; `shows_queries`: single queries are scored. Both are recorded.
+    `files`: output files that name relevant documents; `shows_queries`: scores of single queries are shown. Both are
+    recorded.
     """
     from annotator.evaluation.files.run_files import RunReading
     from annotator.evaluation.service import evaluate_dataset, evaluate_files, record_shown_grades
@@ -572,7 +573,7 @@ def _print_targets(result: "EvaluationResult") -> None:
 
 
 def _report_regressions(report: "RegressionReport") -> None:
-    """Say on stderr what became worse, so that --json stays one document."""
+    """Print the regressions on stderr, because with --json stdout holds one document."""
     for note in report.notes:
         typer.echo(f"- {note}", err=True)
     for regression in report.regressions:

@@ -1,4 +1,4 @@
-"""Run `annotator rubric …` and `annotator lessons`: the guideline's versions, and what disagreements teach it."""
+"""Run `annotator rubric …` and `annotator lessons`: versions of the guideline, and lessons from disagreements."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -170,7 +170,7 @@ def _find_texts(version: "GuidelineVersion", language: str) -> Rubric:
 
 
 def _list_lines(comparison: "GuidelineComparison") -> list[str]:
-    """Return what differs: in the authoritative language, then in each translation under its tag."""
+    """Return the differences as lines: authoritative language first, then each translation under its tag."""
     before, after = (tag or "not stated" for tag in comparison.language or ("", ""))
     lines = [f"language: {before} -> {after}"] if comparison.language else []
     lines += _list_text_lines(comparison)

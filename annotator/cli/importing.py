@@ -1,4 +1,4 @@
-"""Run `annotator import …` and `annotator remap`: files into the database, all or nothing, and new document ids."""
+"""Run `annotator import …` and `annotator remap`: import files, all or nothing, and change document ids."""
 
 import gc
 import sys
@@ -275,7 +275,7 @@ def run(
 
 
 def _fetch(database: "Database", dataset: str, spec: Path, *, json: bool, **options: Any) -> None:
-    """Fetch a run from a search endpoint and show what came; progress goes to stderr, also where that is no terminal."""
+    """Fetch a run from a search endpoint and show the result. Prints progress on stderr, terminal or not."""
     import os
     import time
     from dataclasses import asdict
@@ -522,7 +522,7 @@ def qrels(
 
 
 def _read_columns(given: list[str] | None) -> dict[str, str] | None:
-    """Return the file's column by expected name. Wrong usage: an option that is not NAME=COLUMN."""
+    """Return {expected name: column in the file}. An option that is not NAME=COLUMN is wrong usage."""
     columns: dict[str, str] = {}
     for option in given or ():
         name, mark, column = option.partition("=")
@@ -539,10 +539,10 @@ def _read_declared(path: Path | None) -> dict[str, Any] | None:
 
 
 def _common(format_name: str | None, encoding: str | None, *, dry_run: bool) -> dict[str, Any]:
-    """Return the arguments that every import takes: these options, the clock, and progress for a terminal on stderr.
+    """Return the common arguments of imports: these options, the time, and progress for a terminal on stderr.
 
-    Turns the collector of reference cycles off until the command ends (see main.py): an import keeps all its records to the end, and
-    walking them again and again costs a fifth of the time.
+    Turns the cyclic garbage collector off until the command ends (see main.py): an import keeps all its records
+    until the end, and scanning them repeatedly costs a fifth of the time.
     """
     gc.disable()
     common = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run, "now": now()}

@@ -1,6 +1,6 @@
 """Run `annotator backup`, `restore`, `copy` and `check-upgrade`: the installation as a whole.
 
-`backup` and `check-upgrade` leave the schema as it is, so that a backup can be made before a new version changes anything.
+`backup` and `check-upgrade` do not change the schema, so a backup is possible before an upgrade.
 """
 
 import sys
@@ -259,7 +259,7 @@ def check_upgrade(
 
 
 def _note(database: "Database", action: "AuditAction", target: str, details: "Mapping[str, Any]") -> None:
-    """Append to the audit log. What was done is done, so a database that refuses gets a warning only."""
+    """Append to the audit log. The action is already done, so a failure only prints a warning."""
     from annotator.domain.errors import DatabaseUnavailable
     from annotator.installation.audit_service import note_installation_act
 
@@ -317,7 +317,7 @@ def _find_programs(folder: Path | None) -> Path | None:
 
 
 def _make_progress() -> "ReportProgress":
-    """Return a function that prints on stderr how much is done, in steps of five per cent."""
+    """Return a function that prints the progress on stderr, in steps of 5 %."""
     shown: dict[str, int] = {}
 
     def report(what: str, done: int, whole: int) -> None:

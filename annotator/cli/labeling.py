@@ -1,4 +1,4 @@
-"""Run `annotator judgments`, `progress`, `assign`, `reassign` and `calibrate …`: who judges what, and how far it is.
+"""Run `annotator judgments`, `progress`, `assign`, `reassign` and `calibrate …`: assignments and progress.
 
 `calibrate …` marks pairs as training or gold, and shows each annotator's results.
 """

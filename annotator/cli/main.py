@@ -1,7 +1,7 @@
 """Run the console script `annotator`.
 
-Catches every error once and turns it into a message on stderr and an exit code: 0 done, 1 refused (nothing changed),
-2 wrong usage, 3 a gate or check is not met, 141 nobody read the output to its end.
+Turns every error into a message on stderr and an exit code: 0 done, 1 refused (nothing changed), 2 wrong usage,
+3 a gate or check is not met, 141 the output was closed before its end.
 """
 
 import gc
@@ -76,7 +76,7 @@ STYLE: dict[str, Any] = {
 
 
 def load_command(name: str) -> Command:
-    """Import the module of a command, and return the command. A reading command needs one of sixteen modules."""
+    """Import the module of a command, and return the command. Other modules are not imported."""
     module, _, attribute = COMMANDS[name].partition(":")
     found = getattr(import_module(f"annotator.cli.{module}"), attribute)
     part = typer.Typer(**STYLE)
@@ -88,7 +88,7 @@ def load_command(name: str) -> Command:
 
 
 class LoadedCommands(MutableMapping[str, Any]):
-    """The commands by name, in the order of COMMANDS. Each is loaded when it is first asked for."""
+    """The commands by name, in the order of COMMANDS. Loads each command at its first use."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, Any] = {}
@@ -199,7 +199,7 @@ def run() -> None:
 
 
 def _require_texts(words: Sequence[str]) -> None:
-    """Refuse an argument that no database can hold (NUL, bytes that are not UTF-8), unless a file is called so."""
+    """Refuse an argument that no database can store (NUL, invalid UTF-8), unless a file has this name."""
     from annotator.domain.texts import holds_no_text
 
     for word in words:
@@ -209,5 +209,5 @@ def _require_texts(words: Sequence[str]) -> None:
 
 
 def _drop_output() -> None:
-    """Let Python end quietly: what stands in stdout's buffer cannot be written."""
+    """Let Python exit without an error: the rest of stdout's buffer cannot be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Run `annotator pool`, `annotator pool-rounds` and `annotator pairs`: make pairs of candidates, and list the pool."""
+"""Run `annotator pool`, `annotator pool-rounds` and `annotator pairs`: add pairs to the pool, and list it."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -119,7 +119,7 @@ def pool(
 
 
 def _check_options_of_holes(context: typer.Context) -> None:
-    """Refuse every option that was typed and that `--holes`, which reads the results of imported runs only, makes no use of."""
+    """Refuse typed options that `--holes` does not use: it reads only the results of imported runs."""
     for name in context.params:
         source = context.get_parameter_source(name)
         if name not in WITH_HOLES and source is not None and source.name != "DEFAULT":
@@ -130,7 +130,6 @@ def _check_options_of_holes(context: typer.Context) -> None:
 
 
 def _find_strategy(name: str | None, *, budget: int | None, adaptive: bool) -> str:
-    """Return the strategy that the options mean."""
     if adaptive and name not in (None, "adaptive"):
         raise typer.BadParameter("--adaptive is a strategy: leave --strategy out")
     if adaptive:
@@ -303,7 +302,7 @@ def _split(names: str) -> tuple[str, ...]:
 
 
 def _show_progress(work: str, share: float) -> None:
-    """Rewrite one line on stderr with the share that is done; print nothing unless stderr is a terminal."""
+    """Show the finished share on one line of stderr; print nothing unless stderr is a terminal."""
     if sys.stderr.isatty():
         typer.echo(f"\r{work} {show_percent(share, 0)} ", nl=share >= 1, err=True)
 
@@ -353,21 +352,21 @@ def _print_report(report: "PoolReport") -> None:
 
 
 def _describe_depths(systems: Mapping[str, int] | Sequence[str]) -> str:
-    """Return the systems of a round, each with the depth to which it was looked at, where that is kept."""
+    """Return the systems of a round, each with its pooling depth if it is stored."""
     if isinstance(systems, Mapping):
         return ", ".join(f"{system} to {depth}" for system, depth in systems.items())
     return ", ".join(systems)
 
 
 def _describe_provenance(by: "Provenance") -> str:
-    """Return who proposed a pair: a system with its rank, or the document whose grade was accepted for it."""
+    """Return the origin of a pair: a system with its rank, or the document from which its grade was copied."""
     if by.rank is not None:
         return f"{by.system} at {by.rank}"
     return f"{by.system} of {by.signals['of']}" if "of" in by.signals else by.system
 
 
 def _print_outlook(report: "PoolReport") -> None:
-    """Print what the new pairs are expected to bring and cost."""
+    """Print the expected benefit and cost of the new pairs."""
     per_query, expected, effort = report.per_query, report.expected_relevant, report.effort
     typer.echo(
         f"New pairs per query: median {per_query.median:g}, from {per_query.min:,} to {per_query.max:,}."
@@ -390,7 +389,7 @@ def _print_outlook(report: "PoolReport") -> None:
 
 
 def _print_order(order: "SystemOrder") -> None:
-    """Print what the grades so far say of the order of the systems, and what is still open."""
+    """Print the order of the systems by the grades so far, and the undecided comparisons."""
     typer.echo(
         f"The systems' expected order by {order.measure}, from {count_of(order.judged, 'settled candidate')}. "
         f"{len(order.open):,} of {count_of(order.compared, 'pair of systems', 'pairs of systems')} could still swap."

@@ -1,4 +1,4 @@
-"""Run `annotator qc …`: a random sample of settled pairs for a third expert, and what it proves."""
+"""Run `annotator qc …`: a random sample of settled pairs for a third expert, and its result."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -135,7 +135,7 @@ def status(
 
 
 def to_dict(status: "QualityStatus") -> dict[str, Any]:
-    """Return every field of the status, and the verdict by the dataset's own rule, as JSON."""
+    """Return all fields of the status and the verdict by the dataset's rule, for JSON."""
     from annotator.quality.records import CONFIDENCE, LIMIT
 
     whole: dict[str, Any] = to_json(status)
@@ -212,7 +212,7 @@ def _print_status(status: "QualityStatus") -> None:
 
 
 def _print_rows(records: Sequence[object], columns: Mapping[str, str]) -> None:
-    """Print records as a table. `columns`: by heading, the field to show."""
+    """Print records as a table. `columns`: {heading: field}."""
     rows = [[getattr(record, field) for field in columns.values()] for record in records]
     shown = [[show_figure(value, 6) if isinstance(value, float) else value for value in row] for row in rows]
     print_table(tuple(columns), shown, empty="")

@@ -209,7 +209,7 @@ def verify(
 
 
 def _open(url: str | None) -> "tuple[Database, Path]":
-    """Return the database and the exports folder, after finishing what a killed publish has left."""
+    """Return the database and the exports folder, after finishing an interrupted publish."""
     from annotator.releases.service import finish_publishing
     from annotator.settings import Settings
 
@@ -220,7 +220,7 @@ def _open(url: str | None) -> "tuple[Database, Path]":
 
 
 def _release_time() -> datetime:
-    """Return the present time, or SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch/)."""
+    """Return SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch/), else the current time."""
     from annotator.domain.errors import ValidationError
 
     seconds = os.environ.get("SOURCE_DATE_EPOCH")
@@ -260,7 +260,7 @@ def _describe_work(gate: "ReleaseGate", dataset: str) -> str | None:
 
 
 def _show_sides(gate: "ReleaseGate") -> tuple[Any, Any]:
-    """Return what is required and what was measured, with enough digits to tell them apart."""
+    """Return (required, measured) with enough digits to show a difference."""
     required, measured = gate.required, gate.measured
     if isinstance(required, float) and isinstance(measured, float):
         shown = show_beside(measured, required)
@@ -269,7 +269,7 @@ def _show_sides(gate: "ReleaseGate") -> tuple[Any, Any]:
 
 
 def _print_diff(release_diff: "ReleaseDiff") -> None:
-    """Print the version that the differences call for, then each difference on a line."""
+    """Print the recommended version number, then each difference on a line."""
 
     typer.echo(f"{release_diff.dataset} {release_diff.before} to {release_diff.after}")
     typer.echo(release_diff.describe_advice().replace("**", ""))

@@ -1,6 +1,6 @@
-"""Run `annotator serve`, `demo` and `status`: the app in a browser, and how far a dataset is.
+"""Run `annotator serve`, `demo` and `status`: the app in a browser, and a dataset's progress.
 
-`annotator status`: how far a dataset's pairs are, what waits for a lead, and how long that takes at the present pace.
+`annotator status` shows the progress of pairs, the leads' queue, and its duration at the current pace.
 """
 
 import sys
@@ -99,7 +99,7 @@ def serve(
 
 
 def _import_structlog() -> None:
-    """Import structlog as it is without rich, which Typer installs: 80 modules and 4 MB, for tracebacks that our log writes plainly."""
+    """Import structlog without rich, which Typer installs: saves 80 modules and 4 MB that our log does not need."""
     if "rich" in sys.modules:
         return
     sys.modules["rich"] = None  # type: ignore[assignment]  # the import of it fails, as if it were not installed
@@ -114,7 +114,7 @@ def _announce(address: str) -> None:
 
 
 def _announce_setup(database: "Database", address: str) -> None:
-    """Print the one-time address with which the first admin is made, if nobody has an account. To stdout, never to the log."""
+    """Print the one-time URL for making the first admin, if no account exists. To stdout, never to the log."""
     from annotator.people.setup_service import make_setup_link
 
     link = make_setup_link(database, now=now())
@@ -171,7 +171,7 @@ def demo(
 
 
 def _open_browser(address: str) -> None:
-    """Open it as soon as the app answers, where there is a screen; a text browser would take over the terminal."""
+    """Open a browser as soon as the app answers, if there is a screen. A text browser would take over the terminal."""
     import os
     import sys
     import threading
@@ -241,7 +241,7 @@ def _to_json(dataset: str, report: "DatasetStatus") -> dict[str, object]:
 
 
 def _describe_queue(report: "DatasetStatus") -> str:
-    """Describe how many pairs wait for a lead, and for which reasons."""
+    """Return a sentence with the number of pairs that wait for a lead, by reason."""
     from annotator.domain.settling import REASONS
 
     pairs = report.pairs
@@ -254,7 +254,7 @@ def _describe_queue(report: "DatasetStatus") -> str:
 
 
 def _describe_pace(pace: "QueuePace") -> list[str]:
-    """Describe how much work the queue is, how long it takes at this pace, and what comes in; one sentence per line."""
+    """Return sentences, one per line: work in the queue, its duration at this pace, and new arrivals."""
     lines = []
     if pace.open:
         work = f"not known: {pace.why_no_work}" if pace.work is None else f"about {_show_duration(pace.work)}"
@@ -276,6 +276,6 @@ def _describe_pace(pace: "QueuePace") -> list[str]:
 
 
 def _show_duration(seconds: float) -> str:
-    """Return a duration in minutes, from two hours on in hours, rounded; never less than a minute."""
+    """Return a duration in rounded minutes, from two hours on in hours; at least one minute."""
     minutes = max(1, round(timedelta(seconds=seconds) / timedelta(minutes=1)))
     return count_of(minutes, "minute") if minutes < 120 else count_of(round(minutes / 60), "hour")

@@ -1,4 +1,4 @@
-"""Run `annotator suggest` and `annotator suggestions`: pairs by relations between documents, and how good they were."""
+"""Run `annotator suggest` and `annotator suggestions`: pairs by relations between documents, and their precision."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,9 +1,8 @@
-"""Share what every command needs: options, the database, printed results, and files of errors.
+"""Parts that all commands share: options, the database, printed results, and lists of errors.
 
-With `--json` one JSON document goes to stdout and nothing else; progress and logs go to stderr. The table of formats is
-read only when a `--help` needs it. `--errors FILE` lists every bad line of a refused input as CSV, also those the screen
-leaves out. It overwrites only such a list, so no input is lost to a slip; a command that finds nothing wrong leaves the
-list empty.
+With `--json` stdout gets exactly one JSON document; progress and logs go to stderr. The table of formats is read only for
+`--help`. `--errors FILE` lists every bad line of a refused input as CSV, also lines that the screen omits. It overwrites
+only an earlier list, never another file. After a command without errors the list is empty.
 """
 
 import json
@@ -52,8 +51,7 @@ _CONTROLS_IN_LOG = re.compile(r"(?!\r|\x1b\[[0-9;]*m)[\x00-\x08\x0b-\x1f\x7f-\x9
 
 
 def open_database(url: str | None) -> "Database":
-    """Return the database named by the option, before the command or after it, else by the environment; its schema
-    is brought up to date first."""
+    """Return the database of the option (before or after the command) or the environment. Updates its schema."""
     from annotator.storage.schema import upgrade_schema
 
     database = open_as_it_is(url)
@@ -62,7 +60,7 @@ def open_database(url: str | None) -> "Database":
 
 
 def open_as_it_is(url: str | None) -> "Database":
-    """Return the database named as in `open_database`, with the schema that it has."""
+    """Return the database as `open_database` does, without updating its schema."""
     from annotator.settings import Settings
     from annotator.storage.database import Database
 
@@ -72,9 +70,10 @@ def open_as_it_is(url: str | None) -> "Database":
 def open_as(
     url: str | None, username: str | None, *, figures_of: str | None = None
 ) -> "tuple[Database, Actor]":
-    """Return the database (see `open_database`), and who acts on it (see `resolve_actor`).
+    """Return the database (see `open_database`) and the actor (see `resolve_actor`).
 
-    `figures_of`: a dataset. The command shows its figures, so the person can no longer change answers there (`keep_answers`).
+    `figures_of`: a dataset. The command shows its figures, so the person can no longer change answers there
+    (`keep_answers`).
     """
     database = open_database(url)
     actor = resolve_actor(database, username)
@@ -100,7 +99,7 @@ def has_dataset(url: str | None, name: str) -> bool:
 
 
 def resolve_actor(database: "Database", username: str | None) -> "Actor":
-    """Return the person named by `--as`; the operator when none is named."""
+    """Return the person of `--as`; the operator without it."""
     from annotator.domain.people import OPERATOR
     from annotator.people.roles_service import find_actor
 
@@ -111,7 +110,7 @@ def resolve_actor(database: "Database", username: str | None) -> "Actor":
 
 
 def note_written(database: "Database", actor: "Actor", dataset: str, file: str) -> None:
-    """Enter in the audit log that a file with grades of a dataset is about to be written. `file`: what it is, such as consensus.csv."""
+    """Note in the audit log that a file with a dataset's grades will be written. `file`: such as consensus.csv."""
     from annotator.audit.service import note_download
 
     note_download(database, actor, dataset, file, now=now())
@@ -122,14 +121,14 @@ def now() -> datetime:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return a regular file's content; a plain message when it cannot be read, or is none."""
+    """Return a regular file's content. Raises a plain message if it is no regular file or unreadable."""
     from annotator.formats.syntax.source import read_regular
 
     return read_regular(path)
 
 
 def to_json(value: Any) -> Any:
-    """Return frozen records, times and paths as JSON has them."""
+    """Return records, times and paths as values for JSON."""
     if value is None or isinstance(value, str | int | float):  # first: a crowd's report has a million of them
         return value
     if is_dataclass(value) and not isinstance(value, type):
@@ -144,10 +143,7 @@ def to_json(value: Any) -> Any:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON document on stdout, in UTF-8 whatever the terminal's locale.
-
-    Bytes of a file name that are no UTF-8 are escaped.
-    """
+    """Print one JSON document on stdout, always in UTF-8. Escapes bytes of file names that are not UTF-8."""
     text = json.dumps(to_json(value), ensure_ascii=False, indent=2, allow_nan=False)
     rest = memoryview(text.encode("utf-8", "backslashreplace") + b"\n")
     while (
@@ -197,13 +193,13 @@ def show_controls(stream: TextIO, *, is_log: bool) -> None:
 
 
 def fail(message: str, code: int) -> None:
-    """Say why on stderr and end with this exit code."""
+    """Print the reason on stderr and end with this exit code."""
     typer.echo(message, err=True)
     raise SystemExit(code)
 
 
 class CommandOnFormats(TyperCommand):
-    """A command that reads or writes ground-truth files; its help ends with what each format can and cannot hold."""
+    """A command on ground-truth files. Its help ends with the table of formats."""
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         from annotator.formats.registry import list_formats
@@ -232,7 +228,7 @@ ErrorsOption = Annotated[
 
 
 def write_errors(problems: "Sequence[FormatError]") -> str:
-    """Write the list where `--errors` asks for it. Returns a sentence on what became of it, "" where nobody asked."""
+    """Write the list to the file of `--errors`. Returns a sentence about the result; "" without the option."""
     path = chosen_errors_file["errors"]
     if path is None or (not problems and not path.exists()):
         return ""
@@ -257,6 +253,6 @@ def write_errors(problems: "Sequence[FormatError]") -> str:
 
 
 def _split(expected: str) -> tuple[str, str]:
-    """Return the field that a problem is about, where it names one, and what was expected of it."""
+    """Return (field or "", expected value) of a problem."""
     field, mark, rest = expected.rpartition(" to be ")
     return (field, rest) if mark else ("", expected)
