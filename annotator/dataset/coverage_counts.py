@@ -89,23 +89,25 @@ ROWS_OF_DOCUMENTS = frozenset(
 
 def measure_coverage(facts: Iterable[QueryFacts], requirements: Requirements | None) -> Coverage:
     """Measure the coverage of these queries. `requirements`: from `read_requirements`; None: figures only."""
-    wanted = requirements or {}
-    across_field = wanted.get("domains", {}).get("across_field")
-    tally = tally_queries(facts, fields=list_fields(wanted), across_field=across_field)
+    requirements = requirements or {}
+    across_field = requirements.get("domains", {}).get("across_field")
+    tally = tally_queries(facts, fields=list_fields(requirements), across_field=across_field)
     rows = (
-        *_rows_of_size(tally, wanted),
-        *_rows_of_categories(tally, wanted),
-        *_rows_of_shares(tally, wanted),
-        *_rows_of_domains(tally, wanted),
-        *_rows_of_documents(tally, wanted),
+        *_rows_of_size(tally, requirements),
+        *_rows_of_categories(tally, requirements),
+        *_rows_of_shares(tally, requirements),
+        *_rows_of_domains(tally, requirements),
+        *_rows_of_documents(tally, requirements),
     )
     required = [row for row in rows if row.met is not None]
-    return Coverage(rows, len(required), sum(bool(row.met) for row in required), _list_figures(tally, wanted))
+    return Coverage(
+        rows, len(required), sum(bool(row.met) for row in required), _list_figures(tally, requirements)
+    )
 
 
-def list_fields(wanted: Requirements) -> tuple[str, ...]:
+def list_fields(requirements: Requirements) -> tuple[str, ...]:
     """Return the fields that the requirements name under `shares` and `per_category`."""
-    return tuple(dict.fromkeys([*wanted.get("shares", {}), *wanted.get("per_category", {})]))
+    return tuple(dict.fromkeys([*requirements.get("shares", {}), *requirements.get("per_category", {})]))
 
 
 def find_size_tier(queries: int) -> int | None:
@@ -116,11 +118,11 @@ def find_size_tier(queries: int) -> int | None:
 # Rows ---------------------------------------------------------------------------------------------
 
 
-def _rows_of_size(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageRow]:
-    queries = wanted.get("queries")
+def _rows_of_size(tally: QueryTally, requirements: Requirements) -> Iterator[CoverageRow]:
+    queries = requirements.get("queries")
     required = say("at least {least:,}", least=queries) if queries is not None else ""
     yield _row(say("queries"), required, show_number(tally.queries), tally.queries >= (queries or 0))
-    tier, wanted_tier = find_size_tier(tally.queries), wanted.get("size_tier")
+    tier, wanted_tier = find_size_tier(tally.queries), requirements.get("size_tier")
     following = next((size for size in SIZE_TIERS if size > tally.queries), None)
     measured = say("{tier} queries", tier=tier) if tier else say("below {tier} queries", tier=SIZE_TIERS[0])
     if following:
@@ -132,8 +134,8 @@ def _rows_of_size(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageR
     yield _row(say("size"), required, measured, (tier or 0) >= (wanted_tier or 0))
 
 
-def _rows_of_categories(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageRow]:
-    per = wanted.get("queries_per_category")
+def _rows_of_categories(tally: QueryTally, requirements: Requirements) -> Iterator[CoverageRow]:
+    per = requirements.get("queries_per_category")
     named = list(per) if isinstance(per, Mapping) else None
     present = [category for category in tally.categories if category is not None]
     required: str
@@ -148,10 +150,10 @@ def _rows_of_categories(tally: QueryTally, wanted: Requirements) -> Iterator[Cov
         ("languages_per_category", say("languages"), tally.languages_by_category),
         ("lengths_per_category", say("lengths"), tally.lengths_by_category),
     ):
-        least = wanted.get(key)
+        least = requirements.get(key)
         if least:
             yield from _rows_by_category(name, by_category, least, named or present)
-    for field, counts in wanted.get("per_category", {}).items():
+    for field, counts in requirements.get("per_category", {}).items():
         by_category = tally.by_field_and_category.get(field, {})
         yield from _rows_by_category(field, by_category, counts, named or present)
 
@@ -178,8 +180,8 @@ def _rows_by_category(
         )
 
 
-def _rows_of_shares(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageRow]:
-    tolerance = float(wanted.get("tolerance", DEFAULT_TOLERANCE))
+def _rows_of_shares(tally: QueryTally, requirements: Requirements) -> Iterator[CoverageRow]:
+    tolerance = float(requirements.get("tolerance", DEFAULT_TOLERANCE))
     for key, name, counts in (
         ("languages", say("languages"), tally.languages),
         ("difficulty", say("difficulty"), tally.difficulty),
@@ -189,12 +191,12 @@ def _rows_of_shares(tally: QueryTally, wanted: Requirements) -> Iterator[Coverag
         yield _row_of_shares(
             name,
             counts,
-            wanted.get(key, {}),
+            requirements.get(key, {}),
             tally.queries,
             tolerance,
             always=LENGTHS if key == "lengths" else (),
         )
-    for field, shares in wanted.get("shares", {}).items():
+    for field, shares in requirements.get("shares", {}).items():
         name, counts = say("shares of {field}", field=field), tally.by_field.get(field, Counts())
         yield _row_of_shares(name, counts, shares, tally.queries, tolerance)
 
@@ -228,8 +230,8 @@ def _is_near(count: int, share: float, queries: int, tolerance: float) -> bool:
     return abs(count - share * queries / 100) <= max(tolerance * queries / 100, 0.5) + 1e-9
 
 
-def _rows_of_domains(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageRow]:
-    rule: Mapping[str, Any] = wanted.get("domains", {})
+def _rows_of_domains(tally: QueryTally, requirements: Requirements) -> Iterator[CoverageRow]:
+    rule: Mapping[str, Any] = requirements.get("domains", {})
     across, within = _split_domains(tally, rule)
     least: list[int] | Mapping[str, int] = rule.get("at_least", [])
     measured = show_labels(within, list(least) if isinstance(least, Mapping) else [])
@@ -272,11 +274,11 @@ def _split_domains(tally: QueryTally, rule: Mapping[str, Any]) -> tuple[int, Cou
     return across, within
 
 
-def _rows_of_documents(tally: QueryTally, wanted: Requirements) -> Iterator[CoverageRow]:
-    listed = frozenset(wanted.get("queries_without_relevant", ()))
+def _rows_of_documents(tally: QueryTally, requirements: Requirements) -> Iterator[CoverageRow]:
+    listed = frozenset(requirements.get("queries_without_relevant", ()))
     disputed = frozenset(tally.disputed)
-    yield _row_of_relevant(tally, wanted, listed)
-    yield from _rows_of_mean_and_total(tally, wanted, listed)
+    yield _row_of_relevant(tally, requirements, listed)
+    yield from _rows_of_mean_and_total(tally, requirements, listed)
     yield _row(_UNGRADED, "", show_ids(tally.ungraded), True)
     ids_by_key = {
         "most_without_relevant": tally.without_relevant,
@@ -287,7 +289,7 @@ def _rows_of_documents(tally: QueryTally, wanted: Requirements) -> Iterator[Cove
     for key, ids in ids_by_key.items():
         unlisted = [query_id for query_id in ids if query_id not in listed]
         lacking = [query_id for query_id in unlisted if query_id not in disputed]
-        most = wanted.get(key)
+        most = requirements.get(key)
         required = "" if most is None else say("at most {most:,}", most=most) if most else say("none")
         measured = show_ids(lacking)
         if len(unlisted) < len(ids):
@@ -299,7 +301,7 @@ def _rows_of_documents(tally: QueryTally, wanted: Requirements) -> Iterator[Cove
         yield _row(_BY_KEY[key], required, measured, len(lacking) <= (most or 0))
 
 
-def _row_of_relevant(tally: QueryTally, wanted: Requirements, listed: frozenset[str]) -> CoverageRow:
+def _row_of_relevant(tally: QueryTally, requirements: Requirements, listed: frozenset[str]) -> CoverageRow:
     counted = [number for query_id, number in tally.relevant if query_id not in listed]
     measured = say("no query")
     if counted:
@@ -310,7 +312,7 @@ def _row_of_relevant(tally: QueryTally, wanted: Requirements, listed: frozenset[
             median=median(counted),
             total=sum(counted),
         )
-    limits = _choose_range(wanted.get("relevant_documents"), tally.queries)
+    limits = _choose_range(requirements.get("relevant_documents"), tally.queries)
     if limits is None:
         return _row(RELEVANT, "", measured, True)
     least, most = limits
@@ -335,7 +337,7 @@ def _row_of_relevant(tally: QueryTally, wanted: Requirements, listed: frozenset[
 
 
 def _rows_of_mean_and_total(
-    tally: QueryTally, wanted: Requirements, listed: frozenset[str]
+    tally: QueryTally, requirements: Requirements, listed: frozenset[str]
 ) -> Iterator[CoverageRow]:
     """Yield a row for the mean and one for the total of relevant documents, each only if it is required.
 
@@ -343,14 +345,14 @@ def _rows_of_mean_and_total(
     """
     counted = [number for query_id, number in tally.relevant if query_id not in listed]
     total = sum(counted)
-    limits = _choose_range(wanted.get("relevant_documents_mean"), tally.queries)
+    limits = _choose_range(requirements.get("relevant_documents_mean"), tally.queries)
     if limits is not None:
         least, most = limits
         enough = total >= least * len(counted) and (most is None or total <= most * len(counted))
         mean = show_decimals(total / len(counted)) if counted else "0"
         measured = say("{mean} ({total:,} over {queries:,})", mean=mean, total=total, queries=len(counted))
         yield CoverageRow(MEAN, _describe_range(limits), measured, bool(counted) and enough)
-    limits = _choose_total(wanted.get("relevant_documents_total"), tally.queries)
+    limits = _choose_total(requirements.get("relevant_documents_total"), tally.queries)
     if limits is not None:
         least, most = limits
         yield CoverageRow(
@@ -396,9 +398,9 @@ def _row(name: str, required: str, measured: str, is_met: bool) -> CoverageRow:
 # For programs -------------------------------------------------------------------------------------
 
 
-def _list_figures(tally: QueryTally, wanted: Requirements) -> dict[str, Any]:
+def _list_figures(tally: QueryTally, requirements: Requirements) -> dict[str, Any]:
     numbers = [number for _, number in tally.relevant]
-    listed: list[str] = list(wanted.get("queries_without_relevant", ()))
+    listed: list[str] = list(requirements.get("queries_without_relevant", ()))
     query_ids = {query_id for query_id, _ in tally.relevant} if listed else set()
     disputed = frozenset(tally.disputed)
 

@@ -7,6 +7,7 @@ Refuses, with the line: unknown keys, invalid numbers, shares that do not add up
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import Any
 
 from annotator.dataset.query_counts import LENGTH, LENGTHS
@@ -87,11 +88,6 @@ def _counts(value: Any, location: Location, problems: TreeProblems) -> dict[str,
     return {name: _whole(item, (*location, name), problems) for name, item in items.items()}
 
 
-def _lengths(value: Any, location: Location, problems: TreeProblems) -> dict[str, int]:
-    _check_lengths(value, location, problems)
-    return _counts(value, location, problems)
-
-
 def _count_or_counts(value: Any, location: Location, problems: TreeProblems) -> int | dict[str, int]:
     return (_counts if isinstance(value, dict) else _whole)(value, location, problems)
 
@@ -104,20 +100,12 @@ def _shares(value: Any, location: Location, problems: TreeProblems) -> dict[str,
     return shares
 
 
-def _length_shares(value: Any, location: Location, problems: TreeProblems) -> dict[str, float]:
+def _by_length(value: Any, location: Location, problems: TreeProblems, *, read: Read) -> Any:
     _check_lengths(value, location, problems)
-    return _shares(value, location, problems)
+    return read(value, location, problems)
 
 
-def _shares_by_field(value: Any, location: Location, problems: TreeProblems) -> dict[str, dict[str, float]]:
-    return _by_field(value, location, problems, _shares)
-
-
-def _counts_by_field(value: Any, location: Location, problems: TreeProblems) -> dict[str, dict[str, int]]:
-    return _by_field(value, location, problems, _counts)
-
-
-def _by_field(value: Any, location: Location, problems: TreeProblems, read: Read) -> dict[str, Any]:
+def _by_field(value: Any, location: Location, problems: TreeProblems, *, read: Read) -> dict[str, Any]:
     items = problems.mapping(value, location)
     if isinstance(value, dict) and not value:
         problems.add(location, "a mapping with at least one field", value)
@@ -218,13 +206,13 @@ KEYS: tuple[RequirementKey, ...] = (
     RequirementKey("size_tier", "30, 100 or 500", "at least this size", _tier),
     RequirementKey("queries_per_category", "a number, or {category: number}", "at least so many in each category", _count_or_counts),
     RequirementKey("languages_per_category", "{language: number}", "at least so many of each language in each category", _counts),
-    RequirementKey("lengths_per_category", "{short|medium|long: number}", "at least so many of each length in each category", _lengths),
-    RequirementKey("per_category", "{field: {value: number}}", "at least so many of each value of any field in each category", _counts_by_field),
-    RequirementKey("shares", "{field: {value: %}}", "shares of any field over all queries", _shares_by_field),
+    RequirementKey("lengths_per_category", "{short|medium|long: number}", "at least so many of each length in each category", partial(_by_length, read=_counts)),
+    RequirementKey("per_category", "{field: {value: number}}", "at least so many of each value of any field in each category", partial(_by_field, read=_counts)),
+    RequirementKey("shares", "{field: {value: %}}", "shares of any field over all queries", partial(_by_field, read=_shares)),
     RequirementKey("languages", "{language: %}", "shares over all queries", _shares),
     RequirementKey("difficulty", "{difficulty: %}", "shares over all queries", _shares),
     RequirementKey("query_types", "{query type: %}", "shares over all queries", _shares),
-    RequirementKey("lengths", "{short|medium|long: %}", "shares over all queries", _length_shares),
+    RequirementKey("lengths", "{short|medium|long: %}", "shares over all queries", partial(_by_length, read=_shares)),
     RequirementKey("tolerance", "percentage points", f"how far each share may be off ({DEFAULT_TOLERANCE:g} without it)", _percent),
     RequirementKey("domains", "{at_least: {domain: number} or [numbers], across: number, across_field: text, across_query_type: text, "
         "from_queries: number}",

@@ -5,7 +5,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.domain.errors import ValidationError
@@ -28,6 +29,7 @@ _LANGUAGE_TAG = re.compile(
 )
 """A language tag of BCP 47 (RFC 5646, section 2.1), without grandfathered tags and primary subtags of 4 to 8 letters, which are
 unused."""
+Number = TypeVar("Number", int, float)
 RULES: Mapping[str, str] = {
     "overlap_by_category": "category",
     "overlap_share": "share",
@@ -46,9 +48,9 @@ class DatasetSetting:
     read: Callable[[str], Any]
 
 
-def _whole(low: int, high: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        value = int(text)
+def _make_number_reader(kind: type[Number], low: Number, high: Number) -> Callable[[str], Number]:
+    def read(text: str) -> Number:
+        value = kind(text)
         if not low <= value <= high:
             raise ValueError(text)
         return value
@@ -56,14 +58,7 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
     return read
 
 
-def _number(low: float, high: float) -> Callable[[str], float]:
-    def read(text: str) -> float:
-        value = float(text)
-        if not low <= value <= high:
-            raise ValueError(text)
-        return value
-
-    return read
+_whole, _number = partial(_make_number_reader, int), partial(_make_number_reader, float)
 
 
 def _text(value: str) -> str:
@@ -94,19 +89,10 @@ def _or_none(read: Callable[[str], Any], *names: str) -> Callable[[str], Any]:
 
 
 def _yes_or_no(text: str) -> bool:
-    words = {
-        "true": True,
-        "yes": True,
-        "on": True,
-        "1": True,
-        "false": False,
-        "no": False,
-        "off": False,
-        "0": False,
-    }
-    if text.lower() not in words:
+    is_yes = text.lower() in ("true", "yes", "on", "1")
+    if not is_yes and text.lower() not in ("false", "no", "off", "0"):
         raise ValueError(text)
-    return words[text.lower()]
+    return is_yes
 
 
 def _by_category(text: str) -> dict[str, int]:
@@ -115,19 +101,19 @@ def _by_category(text: str) -> dict[str, int]:
         from annotator.formats.syntax.json_text import parse_json
 
         value = parse_json(text)
-        if not all(type(wanted) is int for wanted in value.values()):
+        if not all(type(overlap) is int for overlap in value.values()):
             raise ValueError(text)
-        return {str(category): wanted for category, wanted in value.items()}
+        return {str(category): overlap for category, overlap in value.items()}
     entries = [part.rpartition("=") for part in text.split(",")]
-    values = {category.strip(): int(wanted) for category, _, wanted in entries}
+    values = {category.strip(): int(overlap) for category, _, overlap in entries}
     if "" in values or len(values) < len(entries):
         raise ValueError(text)
     return values
 
 
 def _share(text: str) -> dict[str, Any]:
-    share, _, wanted = text.partition(":")
-    return {"share": _number(0, 1)(share), "overlap": int(wanted)}
+    share, _, overlap = text.partition(":")
+    return {"share": _number(0, 1)(share), "overlap": int(overlap)}
 
 
 def _columns(text: str) -> list[str]:
@@ -223,7 +209,7 @@ def write_setting(name: str, value: Any) -> str:
     if value is None:
         return {"language": "", "discuss_from": OFF}.get(name, NONE)
     if name == "overlap_by_category":
-        plain = ",".join(f"{category}={wanted}" for category, wanted in value.items())
+        plain = ",".join(f"{category}={overlap}" for category, overlap in value.items())
         return plain if _can_read(name, plain, dict(value)) else json.dumps(dict(value), ensure_ascii=False)
     if name == "overlap_share":
         return f"{value['share']:g}:{value['overlap']}"

@@ -4,7 +4,8 @@ Time and size are bounded. For large texts only the first changes are returned, 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
@@ -124,12 +125,7 @@ def compare_readings(before: Rubric, after: Rubric, language: str) -> tuple[Guid
     old, new = read_in_language(before, language).rubric, read_in_language(after, language).rubric
     if new.language == (old.language or after.language):
         return _compare_texts(old, new), None
-    return _compare_own(before, after), new.language
-
-
-def _compare_own(before: Rubric, after: Rubric) -> GuidelineComparison:
-    whole = compare_rubrics(before, after)
-    return replace(whole, language=None, translations=())
+    return replace(compare_rubrics(before, after), language=None, translations=()), new.language
 
 
 def propose_change(before: Rubric, after: Rubric) -> Literal["minor", "semantic"]:
@@ -266,22 +262,14 @@ def _compare_words(old: str, new: str) -> tuple[tuple[LinePart, ...], tuple[Line
 def _trim(old: str, new: str) -> tuple[int, int]:
     """Return the numbers of common characters at start and end, without cutting a word."""
     shorter = min(len(old), len(new))
-    start = _bisect(shorter, lambda size: old[:size] == new[:size])
+    start = bisect_left(range(1, shorter + 1), True, key=lambda size: old[:size] != new[:size])
     while 0 < start < shorter and old[start - 1].isalnum() and old[start : start + 1].isalnum():
         start -= 1
-    end = _bisect(shorter - start, lambda size: old[len(old) - size :] == new[len(new) - size :])
+    ends = range(1, shorter - start + 1)
+    end = bisect_left(ends, True, key=lambda size: old[len(old) - size :] != new[len(new) - size :])
     while end and old[len(old) - end].isalnum() and end < len(old) and old[len(old) - end - 1].isalnum():
         end -= 1
     return start, end
-
-
-def _bisect(most: int, holds: Callable[[int], bool]) -> int:
-    """Return the largest size up to `most` for which `holds` is true. It must be true for all smaller sizes."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
-    return low
 
 
 def _join(pieces: Sequence[tuple[str, bool]]) -> tuple[LinePart, ...]:

@@ -182,19 +182,9 @@ def _group_by_category(
 ) -> tuple[list[WorklistItem], list[DecisionExample]]:
     """Return items of one category each, and the decisions that are in none."""
     totals = Counter(decision.category for decision in disagreements)
-    grouped: dict[tuple[str, Group], list[DecisionExample]] = defaultdict(list)
-    rest = []
-    for decision in decisions:
-        group = find_group(decision)
-        if group is None or decision.category is None:
-            rest.append(decision)
-        else:
-            grouped[decision.category, group].append(decision)
+    grouped, rest = _split_groups(decisions, with_category=True)
     items = []
     for (category, group), members in grouped.items():
-        if len(members) < FEW:
-            rest += members
-            continue
         of = totals[category]
         sentence = describe_group(group[1], group[0], len(members), describe_total(of, category))
         items.append(_make_item("group", members, sentence, category=category, group=group, of=of))
@@ -207,19 +197,9 @@ def _group_all(
     of_categories: Sequence[WorklistItem],
 ) -> tuple[list[WorklistItem], list[DecisionExample]]:
     """Return items across the categories that have no item of their own, and the decisions that are in none."""
-    grouped: dict[Group, list[DecisionExample]] = defaultdict(list)
-    rest = []
-    for decision in decisions:
-        group = find_group(decision)
-        if group is None:
-            rest.append(decision)
-        else:
-            grouped[group].append(decision)
+    grouped, rest = _split_groups(decisions, with_category=False)
     items = []
-    for group, members in grouped.items():
-        if len(members) < FEW:
-            rest += members
-            continue
+    for (_category, group), members in grouped.items():
         own = {item.category for item in of_categories if (item.apart, item.cause) == group}
         of = sum(decision.category not in own for decision in disagreements)
         sentence = describe_group(
@@ -227,6 +207,25 @@ def _group_all(
         )
         items.append(_make_item("group", members, sentence, group=group, of=of))
     return items, rest
+
+
+def _split_groups(
+    decisions: Iterable[DecisionExample], *, with_category: bool
+) -> tuple[dict[tuple[str | None, Group], list[DecisionExample]], list[DecisionExample]]:
+    """Return {(category, group): decisions} for groups of at least FEW, and the other decisions.
+
+    Without `with_category` the category is None.
+    """
+    grouped: dict[tuple[str | None, Group], list[DecisionExample]] = defaultdict(list)
+    rest = []
+    for decision in decisions:
+        group = find_group(decision)
+        if group is None or (with_category and decision.category is None):
+            rest.append(decision)
+        else:
+            grouped[decision.category if with_category else None, group].append(decision)
+    rest += chain.from_iterable(members for members in grouped.values() if len(members) < FEW)
+    return {key: members for key, members in grouped.items() if len(members) >= FEW}, rest
 
 
 def _make_item(

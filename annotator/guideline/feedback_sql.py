@@ -250,8 +250,8 @@ def _find_decisions(
     session: Session, dataset_pk: int, decisions: Collection[DecisionKey]
 ) -> list[tuple[int, int]]:
     """Return (adjudication_pk, pair_pk) of each decision, in order."""
-    wanted, keys = set(decisions), dict[DecisionKey, tuple[int, int]]()
-    for chunk in split_into_chunks(sorted({pair for pair, _ in wanted}), CHUNK):
+    requested, keys = set(decisions), dict[DecisionKey, tuple[int, int]]()
+    for chunk in split_into_chunks(sorted({pair for pair, _ in requested}), CHUNK):
         statement = (
             select(
                 col(PairRow.key),
@@ -268,9 +268,9 @@ def _find_decisions(
         )
         for pair, revision, pk, pair_pk in session.execute(statement):
             keys[pair, revision] = key_of(pk), key_of(pair_pk)
-    for pair, revision in sorted(wanted - set(keys)):
+    for pair, revision in sorted(requested - set(keys)):
         raise NotFound(say("There is no decision {revision} on pair {pair!r}.", revision=revision, pair=pair))
-    return sorted(keys[decision] for decision in wanted)
+    return sorted(keys[decision] for decision in requested)
 
 
 def _read_versions(session: Session, dataset_pk: int) -> dict[int, list[tuple[int, int]]]:

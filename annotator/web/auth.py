@@ -81,14 +81,14 @@ class SignInRoutes:
 
     async def show_form(self, request: Request) -> Response:
         """Return the form. Redirects signed-in people to their first page, and to `/setup` before the first account exists."""
-        wanted = choose_next(request)
+        next_path = choose_next(request)
         if find_signed_in(request) is not None:
-            return RedirectResponse(wanted, 303)
+            return RedirectResponse(next_path, 303)
         if self.provider is None and not await self._is_set_up():
             return RedirectResponse("/setup", 303)
         is_database_away = request.query_params.get("problem") == "unavailable"
         problem = "database" if is_database_away else request.query_params.get("sso", "")
-        return self._draw(wanted=wanted, problem=problem)
+        return self._draw(next_path=next_path, problem=problem)
 
     async def _is_set_up(self) -> bool:
         """Return whether anybody could sign in. Once true it stays so; while the database is away it counts as true."""
@@ -106,9 +106,9 @@ class SignInRoutes:
             return self._draw(problem="local", status=403)
         if int(request.headers.get("content-length", LARGEST_FORM + 1)) > LARGEST_FORM:
             return self._draw(problem="wrong", status=413)
-        async with request.form(max_files=0, max_fields=10) as form:
-            username, password = str(form.get("username", "")), str(form.get("password", ""))
-            wanted = choose_local_path(str(form.get("next", "")))
+        typed = await read_form(request)
+        username, password = typed.get("username", ""), typed.get("password", "")
+        next_path = choose_local_path(typed.get("next", ""))
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
         address = request.client.host if request.client else ""
         try:
@@ -116,20 +116,20 @@ class SignInRoutes:
                 lambda: self._check(username, password, address, request), limiter=self.limiter
             )
         except SecondFactorNeeded as needed:
-            return lead_to_second_factor(needed, wanted, request, self.settings)
+            return lead_to_second_factor(needed, next_path, request, self.settings)
         except WrongSignIn:
             note_sign_in("wrong")
             log.info("sign-in refused", address=address)
-            return self._draw(problem="wrong", wanted=wanted, username=username, status=401)
+            return self._draw(problem="wrong", next_path=next_path, username=username, status=401)
         except LocalAccountsOff:
             log.info("sign-in refused", address=address, why="local accounts are off")
-            return self._draw(problem="local", wanted=wanted, status=403)
+            return self._draw(problem="local", next_path=next_path, status=403)
         except TooManyAttempts as error:
             note_sign_in("limited")
             log.warning("sign-in limited", address=address, retry_seconds=error.seconds)
             return self._draw(
                 problem="limited",
-                wanted=wanted,
+                next_path=next_path,
                 username=username,
                 status=429,
                 seconds=error.seconds,
@@ -138,12 +138,12 @@ class SignInRoutes:
             note_sign_in("unavailable")
             note_outage(error)
             return self._draw(
-                problem="database", wanted=wanted, username=username, status=503, seconds=RETRY_SECONDS
+                problem="database", next_path=next_path, username=username, status=503, seconds=RETRY_SECONDS
             )
         note_sign_in("signed in")
-        if wanted == "/":
-            wanted = await to_thread.run_sync(lambda: find_first_page(self.database, token, self.settings))
-        return make_session_answer(wanted, token, device, request, self.settings)
+        if next_path == "/":
+            next_path = await to_thread.run_sync(lambda: find_first_page(self.database, token, self.settings))
+        return make_session_answer(next_path, token, device, request, self.settings)
 
     async def ask(self, request: Request) -> Response:
         """Return a page with the button that signs out; signing out itself takes a POST."""
@@ -226,25 +226,31 @@ def find_first_page(database: Database, token: str, settings: Settings) -> str:
 
 
 def lead_to_second_factor(
-    needed: SecondFactorNeeded, wanted: str, request: Request, settings: Settings
+    needed: SecondFactorNeeded, next_path: str, request: Request, settings: Settings
 ) -> Response:
     """Return the answer that leads to the page for the second factor, and then on to the path."""
-    query = "" if wanted == "/" else f"?next={quote(wanted, safe='/')}"
+    query = "" if next_path == "/" else f"?next={quote(next_path, safe='/')}"
     response = RedirectResponse(f"/login/{needed.need}{query}", 303)
     set_half_cookie(response, needed.token, request, settings)
     return response
 
 
 def make_session_answer(
-    wanted: str, token: str, device: str, request: Request, settings: Settings
+    next_path: str, token: str, device: str, request: Request, settings: Settings
 ) -> Response:
     """Return the answer that gives the browser both cookies and goes on to the path."""
-    response = RedirectResponse(wanted, 303)
+    response = RedirectResponse(next_path, 303)
     set_cookie(response, token, request, settings)
     set_device_cookie(response, device, request, settings)
     if find_half(request) is not None:
         set_half_cookie(response, "", request, settings)
     return response
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """Return the fields of a posted form without files."""
+    async with request.form(max_files=0, max_fields=10) as form:
+        return {name: str(value) for name, value in form.items()}
 
 
 def send_file(path: Path, media_type: str) -> Callable[[Request], Awaitable[Response]]:
@@ -275,15 +281,15 @@ def _draw_form(
     *,
     provider: str | None,
     local_accounts: LocalAccounts,
-    wanted: str = "/",
+    next_path: str = "/",
     username: str = "",
     problem: str = "",
     status: int = 200,
     seconds: int = 0,
 ) -> Response:
-    forms = [] if provider is None else [_draw_way_to_provider(provider, wanted)]
+    forms = [] if provider is None else [_draw_way_to_provider(provider, next_path)]
     if local_accounts != "false":
-        forms.append(_draw_password_form(wanted, username))
+        forms.append(_draw_password_form(next_path, username))
     lost = tr("No account, or forgot your password? Ask the admin of your dataset.")
     values = {
         "sign_in": tr("Sign in"),
@@ -300,22 +306,22 @@ def _draw_form(
     return HTMLResponse(draw_plain_page(values["sign_in"], body), status, headers=headers)
 
 
-def _draw_way_to_provider(name: str, wanted: str) -> str:
+def _draw_way_to_provider(name: str, next_path: str) -> str:
     label = tr("Sign in with {name}", name=name) if name else tr("Sign in with your organisation")
-    address = "/oidc/sign-in" if wanted == "/" else f"/oidc/sign-in?next={quote(wanted, safe='/')}"
+    address = "/oidc/sign-in" if next_path == "/" else f"/oidc/sign-in?next={quote(next_path, safe='/')}"
     return fill_markup('<a class="provider" href="$address">$label</a>', {"address": address, "label": label})
 
 
-def _draw_password_form(wanted: str, username: str) -> str:
+def _draw_password_form(next_path: str, username: str) -> str:
     values = {
         "sign_in": tr("Sign in"),
         "username": tr("Username"),
         "password": tr("Password"),
-        "wanted": wanted,
+        "next_path": next_path,
         "name": username[:200],
     }
     return fill_markup(
-        '<form method="post" action="/login"><input type="hidden" name="next" value="$wanted">'
+        '<form method="post" action="/login"><input type="hidden" name="next" value="$next_path">'
         '<label for="username">$username</label><input id="username" name="username" value="$name" required '
         'autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false" '
         'aria-describedby="problem"$focus_name>'

@@ -5,7 +5,7 @@ everything with `create_dataset`, as `annotator dataset create` does; nothing is
 shown below its field.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 import streamlit as st
@@ -63,7 +63,9 @@ def _draw_names(context: PageContext, refused: Mapping[str, str]) -> tuple[str, 
         autocomplete="off",
         help=tr("Used in addresses, commands and folders, so it cannot be changed later."),
     ).strip()
-    problem = _find_name_problem(context, name) if name else refused.get("name")
+    problem = (
+        _find_problem(check_new_name, context.database, context.actor, name) if name else refused.get("name")
+    )
     if problem:
         draw_problem(problem)
     else:
@@ -73,9 +75,10 @@ def _draw_names(context: PageContext, refused: Mapping[str, str]) -> tuple[str, 
     return name, title.strip()
 
 
-def _find_name_problem(context: PageContext, name: str) -> str | None:
+def _find_problem(check: Callable[..., object], *values: object) -> str | None:
+    """Return the refusal of `check(*values)`, or None."""
     try:
-        check_new_name(context.database, context.actor, name)
+        check(*values)
     except (ValidationError, ConflictError) as error:
         return show_refusal(error)
     return None
@@ -106,7 +109,7 @@ def _draw_settings(template: str, context: PageContext) -> dict[str, str]:
             autocomplete="off",
             help=tr("A language tag such as ja, ko or en. It may stay empty."),
         )
-        if problem := _find_language_problem(language):
+        if problem := _find_problem(read_setting, "language", language):
             draw_problem(problem)
         overlap = st.number_input(
             tr("Judgments per pair"),
@@ -150,14 +153,6 @@ def _draw_settings(template: str, context: PageContext) -> dict[str, str]:
         "profile": profile,
         "requirements": requirements,
     }
-
-
-def _find_language_problem(language: str) -> str | None:
-    try:
-        read_setting("language", language)
-    except ValidationError as error:
-        return show_refusal(error)
-    return None
 
 
 def _draw_grades(template: str, refused: Mapping[str, str]) -> Rubric:
@@ -248,7 +243,7 @@ def _draw_grade(
 
 def _create(context: PageContext, name: str, settings: Mapping[str, str], rubric: Rubric) -> None:
     refused = _find_empty(name, rubric)
-    if problem := _find_language_problem(settings["language"]):
+    if problem := _find_problem(read_setting, "language", settings["language"]):
         refused["language"] = problem
     if not refused:
         try:

@@ -29,14 +29,8 @@ def draw_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[obj
         or _mark_sentences([row[column_index] for row in shown_rows])
         for column_index in range(len(columns))
     ]
-    shown = [[escape_breakable(cell) for cell in row] for row in shown_rows]
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join(f"<tr>{_cells(row, marks)}</tr>" for row in shown)
-    st.html(
-        f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{escape(caption)}">'
-        f'<table class="annotator-table"><caption class="annotator-unseen">{escape(caption)}</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    _write_table(caption, heads, shown_rows, marks)
 
 
 def mark_column(cells: Sequence[str]) -> str:
@@ -68,12 +62,6 @@ def escape_breakable(cell: str) -> str:
         re.sub(r"(?<=\w)([_/.#])(?=\w)", r"\1<wbr>", escape(part)) if len(part) > LONG else escape(part)
         for part in parts
     )
-
-
-def _cells(row: Sequence[str], marks: Sequence[str]) -> str:
-    first = f'<th scope="row" dir="auto"{marks[0]}>{row[0]}</th>'
-    rest = zip(row[1:], marks[1:], strict=True)
-    return first + "".join(f'<td dir="auto"{mark}>{cell}</td>' for cell, mark in rest)
 
 
 ROOM = ' style="min-width: 16rem"'
@@ -120,7 +108,20 @@ def draw_link_table(
             f'{mark} data-column="{escape(name)}"' if FIGURES in mark or not mark else mark
             for name, mark in zip(columns, marks, strict=True)
         ]
-    body = "".join(f"<tr>{_row(row, marks)}</tr>" for row in shown_rows)
+    _write_table(caption, heads, shown_rows, marks, tall=tall, stacked=stacked)
+
+
+def _write_table(
+    caption: str,
+    heads: str,
+    rows: Iterable[Sequence[Cell]],
+    marks: Sequence[str],
+    *,
+    tall: bool = False,
+    stacked: bool = False,
+) -> None:
+    """Draw the table. `heads`: HTML of the header cells; `marks`: HTML attributes by column."""
+    body = "".join(f"<tr>{_row(row, marks)}</tr>" for row in rows)
     style = ' style="max-height: none"' if tall else ""
     kind = "annotator-table annotator-stacked" if stacked else "annotator-table"
     st.html(

@@ -29,7 +29,7 @@ from annotator.people.second_factor.records import SecondFactorNeeded
 from annotator.people.sign_in_service import find_session, sign_in
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.auth import AT_ONCE, keep_signed_in, lead_to_second_factor, make_session_answer
+from annotator.web.auth import AT_ONCE, keep_signed_in, lead_to_second_factor, make_session_answer, read_form
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.people.link_forms import (
     answer_page,
@@ -69,8 +69,7 @@ class JoinPage:
 
     async def answer(self, request: Request) -> Response:
         """Show what the link offers, or do what its form asks for."""
-        async with request.form(max_files=0, max_fields=10) as form:
-            typed = {name: str(value) for name, value in form.items()}
+        typed = await read_form(request)
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
         address = request.client.host if request.client else ""
         try:

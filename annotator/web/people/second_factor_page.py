@@ -37,7 +37,7 @@ from annotator.people.second_factor.service import (
 )
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.auth import AT_ONCE, find_first_page, keep_signed_in, make_session_answer
+from annotator.web.auth import AT_ONCE, find_first_page, keep_signed_in, make_session_answer, read_form
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.plain_page import draw_plain_page, fill_markup
 from annotator.web.server.figures import note_sign_in
@@ -78,15 +78,15 @@ class SecondFactorPages:
 
     async def show_code(self, request: Request) -> Response:
         """Return the form for the code; without a sign-in that waits for one, the way to the password."""
-        wanted, half = choose_next(request), await self._find_half(request)
+        next_path, half = choose_next(request), await self._find_half(request)
         if half is None or half.need != "code":
-            return RedirectResponse(wanted if find_signed_in(request) is not None else "/login", 303)
-        return draw_code_form(wanted, recovery="recovery" in request.query_params)
+            return RedirectResponse(next_path if find_signed_in(request) is not None else "/login", 303)
+        return draw_code_form(next_path, recovery="recovery" in request.query_params)
 
     async def check_code(self, request: Request) -> Response:
         """Check the code; 303 with the session's cookie, or the form again with the reason."""
-        typed = await _read_form(request)
-        wanted, recovery = choose_local_path(typed.get("next")), bool(typed.get("recovery"))
+        typed = await read_form(request)
+        next_path, recovery = choose_local_path(typed.get("next")), bool(typed.get("recovery"))
 
         def finish(now: datetime, address: str) -> tuple[str, str, str]:
             token = finish_sign_in(
@@ -99,7 +99,7 @@ class SecondFactorPages:
                 lifetime=self._lifetime(),
                 key=self.key,
             )
-            return self._keep(request, token, wanted, now)
+            return self._keep(request, token, next_path, now)
 
         try:
             token, device, first = await self._run(request, finish)
@@ -107,16 +107,18 @@ class SecondFactorPages:
             return RedirectResponse("/login", 303)
         except (NotAllowed, StateError, DatabaseUnavailable) as error:
             status, seconds, problem = _explain(error, request)
-            return draw_code_form(wanted, recovery=recovery, problem=problem, status=status, seconds=seconds)
+            return draw_code_form(
+                next_path, recovery=recovery, problem=problem, status=status, seconds=seconds
+            )
         note_sign_in("signed in")
         return make_session_answer(first, token, device, request, self.settings)
 
     async def show_set_up(self, request: Request) -> Response:
         """Return the key and the form for its first code. A signed-in person must enter the password first."""
-        wanted = choose_next(request)
+        next_path = choose_next(request)
         half, token = await self._find_half(request), find_half(request)
         if half is not None and half.need == "set-up" and token:
-            return draw_set_up_form(half, token, wanted)
+            return draw_set_up_form(half, token, next_path)
         person = find_signed_in(request)
         if person is None:
             return RedirectResponse("/login", 303)
@@ -124,19 +126,19 @@ class SecondFactorPages:
 
     async def set_up(self, request: Request) -> Response:
         """Handle the posted form: password, first code, or no second factor for now."""
-        typed = await _read_form(request)
-        wanted, step = choose_local_path(typed.get("next")), typed.get("step", "")
+        typed = await read_form(request)
+        next_path, step = choose_local_path(typed.get("next")), typed.get("step", "")
         if step == "prove":
             return await self._prove(request, typed.get("password", ""), typed.get("code", ""))
         half, token = await self._find_half(request), find_half(request)
         if half is None or half.need != "set-up" or not token:
             return RedirectResponse("/login", 303)
         if step == "decline":
-            return await self._decline(request, half, token, wanted)
-        return await self._confirm(request, half, token, typed.get("code", ""), wanted)
+            return await self._decline(request, half, token, next_path)
+        return await self._confirm(request, half, token, typed.get("code", ""), next_path)
 
     async def _confirm(
-        self, request: Request, half: HalfSignIn, token: str, code: str, wanted: str
+        self, request: Request, half: HalfSignIn, token: str, code: str, next_path: str
     ) -> Response:
         def confirm(now: datetime, address: str) -> tuple[tuple[str, ...], tuple[str, str, str]]:
             made = set_up_second_factor(
@@ -149,7 +151,7 @@ class SecondFactorPages:
                 lifetime=self._lifetime(),
                 key=self.key,
             )
-            return made.recovery_codes, self._keep(request, made.token, wanted, now)
+            return made.recovery_codes, self._keep(request, made.token, next_path, now)
 
         try:
             recovery_codes, (session_token, device, first) = await self._run(request, confirm)
@@ -157,20 +159,20 @@ class SecondFactorPages:
             return RedirectResponse("/login", 303)
         except (NotAllowed, StateError, DatabaseUnavailable) as error:
             status, seconds, problem = _explain(error, request)
-            return draw_set_up_form(half, token, wanted, problem=problem, status=status, seconds=seconds)
+            return draw_set_up_form(half, token, next_path, problem=problem, status=status, seconds=seconds)
         note_sign_in("signed in")
         answer = make_session_answer(first, session_token, device, request, self.settings)
         page = _draw_recovery_codes(recovery_codes, first)
         page.raw_headers.extend(item for item in answer.raw_headers if item[0] == b"set-cookie")
         return page
 
-    async def _decline(self, request: Request, half: HalfSignIn, token: str, wanted: str) -> Response:
+    async def _decline(self, request: Request, half: HalfSignIn, token: str, next_path: str) -> Response:
         def decline(now: datetime, _address: str) -> tuple[str, str, str]:
             required = self.settings.second_factor
             opened = decline_second_factor(
                 self.database, token, now=now, required=required, lifetime=self._lifetime()
             )
-            return self._keep(request, opened, wanted, now)
+            return self._keep(request, opened, next_path, now)
 
         try:
             session_token, device, first = await self._run(request, decline)
@@ -178,7 +180,7 @@ class SecondFactorPages:
             return RedirectResponse("/login", 303)
         except (StateError, DatabaseUnavailable) as error:
             status, seconds, problem = _explain(error, request)
-            return draw_set_up_form(half, token, wanted, problem=problem, status=status, seconds=seconds)
+            return draw_set_up_form(half, token, next_path, problem=problem, status=status, seconds=seconds)
         note_sign_in("signed in")
         return make_session_answer(first, session_token, device, request, self.settings)
 
@@ -222,10 +224,10 @@ class SecondFactorPages:
         address = request.client.host if request.client else ""
         return await to_thread.run_sync(lambda: act(datetime.now(UTC), address), limiter=self.limiter)
 
-    def _keep(self, request: Request, token: str, wanted: str, now: datetime) -> tuple[str, str, str]:
+    def _keep(self, request: Request, token: str, next_path: str, now: datetime) -> tuple[str, str, str]:
         """Return the tokens of the session and of the browser, and where to go on."""
         device = keep_signed_in(self.database, request, token, now=now)
-        first = find_first_page(self.database, token, self.settings) if wanted == "/" else wanted
+        first = find_first_page(self.database, token, self.settings) if next_path == "/" else next_path
         return token, device, first
 
     def _lifetime(self) -> timedelta:
@@ -235,7 +237,7 @@ class SecondFactorPages:
 def answer_second_factor(
     database: Database,
     needed: SecondFactorNeeded,
-    wanted: str,
+    next_path: str,
     request: Request,
     settings: Settings,
     *,
@@ -243,19 +245,14 @@ def answer_second_factor(
 ) -> Response:
     """Return the page for the second factor as the answer itself, for a path that must be in no address."""
     if needed.need == "code":
-        response = draw_code_form(wanted)
+        response = draw_code_form(next_path)
     else:
         half = look_at_half_sign_in(database, needed.token, now=now, required=settings.second_factor)
         if half is None:
             return RedirectResponse("/login", 303)
-        response = draw_set_up_form(half, needed.token, wanted)
+        response = draw_set_up_form(half, needed.token, next_path)
     set_half_cookie(response, needed.token, request, settings)
     return response
-
-
-async def _read_form(request: Request) -> dict[str, str]:
-    async with request.form(max_files=0, max_fields=10) as form:
-        return {name: str(value) for name, value in form.items()}
 
 
 def _explain(error: Exception, request: Request) -> tuple[int, int, str]:
@@ -286,12 +283,12 @@ def _explain(error: Exception, request: Request) -> tuple[int, int, str]:
 
 
 def draw_code_form(
-    wanted: str, *, recovery: bool = False, problem: str = "", status: int = 200, seconds: int = 0
+    next_path: str, *, recovery: bool = False, problem: str = "", status: int = 200, seconds: int = 0
 ) -> Response:
     """Return the form for a code of the app, or for a recovery code."""
     title = tr("Enter a recovery code") if recovery else tr("Enter the code")
     further = "" if recovery else "&recovery=1"
-    other = CODE + "?" + urlencode({"next": wanted.partition("#")[0]}, safe="/") + further
+    other = CODE + "?" + urlencode({"next": next_path.partition("#")[0]}, safe="/") + further
     values = {
         "title": title,
         "lead": tr("Each of your recovery codes works once.")
@@ -303,13 +300,13 @@ def draw_code_form(
         "other_address": other,
         "again": tr("Sign in as somebody else"),
         "lost": tr("Lost your phone and your recovery codes? Ask an admin."),
-        "wanted": wanted,
+        "next_path": next_path,
         "recovery": "1" if recovery else "",
         "problem": problem,
     }
     body = fill_markup(
         '<h1>$title</h1><p class="lead">$lead</p><div role="alert" id="problem">$problem</div>'
-        f'<form method="post" action="{CODE}"><input type="hidden" name="next" value="$wanted">'
+        f'<form method="post" action="{CODE}"><input type="hidden" name="next" value="$next_path">'
         '<input type="hidden" name="recovery" value="$recovery"><label for="code">$label</label>$field'
         '<button type="submit">$button</button></form><a href="$other_address">$other</a><br><a href="/login">$again</a>'
         '<p class="lost">$lost</p>',
@@ -320,7 +317,7 @@ def draw_code_form(
 
 
 def draw_set_up_form(
-    half: HalfSignIn, token: str, wanted: str, *, problem: str = "", status: int = 200, seconds: int = 0
+    half: HalfSignIn, token: str, next_path: str, *, problem: str = "", status: int = 200, seconds: int = 0
 ) -> Response:
     """Return the key of the app that this half sign-in sets up, and the form for its first code."""
     secret, title = derive_secret(token), tr("Set up the second factor")
@@ -334,19 +331,19 @@ def draw_set_up_form(
         "key": " ".join(secret[at : at + 4] for at in range(0, len(secret), 4)),
         "label": tr("Code that the app shows"),
         "button": tr("Confirm"),
-        "wanted": wanted,
+        "next_path": next_path,
         "problem": problem,
     }
     body = fill_markup(
         '<h1>$title</h1><p class="lead">$lead</p><p>$why</p><div role="alert" id="problem">$problem</div>'
         '<h2>1. $scan</h2><div class="qr" role="img" aria-label="$picture">$qr</div><p>$type</p>'
         '<p><code class="key" translate="no">$key</code></p>'
-        f'<form method="post" action="{SET_UP}"><input type="hidden" name="next" value="$wanted">'
+        f'<form method="post" action="{SET_UP}"><input type="hidden" name="next" value="$next_path">'
         '<label for="code">2. $label</label>$field<button type="submit">$button</button></form>$decline',
         values,
         qr=_draw_qr_code(make_provisioning_uri(secret, half.username)),
         field=_draw_code_field(recovery=False, invalid=bool(problem)),
-        decline="" if half.is_required or half.removed_by is None else _draw_decline_form(wanted),
+        decline="" if half.is_required or half.removed_by is None else _draw_decline_form(next_path),
     )
     return _answer(title, body, status, seconds)
 
@@ -361,11 +358,11 @@ def _describe_reason(half: HalfSignIn) -> str:
     return tr("A second factor protects your account if somebody learns your password.")
 
 
-def _draw_decline_form(wanted: str) -> str:
+def _draw_decline_form(next_path: str) -> str:
     return fill_markup(
-        f'<form method="post" action="{SET_UP}" class="other"><input type="hidden" name="next" value="$wanted">'
+        f'<form method="post" action="{SET_UP}" class="other"><input type="hidden" name="next" value="$next_path">'
         '<input type="hidden" name="step" value="decline"><button type="submit">$button</button></form>',
-        {"wanted": wanted, "button": tr("Continue without it")},
+        {"next_path": next_path, "button": tr("Continue without it")},
     )
 
 

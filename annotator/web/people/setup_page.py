@@ -29,7 +29,14 @@ from annotator.people.setup_service import (
 )
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.auth import AT_ONCE, keep_signed_in, lead_to_second_factor, make_session_answer, send_file
+from annotator.web.auth import (
+    AT_ONCE,
+    keep_signed_in,
+    lead_to_second_factor,
+    make_session_answer,
+    read_form,
+    send_file,
+)
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.people.link_forms import answer_page, draw_form, draw_link_opener, list_account_fields
 from annotator.web.plain_page import fill_markup
@@ -66,8 +73,7 @@ class SetupPage:
 
     async def answer(self, request: Request) -> Response:
         """Check the token that the script posts and show the form; make the admin when the form is posted."""
-        async with request.form(max_files=0, max_fields=10) as form:
-            typed = {name: str(value) for name, value in form.items()}
+        typed = await read_form(request)
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
         address, now = request.client.host if request.client else "", datetime.now(UTC)
         token = typed.get("token", "")
