@@ -1,4 +1,4 @@
-"""Compare a ground truth with its required coverage: the rows of the coverage table, in translatable sentences.
+"""Compare a ground truth with its required coverage: rows of the coverage table, with translatable texts.
 
 A required number is a minimum. A share must lie within a tolerance (or half a query, if the share of few
 queries is not a whole number). Relevant means grade 1, 2 or 3. A query without graded documents counts as
@@ -84,7 +84,7 @@ _BY_KEY = {
 }
 ROWS_OF_DOCUMENTS = frozenset(
     {RELEVANT, MEAN, TOTAL, _UNGRADED, *_BY_KEY.values()}
-)  # the others are of queries alone
+)  # all other rows need queries only
 
 
 def measure_coverage(facts: Iterable[QueryFacts], requirements: Requirements | None) -> Coverage:
@@ -210,9 +210,9 @@ def _row_of_shares(
     *,
     always: Iterable[str] = (),
 ) -> CoverageRow:
-    """Return a row that compares shares with the required ones.
+    """Return a row that compares shares with the required shares.
 
-    `always`: the labels shown where no shares are required.
+    `always`: labels to show if no shares are required.
     """
     required = ", ".join(f"{label} {show_figure(share, 6)} %" for label, share in shares.items())
     labels = list(shares) or list(always)
@@ -261,7 +261,7 @@ def _rows_of_domains(tally: QueryTally, requirements: Requirements) -> Iterator[
 
 
 def _split_domains(tally: QueryTally, rule: Mapping[str, Any]) -> tuple[int, Counts]:
-    """Return how many queries go across domains, and the domains of the others."""
+    """Return (number of queries across domains, domains of the other queries)."""
     if "across_field" in rule:
         return tally.across, tally.domains_within
     across_type: str | None = rule.get("across_query_type")
@@ -339,9 +339,9 @@ def _row_of_relevant(tally: QueryTally, requirements: Requirements, listed: froz
 def _rows_of_mean_and_total(
     tally: QueryTally, requirements: Requirements, listed: frozenset[str]
 ) -> Iterator[CoverageRow]:
-    """Yield a row for the mean and one for the total of relevant documents, each only if it is required.
+    """Yield the rows for mean and total of relevant documents, each only if required.
 
-    The row of each query shows the same figures.
+    `_row_of_relevant` shows these figures anyway.
     """
     counted = [number for query_id, number in tally.relevant if query_id not in listed]
     total = sum(counted)
@@ -391,7 +391,7 @@ def _choose_range(ranges: Any, queries: int) -> tuple[int, int | None] | None:
 
 
 def _row(name: str, required: str, measured: str, is_met: bool) -> CoverageRow:
-    """Return a row that requires something only when `required` says what."""
+    """Return a row. Without `required` it has no requirement, and `is_met` is ignored."""
     return CoverageRow(name, required, measured, is_met if required else None)
 
 
@@ -449,5 +449,5 @@ def _list_lengths(counts: Counts) -> dict[str, int]:
 
 
 def _first(ids: list[str]) -> dict[str, Any]:
-    """Return how many, and the first twenty of them."""
+    """Return {"count", "query_ids"} with at most NAMED ids."""
     return {"count": len(ids), "query_ids": ids[:NAMED]}

@@ -32,7 +32,7 @@ class RequirementKey:
 
 
 def read_requirements(data: bytes, path: str) -> dict[str, Any]:
-    """Return the requirements of a YAML file as plain JSON values. BadInput names every bad place with its line."""
+    """Return the requirements of a YAML file as plain JSON values. Raises BadInput with every bad line."""
     tree = load_yaml(data, path)
     problems = TreeProblems(tree)
     keys = {key.name: key for key in KEYS}

@@ -184,7 +184,7 @@ def _list_differing(truth: GroundTruth) -> Iterator[DifferingDocument]:
 
 def _detect(source: InputSource) -> Format | None:
     if not source.is_folder:
-        source.open().close()  # what cannot be read at all is refused, not reported
+        source.open().close()  # an unreadable file is an error, not a problem in the report
     try:
         return detect_format(source)
     except ValidationError:

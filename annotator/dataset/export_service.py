@@ -29,7 +29,7 @@ FORMAT_VERSION = 2  # 1 had derived tables too
 MANIFEST = "manifest.json"
 _AT_ONCE = 1_000
 _PIECE = 256 * 1_024  # bytes
-_EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip can name
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # earliest time of a zip entry
 
 
 def export_dataset(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Iterator[bytes]:
@@ -92,7 +92,7 @@ def _to_json(value: Any) -> Any:
 
 
 class _Sink:
-    """A file that ZipFile writes to, and from which the bytes so far are taken."""
+    """A file for ZipFile. `take` returns and removes the bytes written so far."""
 
     def __init__(self) -> None:
         self._held: list[bytes] = []

@@ -50,7 +50,9 @@ DERIVED = (
 """Tables that a restore derives from the others. Not exported either."""
 PERSON = "person"
 PERSON_COLUMNS = ("pk", "username", "name", "simulated", "created_at")  # neither password nor language
-CHECK_SECRET = "check_secret"  # of `dataset`: whoever has it computes where checks come, so a restored dataset gets another one
+CHECK_SECRET = (
+    "check_secret"  # of `dataset`: it reveals where checks come, so a restored dataset gets a new one
+)
 REFERENCES: Mapping[tuple[str, str], str] = {
     ("release_qrel", "adjudication_pk"): "adjudication",
     ("release_qrel", "imported_qrel_pk"): "imported_qrel",
@@ -113,7 +115,7 @@ def _belongs(table: Table, dataset_pk: int) -> ColumnElement[bool]:
 
 
 def _find_parent(table: Table) -> tuple[Table, Column[object]]:
-    """Return a table that the rows name by a column, and through which they belong to the dataset."""
+    """Return the parent table through which the rows belong to the dataset."""
     for name in _PARENTS:
         for column in table.columns:
             if not column.nullable and find_reference(table, column) == name and column.name != "pk":
@@ -122,7 +124,7 @@ def _find_parent(table: Table) -> tuple[Table, Column[object]]:
 
 
 def _list_mentions(dataset_pk: int) -> list[ColumnElement[bool]]:
-    """Return, for each column that names people, that a person is named there in a row of the dataset."""
+    """Return a condition for each column that names people: a row of the dataset names the person."""
     person = SQLModel.metadata.tables[PersonRow.__tablename__]
     return [
         person.columns["pk"].in_(select(column).where(and_(_belongs(table, dataset_pk), column.is_not(None))))

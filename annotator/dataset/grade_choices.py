@@ -1,4 +1,4 @@
-"""List the grade definitions that a new dataset can begin with; each is a rubric file in `grade_templates/`."""
+"""List the grade templates for new datasets. Each is a rubric file in `grade_templates/`."""
 
 from pathlib import Path
 

@@ -20,7 +20,7 @@ from annotator.dataset.records import QueryFacts
 from annotator.domain.ground_truth import QUERY_FIELDS, Query
 
 MOST_MEDIUM = 8  # words
-KEPT = 20_000  # the lengths of so many queries are kept: coverage is measured again with every page
+KEPT = 20_000  # cached query lengths: pages measure coverage again and again
 SHORT, MEDIUM, LONG = "short", "medium", "long"
 LENGTHS: dict[str, str] = {SHORT: "up to 3 words", MEDIUM: "4 to 8 words", LONG: "9 words and more"}
 
@@ -146,7 +146,7 @@ def _find_value(query: Query, name: str) -> Any:
 
 
 def name_value(value: Any) -> str | None:
-    """Return a field's value as a label; None where the query does not say."""
+    """Return a field's value as a label; None without a value."""
     if value is None or value == "" or value == []:
         return None
     if isinstance(value, bool):
@@ -155,7 +155,7 @@ def name_value(value: Any) -> str | None:
 
 
 def _is_across(value: Any) -> bool:
-    """Return whether a query's value says that it goes across domains: true, or a list of two or more of them."""
+    """Return whether a query's value means across domains: true, or a list of at least two domains."""
     if isinstance(value, list):
         return len(value) > 1
     return value is True or (isinstance(value, str) and _fold(value) in _YES)
@@ -181,7 +181,7 @@ def _count_documents(tally: QueryTally, fact: QueryFacts) -> None:
 
 
 def match(counts: Mapping[str | None, int], label: str) -> int:
-    """Return how many have this label, however its words are joined."""
+    """Return the count of this label, however its words are joined."""
     wanted = _fold(label)
     return sum(
         number for present, number in counts.items() if present is not None and _fold(present) == wanted
@@ -200,7 +200,7 @@ def count_others(counts: Mapping[str | None, int], labels: Iterable[str]) -> dic
 
 
 def same_label(value: str | None, label: str) -> bool:
-    """Return whether a query's value is the one that is meant."""
+    """Return whether a query's value equals the label, as `match` compares labels."""
     return value is not None and _fold(value) == _fold(label)
 
 

@@ -19,7 +19,7 @@ _KNOWN = f"{', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}"
 
 
 def read_rubric(data: bytes, path: str) -> Rubric:
-    """Return the rubric of a YAML file's bytes. BadInput names every entry that is missing or wrong."""
+    """Return the rubric of a YAML file's bytes. Raises BadInput with every missing or wrong entry."""
     if len(data) > MAX_BYTES:
         raise BadInput([FormatError(path, None, "a rubric of at most 3 MB", f"{len(data):,} bytes")])
     tree = load_yaml(data, path)

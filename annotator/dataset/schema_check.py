@@ -30,7 +30,7 @@ _TWICE = "(uniqueItems: "
 
 
 def has_schema(file_format: Format) -> bool:
-    """Return whether a file of this format is held to a schema as a whole."""
+    """Return whether whole files of this format have a JSON Schema."""
     return file_format.schema is not None and bool({".json", ".yaml"} & set(file_format.suffixes))
 
 

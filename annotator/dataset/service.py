@@ -37,7 +37,7 @@ from annotator.storage.tables.central import (
     RubricRow,
 )
 
-OVERLAP_SETTINGS = ("overlap", "seed", *RULES)  # on which depends how many judgments a pair needs
+OVERLAP_SETTINGS = ("overlap", "seed", *RULES)  # these decide how many judgments a pair needs
 NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 
 
@@ -78,7 +78,7 @@ class Dataset:
     profile: str  # of `domain/evaluators.py`
     requirements: Mapping[str, Any] | None
     created_at: datetime
-    archived_at: datetime | None = None  # since when nothing in it may be judged or changed
+    archived_at: datetime | None = None  # from this time on nothing in it may be judged or changed
 
     @property
     def overlap_rules(self) -> dict[str, Any] | None:
@@ -115,7 +115,9 @@ def create_dataset(
 
     `requirements`: read from a file by the caller. `secret`: of random draws; None: a random secret.
     """
-    from annotator.guideline.service import check_new_rubric  # only where it is needed
+    from annotator.guideline.service import (
+        check_new_rubric,
+    )  # imported late: listing datasets needs no guideline
 
     check_dataset_name(name)
     check_new_rubric(rubric)
@@ -159,7 +161,7 @@ def require_free_name(session: Session, name: str) -> None:
 
 
 def check_new_name(database: Database, actor: Actor, name: str) -> None:
-    """Raise what `create_dataset` would raise for this name. For admins of every dataset."""
+    """Raise the same errors for this name as `create_dataset`. For admins of every dataset."""
     check_dataset_name(name)
     with database.read() as session:
         require_admin(session, actor)
@@ -176,13 +178,13 @@ def list_datasets(database: Database, actor: Actor, *, archived_too: bool = Fals
 
 
 def show_dataset(database: Database, actor: Actor, name: str) -> tuple[Dataset, DatasetCounts]:
-    """Return one dataset's settings, and how much is in it."""
+    """Return one dataset's settings and the sizes of its content."""
     with open_dataset(database, actor, name, "annotator") as (session, row, _):
         return read_dataset(session, row)
 
 
 def read_dataset(session: Session, row: DatasetRow) -> tuple[Dataset, DatasetCounts]:
-    """Return a dataset's settings, and how much is in it, in an open transaction."""
+    """Return a dataset's settings and the sizes of its content, in an open transaction."""
     return _record(row), _counts(session, key_of(row.pk))
 
 
@@ -225,11 +227,9 @@ def apply_settings(
     now: datetime,
     seen: Mapping[str, str],
 ) -> Dataset:
-    """Do what `change_settings` does, in an open write transaction. `values`: as `read_setting` returns them."""
-    from annotator.storage.logs.disclosures import (
-        add_seen,
-        list_blind_pairs,
-    )  # most commands change no settings
+    """Do the work of `change_settings` in an open write transaction. `values`: from `read_setting`."""
+    # most commands change no settings
+    from annotator.storage.logs.disclosures import add_seen, list_blind_pairs
 
     row = enter_dataset(session, actor, name, "lead")
     dataset_pk = key_of(row.pk)

@@ -21,7 +21,7 @@ OFF = "off"
 MOST_TEXT, MOST_SHOWN = 2_000, 200
 SEARCH_HOSTS = "search_hosts"
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[\w]([\w.-]*[\w])?)(:(?P<port>[1-9][0-9]{0,4}))?")
-ABOUT = ("authors", "contact", "licence", "source")  # what a dataset says of itself in its releases
+ABOUT = ("authors", "contact", "licence", "source")  # printed in releases
 _LANGUAGE_TAG = re.compile(
     r"[a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*"
     r"(-[a-wyz0-9](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?",
@@ -35,12 +35,12 @@ RULES: Mapping[str, str] = {
     "overlap_share": "share",
     "overlap_cap": "cap",
     "third_judgment_from": "conditional",
-}  # the settings that together are the dataset's overlap rules, by what `domain/overlap.py` calls them
+}  # the overlap rules: {name of the setting: name in `domain/overlap.py`}
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetSetting:
-    """One setting: `read` turns the text a user typed into its value, or raises ValueError."""
+    """A setting. `read` turns the typed text into its value, or raises ValueError."""
 
     name: str
     expected: Message
@@ -147,7 +147,7 @@ def _requirements(text: str) -> dict[str, Any] | None:
         raise ValueError(text)
     from annotator.dataset.coverage_service import (
         read_requirements,
-    )  # brings every format: only where it is needed
+    )  # imports every format
 
     return read_requirements(text)
 

@@ -1,1 +1,1 @@
-"""Versions of the guideline and its rubric, and what decided disagreements teach them."""
+"""Versions of the guideline and its rubric, and lessons from decided disagreements."""

@@ -285,7 +285,7 @@ def _join(pieces: Sequence[tuple[str, bool]]) -> tuple[LinePart, ...]:
 
 
 def _shorten(line: DiffLine) -> tuple[DiffLine, bool]:
-    """Return the line without long unchanged stretches, and whether a change was cut off."""
+    """Return (line with long unchanged parts shortened, whether a change was cut)."""
     if not line.parts:
         long = LONG_SAME if line.kind == "same" else LONG_CHANGED
         if len(line.text) <= long:

@@ -44,14 +44,13 @@ def describe_total(disagreements: int, category: str | None, *, others: bool = F
 
 
 def describe_difference(apart: Apart | None) -> Message:
-    """Say how the judgments differ."""
     if apart is None or apart == "unrateable":
         return say("a grade against cannot rate")
     return say("{low} against {high}", low=apart[0], high=apart[1])
 
 
 def describe_group(cause: str, apart: Apart | None, number: int, of: Message) -> Message:
-    """Say how many decisions have this cause and difference, and what the guideline can do about it."""
+    """Describe the decisions with this cause and difference, and how the guideline can help."""
     values = {"number": number, "of": of, "apart": describe_difference(apart)}
     match cause:
         case "guideline_gap":
@@ -85,7 +84,6 @@ def describe_group(cause: str, apart: Apart | None, number: int, of: Message) ->
 
 
 def describe_long_documents(long: int, of: int, elsewhere: int, others: int, limit: int) -> Message:
-    """Say that misread documents are longer than others."""
     return say(
         "Documents longer than {limit:,} characters: {long:,} of these {documents:,}, and "
         "{elsewhere:,} of {others:,} others.",
@@ -98,7 +96,7 @@ def describe_long_documents(long: int, of: int, elsewhere: int, others: int, lim
 
 
 def describe_rule_requests(number: int, *, further: bool) -> Message:
-    """Say how many decisions ask for a rule and have nothing else in common."""
+    """Describe the number of decisions that ask for a rule and are in no group. `further`: other items exist."""
     if further:
         return say_n(
             "{n:,} more decision is marked for the guideline.",
@@ -111,7 +109,7 @@ def describe_rule_requests(number: int, *, further: bool) -> Message:
 
 
 def describe_single_decisions(number: int, *, further: bool) -> Message:
-    """Say how many decisions could be helped by the guideline but are too few of a kind."""
+    """Describe the number of single decisions that a better guideline could prevent. `further`: other items exist."""
     if further:
         return say_n(
             "{n:,} more single decision: a rule is missing, the query is ambiguous, or the pair is "
@@ -128,7 +126,6 @@ def describe_single_decisions(number: int, *, further: bool) -> Message:
 
 
 def describe_questions(number: int) -> Message:
-    """Say how many answered questions are marked."""
     return say_n(
         "{n:,} answered question is marked for the guideline.",
         "{n:,} answered questions are marked for the guideline.",
@@ -180,7 +177,7 @@ def find_group(decision: DecisionExample) -> Group | None:
 def _group_by_category(
     decisions: Iterable[DecisionExample], disagreements: Sequence[DecisionExample]
 ) -> tuple[list[WorklistItem], list[DecisionExample]]:
-    """Return items of one category each, and the decisions that are in none."""
+    """Return items of one category each, and the remaining decisions."""
     totals = Counter(decision.category for decision in disagreements)
     grouped, rest = _split_groups(decisions, with_category=True)
     items = []
@@ -196,7 +193,7 @@ def _group_all(
     disagreements: Sequence[DecisionExample],
     of_categories: Sequence[WorklistItem],
 ) -> tuple[list[WorklistItem], list[DecisionExample]]:
-    """Return items across the categories that have no item of their own, and the decisions that are in none."""
+    """Return items across categories without an item of their own, and the remaining decisions."""
     grouped, rest = _split_groups(decisions, with_category=False)
     items = []
     for (_category, group), members in grouped.items():
@@ -274,7 +271,7 @@ def _add_lengths(items: list[WorklistItem], lengths: Mapping[str, int]) -> list[
 
 
 def _are_longer(own: Sequence[int], others: Sequence[int], *, claims: int) -> bool:
-    """Return whether long documents are surely more frequent here than elsewhere.
+    """Return whether long documents are significantly more frequent here than elsewhere.
 
     Fisher's exact test (1922), one-sided; the level is divided by the number of claims (Bonferroni).
     """
@@ -285,7 +282,7 @@ def _are_longer(own: Sequence[int], others: Sequence[int], *, claims: int) -> bo
 
 
 def _compute_tail(least: int, drawn: int, marked: int, everything: int) -> float:
-    """Return the hypergeometric chance of `least` or more marked ones when `drawn` of `everything` are drawn."""
+    """Return the hypergeometric probability of at least `least` marked items among `drawn` of `everything`."""
     most = min(drawn, marked)
     ways = sum(comb(marked, n) * comb(everything - marked, drawn - n) for n in range(least, most + 1))
     return ways / comb(everything, drawn)

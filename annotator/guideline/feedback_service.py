@@ -1,7 +1,4 @@
-"""List for leads what decided disagreements ask of the guideline, and which decisions led to which version.
-
-Read only.
-"""
+"""List for leads the worklist of the guideline, and the decisions that led to each version. Read only."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -58,7 +55,7 @@ def count_waiting_feedback(database: Database, actor: Actor, dataset: str) -> in
 def list_decisions_behind(
     database: Database, actor: Actor, dataset: str, *, now: datetime
 ) -> Mapping[int, Sequence[DecisionExample]]:
-    """Return the decisions that led to each version of the guideline, by version. For leads, as `list_worklist`."""
+    """Return {version: decisions that led to it}. For leads, with the rules of `list_worklist`."""
     with database.read() as session:
         by_version = stored.list_decisions_behind_versions(
             session, key_of(enter_dataset(session, actor, dataset, "lead").pk)
@@ -75,7 +72,7 @@ def list_decisions_behind(
 def _select_visible(
     session: Session, actor: Actor, decisions: Sequence[DecisionExample]
 ) -> tuple[Sequence[DecisionExample], set[int]]:
-    """Return the decisions that the lead may see, and the pair_pks that become visible to a person."""
+    """Return (decisions that the lead may see, pair_pks that the lead thereby sees)."""
     if actor.person_id is None:
         return decisions, set()
     pks = find_pair_pks(session, {decision.pair for decision in decisions})

@@ -146,7 +146,7 @@ class _NumberRow(NamedTuple):
 
 
 def list_current_decisions(session: Session, dataset_pk: int) -> list[DecisionExample]:
-    """Return every decision that holds, in the order of deciding."""
+    """Return all current decisions, oldest first."""
     values = {"dataset_pk": dataset_pk}
     grades = _group_grades(fetch(session, _GRADES_OF_CURRENT, _GradeRow, values))
     versions = _read_versions(session, dataset_pk)
@@ -157,7 +157,7 @@ def list_current_decisions(session: Session, dataset_pk: int) -> list[DecisionEx
 
 
 def list_decisions_behind_versions(session: Session, dataset_pk: int) -> dict[int, list[DecisionExample]]:
-    """Return the decisions that led to each version of the guideline, by version."""
+    """Return {version: decisions that led to it}."""
     values = {"dataset_pk": dataset_pk}
     grades = _group_grades(fetch(session, _GRADES_BEHIND, _GradeRow, values))
     by_version = defaultdict[int, list[DecisionExample]](list)
@@ -180,7 +180,7 @@ def count_waiting(session: Session, dataset_pk: int) -> int:
 
 
 def count_decisions_behind(session: Session, dataset_pk: int) -> dict[int, dict[str | None, int]]:
-    """Count the decisions that led to each version of the guideline, by version and category of the query."""
+    """Return {version: {category: number of decisions that led to it}}."""
     counts = defaultdict[int, dict[str | None, int]](dict)
     for row in fetch(session, _COUNTS_BEHIND, _BehindRow, {"dataset_pk": dataset_pk}):
         counts[row.version][row.category] = row.number
@@ -188,13 +188,13 @@ def count_decisions_behind(session: Session, dataset_pk: int) -> dict[int, dict[
 
 
 def count_causes(session: Session, dataset_pk: int) -> dict[str | None, int]:
-    """Count the decisions that hold by cause; None: no cause was given."""
+    """Count current decisions by cause; None: without a cause."""
     rows = fetch(session, _CAUSES, _CauseRow, {"dataset_pk": dataset_pk})
     return {row.cause: row.number for row in rows if row.number}
 
 
 def read_lengths(session: Session, dataset_pk: int, pairs: Sequence[str]) -> dict[str, int]:
-    """Return the length in characters of these pairs' documents, by pair key; pairs without a text are left out."""
+    """Return {pair key: characters of the document}, for pairs with a text."""
     lengths: dict[str, int] = {}
     for chunk in split_into_chunks(pairs, CHUNK):
         values = {"dataset_pk": dataset_pk, "pairs": list(chunk)}
@@ -274,7 +274,7 @@ def _find_decisions(
 
 
 def _read_versions(session: Session, dataset_pk: int) -> dict[int, list[tuple[int, int]]]:
-    """Return (revision, version) of the decisions that led to a version, by pair_pk."""
+    """Return {pair_pk: [(revision, version)]} for decisions that led to a version."""
     by_pair = defaultdict[int, list[tuple[int, int]]](list)
     for row in fetch(session, _VERSIONS_OF_DECISIONS, _VersionRow, {"dataset_pk": dataset_pk}):
         by_pair[row.pair_pk].append((row.revision, row.version))
@@ -282,7 +282,7 @@ def _read_versions(session: Session, dataset_pk: int) -> dict[int, list[tuple[in
 
 
 def _group_grades(rows: Iterable[_GradeRow]) -> Mapping[int, tuple[Decided, ...]]:
-    """Return the judgments of each pair: grades from the lowest, then "unrateable"."""
+    """Return {pair_pk: judgments}: grades from the lowest, then "unrateable"."""
     by_pair = defaultdict[int, list[int | None]](list)
     for row in rows:
         by_pair[row.pair_pk].append(row.grade)

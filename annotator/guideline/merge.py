@@ -152,7 +152,7 @@ def _merge_lists(base: Sequence[str], published: Sequence[str], draft: Sequence[
 def _list_stable(
     published_blocks: Sequence[MatchingBlock], draft_blocks: Sequence[MatchingBlock]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Yield where all three are the same: (start in base, in the published version, in the draft, size)."""
+    """Yield common parts of all three: (start in base, start in published, start in draft, size)."""
     index_published, index_draft = 0, 0
     while index_published < len(published_blocks) and index_draft < len(draft_blocks):
         published_block, draft_block = published_blocks[index_published], draft_blocks[index_draft]

@@ -34,13 +34,13 @@ class DecisionExample:
     cause: str | None
     in_guideline: bool
     apart: Apart | None
-    impact: float  # of the disagreement: adjudication/queue/queue_records.py
+    impact: float  # impact of the disagreement, see adjudication/queue/queue_records.py
     decided_at: datetime
     answered_in: int | None = None  # the version of the guideline that it led to
 
     @property
     def waits(self) -> bool:
-        """Return whether the decision asks for guidance that no version gives yet."""
+        """Return whether the decision asks for guidance and no version answers it yet."""
         return self.answered_in is None and teaches(self.cause, self.in_guideline)
 
 
@@ -67,10 +67,10 @@ class WorklistItem:
     sentence: str
     decisions: tuple[DecisionExample, ...] = ()
     questions: tuple[AskedQuestion, ...] = ()
-    category: str | None = None  # what the decisions have in common: category, difference, cause
+    category: str | None = None  # common category, difference and cause of the decisions
     apart: Apart | None = None
     cause: str | None = None
-    of: int = 0  # decided disagreements among which the decisions were counted
+    of: int = 0  # number of decided disagreements in the same categories
 
     @property
     def open(self) -> int:
@@ -84,13 +84,13 @@ class WorklistItem:
 
     @property
     def answered_in(self) -> tuple[int, ...]:
-        """Return the versions that answer it; none while any of it is open."""
+        """Return the versions that answer it; empty while any part is open."""
         versions = {decision.answered_in for decision in self.decisions if decision.answered_in is not None}
         return () if self.open else tuple(sorted(versions))
 
     @property
     def impact(self) -> float:
-        """Return the impact of all its disagreements together."""
+        """Return the total impact of its disagreements."""
         return sum(decision.impact for decision in self.decisions)
 
     @property
@@ -99,7 +99,7 @@ class WorklistItem:
         return sum(decision.in_guideline for decision in self.decisions)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the item as the command line prints it."""
+        """Return the JSON of the command line."""
         return {
             "key": self.key,
             "kind": self.kind,
@@ -120,10 +120,10 @@ class WorklistItem:
 
 @dataclass(frozen=True, slots=True)
 class GuidelineWorklist:
-    """The worklist of a guideline from decided disagreements: the most valuable items first, answered ones last."""
+    """The worklist from decided disagreements: the most valuable items first, answered items last."""
 
     items: tuple[WorklistItem, ...]
-    decided: int  # decisions that the items were drawn from
+    decided: int  # number of decisions behind the items
 
     @property
     def waiting(self) -> int:

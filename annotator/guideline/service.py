@@ -1,4 +1,4 @@
-"""Publish, compare and merge guideline versions for leads, and explain to annotators what changed since an answer.
+"""Publish, compare and merge guideline versions for leads; explain changes since an answer to annotators.
 
 Every judgment keeps its version and text. A version holds all languages, so a new or corrected translation is
 also a new version, and earlier judgments keep their texts. The scale, grades 0 to 3, is the same in every
@@ -89,21 +89,19 @@ class GuidelineChange:
     to_version: int
     why: str  # the reasons given, one per line, oldest first
     comparison: GuidelineComparison
-    shown_since_in: str | None = (
-        None  # the language in which the reader sees it since, if it was another before
-    )
+    shown_since_in: str | None = None  # the language that the reader sees now, if it changed
 
 
 @dataclass(frozen=True, slots=True)
 class OutdatedExplanation:
-    """Why an annotator is asked again: what changed since their judgment. None: nothing that matters."""
+    """Why an annotator is asked again: the changes since their judgment, or None."""
 
     guideline: GuidelineChange | None
     text: LineDiff | None
 
 
 def check_new_rubric(rubric: Rubric) -> None:
-    """Raise what `publish_version` would raise for the texts of this rubric."""
+    """Raise the same errors for these texts as `publish_version`."""
     check_rubric(clean_rubric(rubric))
 
 
@@ -133,7 +131,7 @@ def publish_version(
     cleaned = clean_rubric(rubric)
     check_rubric(cleaned)
     check_change(change, why)
-    finish_marking(database)  # of a change before, whose process was killed
+    finish_marking(database)  # of an earlier change with a killed process
     with open_dataset(database, actor, dataset, "lead", writing=True) as (session, _, dataset_pk):
         lock_dataset(session, dataset_pk)
         current = find_rubric(session, dataset_pk)
@@ -161,7 +159,7 @@ def publish_version(
 
 
 def finish_guideline_changes(database: Database) -> None:
-    """Mark what killed publishes of versions left unmarked. Called when the program starts."""
+    """Finish marking outdated judgments after a killed publish. Called when the program starts."""
     finish_marking(database)
 
 
@@ -202,7 +200,7 @@ def compare_draft(base: Rubric, draft: Rubric) -> GuidelineComparison:
 def merge_draft(
     database: Database, actor: Actor, dataset: str, rubric: Rubric, base_version: int
 ) -> tuple[GuidelineVersion, GuidelineMerge]:
-    """Return the latest version, and its merge with a draft that was begun from `base_version`. For leads."""
+    """Return (latest version, its merge with a draft based on `base_version`). For leads."""
     with database.read() as session:
         dataset_pk = _require_dataset(session, actor, dataset, role="lead")
         base = _read_rubric(_find_version(session, dataset_pk, base_version))

@@ -70,7 +70,7 @@ CONFIG = {
 
 
 class HostConfig:
-    """ASGI middleware: answers PATH, and leaves everything else alone."""
+    """ASGI middleware that answers PATH and passes on all other requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -178,7 +178,7 @@ def show_error(error: Exception) -> bool:
 
 
 def _home_routes(database: Database) -> list[Route]:
-    """`/` leads to the first page of the person's navigation."""
+    """Redirect `/` to the first page of the person's navigation."""
 
     async def go(request: Request) -> Response:
         person, wanted = require_signed_in(request), request.query_params.get("dataset")

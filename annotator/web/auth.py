@@ -80,7 +80,7 @@ class SignInRoutes:
         self.set_up = False
 
     async def show_form(self, request: Request) -> Response:
-        """Return the form. Redirects signed-in people to their first page, and to `/setup` before the first account exists."""
+        """Return the form. Redirects signed-in people, and everyone to `/setup` before the first account exists."""
         next_path = choose_next(request)
         if find_signed_in(request) is not None:
             return RedirectResponse(next_path, 303)
@@ -91,7 +91,7 @@ class SignInRoutes:
         return self._draw(next_path=next_path, problem=problem)
 
     async def _is_set_up(self) -> bool:
-        """Return whether anybody could sign in. Once true it stays so; while the database is away it counts as true."""
+        """Return whether anyone can sign in. Stays true once true; also true while the database is unavailable."""
         if not self.set_up:
             try:
                 self.set_up = await to_thread.run_sync(lambda: is_set_up(self.database))
@@ -146,7 +146,7 @@ class SignInRoutes:
         return make_session_answer(next_path, token, device, request, self.settings)
 
     async def ask(self, request: Request) -> Response:
-        """Return a page with the button that signs out; signing out itself takes a POST."""
+        """Return a page with the sign-out button, which sends a POST."""
         if find_signed_in(request) is None:
             return RedirectResponse("/login", 303)
         text = {
@@ -162,7 +162,7 @@ class SignInRoutes:
         return HTMLResponse(draw_plain_page(text["sign_out"], body))
 
     async def sign_out(self, request: Request) -> Response:
-        """End this browser's session, and lead to the provider to end the one there, if it was begun by one."""
+        """End this browser's session, and also the provider's session if the sign-in used the provider."""
         at_provider = await to_thread.run_sync(lambda: self._find_provider_sign_out(request))
         await to_thread.run_sync(lambda: self._end_sessions(request))
         response = RedirectResponse("/login", 303) if at_provider is None else _draw_signed_out(at_provider)
@@ -203,7 +203,7 @@ class SignInRoutes:
 
 
 def keep_signed_in(database: Database, request: Request, token: str, *, now: datetime) -> str:
-    """End the browser's earlier sessions, and return the token by which the form knows the browser from now on."""
+    """End the browser's earlier sessions, and return the new token by which the form recognizes the browser."""
     for earlier in list_tokens(request):
         sign_out(database, earlier, now=now)
     return know_device(database, token, device=find_device(request), now=now)
@@ -228,7 +228,7 @@ def find_first_page(database: Database, token: str, settings: Settings) -> str:
 def lead_to_second_factor(
     needed: SecondFactorNeeded, next_path: str, request: Request, settings: Settings
 ) -> Response:
-    """Return the answer that leads to the page for the second factor, and then on to the path."""
+    """Return the redirect to the page for the second factor, which then opens `next_path`."""
     query = "" if next_path == "/" else f"?next={quote(next_path, safe='/')}"
     response = RedirectResponse(f"/login/{needed.need}{query}", 303)
     set_half_cookie(response, needed.token, request, settings)
@@ -238,7 +238,7 @@ def lead_to_second_factor(
 def make_session_answer(
     next_path: str, token: str, device: str, request: Request, settings: Settings
 ) -> Response:
-    """Return the answer that gives the browser both cookies and goes on to the path."""
+    """Return the redirect to `next_path` that sets both cookies."""
     response = RedirectResponse(next_path, 303)
     set_cookie(response, token, request, settings)
     set_device_cookie(response, device, request, settings)
@@ -254,7 +254,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 def send_file(path: Path, media_type: str) -> Callable[[Request], Awaitable[Response]]:
-    """Return a handler that sends one of the program's own files, the same for everybody."""
+    """Return a handler that sends one of the program's own files."""
 
     async def send(_request: Request) -> Response:
         return FileResponse(path, media_type=media_type, headers={"Cache-Control": "public, max-age=86400"})

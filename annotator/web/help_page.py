@@ -49,7 +49,7 @@ def describe_labeling_keys() -> str:
 
 
 def describe_progress() -> str:
-    """Describe what the count on the labeling page means."""
+    """Describe the count on the labeling page."""
     return tr(
         "The count above the document shows your progress towards the next goal: a hundred pairs, or what is left if that is less. It only goes forward. A pair that others finish before you counts as done, and new work makes the total grow. *My work* shows how many you have judged and what is left."
     )
@@ -106,7 +106,7 @@ def describe_statuses() -> str:
 
 
 def describe_disagreements() -> str:
-    """Describe what an annotator sees where answers differ."""
+    """Describe the annotators' view of differing answers."""
     return _list(
         (
             tr(
@@ -357,7 +357,7 @@ def _find_rubric(context: PageContext) -> Rubric:
 
 
 def _draw_grades(rubric: Rubric) -> None:
-    """Draw the grades in the reader's language, as plain text, since a definition may hold any characters."""
+    """Draw the grades in the reader's language as plain text, because a definition may contain markup."""
     reading = read_in_language(rubric, current_language())
     if reading.missing == "all":
         draw_note(describe_missing(reading, rubric.language))

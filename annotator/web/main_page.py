@@ -43,7 +43,7 @@ NEEDED = (
 
 @cache
 def preload() -> Thread:
-    """Begin, once in a process; the thread that does it."""
+    """Start the imports in a thread, once per process, and return it."""
     thread = Thread(target=_import_all, name="preload", daemon=True)
     thread.start()
     return thread
@@ -84,7 +84,7 @@ def draw_app() -> None:
 
 
 def is_for_reading(address: str) -> bool:
-    """Return whether the page shows a document to judge or to decide on, which needs the room of the sidebar."""
+    """Return whether the page shows a document for judging or deciding, which needs the sidebar's room."""
     return address == "label" or (address == "disagreements" and "pair" in st.query_params)
 
 

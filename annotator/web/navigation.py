@@ -29,9 +29,9 @@ class AppPage:
 
     @property
     def shows_figures(self) -> bool:
-        """Return whether opening the page ends that a lead may change answers on pairs that others have judged.
+        """Return whether a lead who opens the page can no longer change answers on pairs judged by others.
 
-        Not the overview, where a sign-in leads to: its figures leave these pairs out.
+        Not the overview, the first page after sign-in: its figures leave these pairs out.
         """
         return self.least == self.shows_grades_to == "lead"
 

@@ -72,7 +72,7 @@ class PageContext:
 
     @property
     def role(self) -> str | None:
-        """Return the person's present role on the chosen dataset."""
+        """Return the person's current role on the chosen dataset."""
         return self.person.role_on(self.dataset)
 
     @property
@@ -82,7 +82,7 @@ class PageContext:
 
 
 def find_context() -> PageContext | None:
-    """Return the context of this run; None when the browser's session has ended."""
+    """Return the context of this run; None if the browser's session has ended."""
     served, now = find_served(), datetime.now(UTC)
     address = st.context.ip_address
     known = address if isinstance(address, str) else None  # Streamlit names none for this machine
@@ -96,7 +96,7 @@ def find_context() -> PageContext | None:
         st.session_state.clear()
         return None
     if st.session_state.get("person_id", person.actor.person_id) != person.actor.person_id:
-        st.session_state.clear()  # somebody else signed in with this browser meanwhile
+        st.session_state.clear()  # another person has signed in with this browser
     st.session_state["person_id"] = person.actor.person_id
     _forget_no_texts()
     wanted = st.query_params.get("dataset")
@@ -115,14 +115,14 @@ def _leads(person: SignedIn, dataset: str) -> bool:
 
 
 def _forget_no_texts() -> None:
-    """Remove parameters with NUL, which no text may hold, from the address before anything reads it."""
+    """Remove query parameters with NUL, which is invalid in texts, before they are read."""
     for name in list(st.query_params):
         if any(map(holds_no_text, (name, *st.query_params.get_all(name)))):
             del st.query_params[name]
 
 
 def require_context() -> PageContext:
-    """Return the context of this run. Once signed out it says so, with the way back in, and ends the run."""
+    """Return the context of this run. After a sign-out, draw a notice and a sign-in link and end the run."""
     context = find_context()
     if context is None:
         draw_signed_out()
@@ -140,6 +140,6 @@ def note_visit(address: str, now: datetime) -> datetime:
 
 
 def draw_signed_out() -> None:
-    """Say that the session has ended; shows nothing else."""
+    """Draw only a notice that the session has ended."""
     st.info(tr("You are signed out."), icon=":material/logout:")
     st.html(f'<a href="/login" target="_self">{escape(tr("Sign in again"))}</a>')

@@ -20,19 +20,19 @@ _NO_PAGES = ("/api/", "/_stcore/", "/media/", "/component")
 
 
 def wants_page(scope: Scope) -> bool:
-    """Return whether a person waits for a page; otherwise a script does, for JSON."""
+    """Return whether the request wants a page for a person, not JSON for a script."""
     return scope["method"] in ("GET", "HEAD") and not scope["path"].startswith(_NO_PAGES)
 
 
 def fill_markup(template: str, values: Mapping[str, str], **markup: str) -> str:
-    """Fill the template with every value escaped; `markup` is ours and goes in as it is."""
+    """Fill the template. Escapes `values`; inserts `markup` (our own HTML) unchanged."""
     escaped = {key: html.escape(value) for key, value in values.items()}
     return string.Template(template).substitute(escaped, **markup)
 
 
 @dataclass(frozen=True, slots=True)
 class PlainField:
-    """A field of a form: its name, its label, and what a browser may fill in."""
+    """A field of a form: name, label, and autocomplete value."""
 
     name: str
     label: str
@@ -41,7 +41,7 @@ class PlainField:
 
 
 def draw_field(field: PlainField, *, value: str, problem: str, focused: bool) -> str:
-    """Return a required field with its label, and its problem below it. A password is never filled in."""
+    """Return a required field with its label and problem. A password is never prefilled."""
     is_name = field.autocomplete == "username"
     return fill_markup(
         '<label for="$name">$label</label><input id="$name" name="$name" type="$type" value="$value" required '
@@ -61,7 +61,7 @@ def draw_field(field: PlainField, *, value: str, problem: str, focused: bool) ->
 
 
 def draw_plain_page(title: str, body: str) -> str:
-    """Return the whole page, in the language in use. `body` is markup."""
+    """Return the whole page in the current language. `body`: HTML."""
     return string.Template(_read_frame()).substitute(
         lang=current_language(), title=html.escape(title), body=body, version=__version__
     )

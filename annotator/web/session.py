@@ -30,7 +30,7 @@ DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def find_signed_in(request: HTTPConnection) -> SignedIn | None:
-    """Return the person whom the gate found for this request, if any."""
+    """Return the signed-in person of this request, found by the gate, or None."""
     person = request.scope.get("state", {}).get("signed_in")
     return person if isinstance(person, SignedIn) else None
 
@@ -101,18 +101,18 @@ def _without_default_port(origin: str) -> str:
 
 
 def is_https(request: HTTPConnection, settings: Settings) -> bool:
-    """Return whether the browser speaks https to us, by what we see or by what the settings say of our proxy."""
+    """Return whether the browser uses https, directly or by the proxy in the settings."""
     return settings.secure_cookie or request.scope["scheme"] in ("https", "wss")
 
 
 def find_own_address(request: HTTPConnection, settings: Settings) -> str:
-    """Return scheme and host by which the browser addresses this server."""
+    """Return "scheme://host" as the browser addresses this server."""
     scheme = "https" if is_https(request, settings) else "http"
     return f"{scheme}://{request.headers.get('host', '')}"
 
 
 def name_cookie(name: str, host: str) -> str:
-    """Return the cookie's name at this Host header: with the port, which browsers and proxies pass on.
+    """Return the cookie's name for this Host header, with its port.
 
     Without a port in it (behind a proxy on 80 or 443) it is the plain name.
     """
@@ -129,7 +129,7 @@ def read_cookie(cookies: Mapping[str, str], name: str, host: str) -> str | None:
 
 
 def find_token(request: HTTPConnection) -> str | None:
-    """Return the token of the session that the browser sends, if any."""
+    """Return the browser's session token, or None."""
     return read_cookie(request.cookies, COOKIE, request.headers.get("host", ""))
 
 
@@ -140,12 +140,12 @@ def list_tokens(request: HTTPConnection) -> list[str]:
 
 
 def find_device(request: HTTPConnection) -> str | None:
-    """Return the token by which the sign-in form knows the browser, if any."""
+    """Return the token by which the sign-in form recognizes the browser, or None."""
     return read_cookie(request.cookies, DEVICE_COOKIE, request.headers.get("host", ""))
 
 
 def set_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
-    """Hand the session's token to the browser: not to scripts, not to other sites' requests."""
+    """Set the session cookie, hidden from scripts and other sites' requests."""
     lifetime = timedelta(hours=settings.session_hours)
     _set(response, COOKIE, token, request, settings, lifetime=lifetime, path="/")
 
@@ -156,7 +156,7 @@ def set_device_cookie(response: Response, token: str, request: HTTPConnection, s
 
 
 def find_begun(request: HTTPConnection) -> str | None:
-    """Return the token of the sign-in at the provider that the browser has begun, if any."""
+    """Return the token of the browser's unfinished sign-in at the provider, or None."""
     return request.cookies.get(name_cookie(BEGUN_COOKIE, request.headers.get("host", "")))
 
 
@@ -169,12 +169,12 @@ def set_begun_cookie(response: Response, token: str, request: HTTPConnection, se
 
 
 def find_half(request: HTTPConnection) -> str | None:
-    """Return the token of the sign-in that waits for the second factor in this browser, if any."""
+    """Return the token of this browser's sign-in that waits for the second factor, or None."""
     return request.cookies.get(name_cookie(HALF_COOKIE, request.headers.get("host", "")))
 
 
 def set_half_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
-    """Let this browser go on with the second factor. "" takes the cookie away."""
+    """Set the cookie that lets this browser continue with the second factor. "" removes it."""
     _set(response, HALF_COOKIE, token, request, settings, lifetime=HALF_LIFETIME, path="/login")
 
 
@@ -188,7 +188,7 @@ def _set(
     lifetime: timedelta,
     path: str,
 ) -> None:
-    """Give the browser a cookie that scripts and other sites' requests do not get. "" takes the cookie away."""
+    """Set a cookie that scripts and other sites' requests do not get. "" removes the cookie."""
     response.set_cookie(
         name_cookie(name, request.headers.get("host", "")),
         token,
@@ -201,16 +201,16 @@ def _set(
 
 
 def clear_cookie(response: Response, request: HTTPConnection, settings: Settings) -> None:
-    """Make the browser forget the token that it sent."""
+    """Remove the session cookies that the browser sent."""
     secure = is_https(request, settings)
     name = name_cookie(COOKIE, request.headers.get("host", ""))
     if name not in request.cookies:
-        name = COOKIE  # from before names held the port
+        name = COOKIE  # from before the port was in the name
     response.delete_cookie(name, path="/", httponly=True, samesite="lax", secure=secure)
 
 
 def choose_local_path(wanted: str | None) -> str:
-    """Return where to go after signing in: `wanted` if it is a path of this site, else "/"."""
+    """Return the next path after sign-in: `wanted` if it is a path of this site, else "/"."""
     if not wanted or not re.fullmatch(r"/(?![/\\])[!-~]*", wanted) or "\\" in wanted:
         return "/"
     path = urlsplit(wanted).path

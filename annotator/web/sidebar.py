@@ -1,4 +1,4 @@
-"""Draw the sidebar: the dataset, and the person's pages in groups with counts of waiting work. Draw the account menu.
+"""Draw the sidebar (dataset, pages in groups, counts of waiting work) and the account menu.
 
 The menu has account, language and sign-out. It stays in the corner of the window, also with a closed sidebar.
 On pages for judging and deciding, the sidebar is closed at first even on a wide screen, because the document
@@ -77,7 +77,7 @@ def forget_choice() -> None:
 
 
 def declare_language() -> None:
-    """Let screen readers, fonts and the browser's own translation know in which language the page is."""
+    """Declare the page's language, for screen readers, fonts and the browser's translation."""
     words = json.dumps({theirs: tr(ours) for theirs, ours in STREAMLITS_WORDS.items()}, ensure_ascii=False)
     _declaring()(key="language", data={"language": current_language(), "words": words})
 
@@ -105,7 +105,7 @@ ROOM = 24  # narrow letters in the field with the dataset
 
 
 def draw_sidebar(context: PageContext, pages: dict[str, st.Page]) -> None:
-    """Draw it; `pages` are Streamlit's pages by address. Every link carries the chosen dataset."""
+    """Draw the sidebar. `pages`: {URL path: Streamlit page}. Every link carries the chosen dataset."""
     st.html(NAME)
     _draw_dataset(context)
     waiting = _count_waiting(context)
@@ -120,7 +120,7 @@ def draw_sidebar(context: PageContext, pages: dict[str, st.Page]) -> None:
 
 
 def draw_account_menu(context: PageContext, pages: dict[str, st.Page], *, reading: bool) -> None:
-    """Draw the menu in the corner of the window, and what both it and the sidebar need in the browser."""
+    """Draw the menu in the corner of the window, and the script of menu and sidebar."""
     name, role = context.person.name, name_role(context.role) if context.role else tr("no role yet")
     words = {
         "account": tr("Account: {name}", name=name),
@@ -195,7 +195,7 @@ def _draw_dataset(context: PageContext) -> None:
 
 
 def is_cut(title: str) -> bool:
-    """Return whether the field of the sidebar has too little room for the title; wide letters count twice."""
+    """Return whether the title is too long for the sidebar's field. Wide letters count twice."""
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in title) > ROOM
 
 

@@ -49,8 +49,8 @@ from annotator.web.session import (
 
 CALLBACK = "/oidc/callback"
 BACK_CHANNEL_LOGOUT = "/oidc/back-channel-logout"
-AT_ONCE = 8  # sign-ins that wait for the provider at the same time
-LOGOUTS_AT_ONCE = 2  # notices of the provider that are checked at the same time; strangers can send some too
+AT_ONCE = 8  # simultaneous sign-ins that wait for the provider
+LOGOUTS_AT_ONCE = 2  # simultaneous checks of the provider's notices; strangers can send some too
 BEGUN = Allowance(at_once=500, per_second=2.0)
 """Sign-ins that one address may begin, in one process: 1,700 in REQUEST_LIFETIME, far fewer than are kept for all together."""
 
@@ -117,7 +117,7 @@ class SingleSignOnRoutes:
         self.begun = Spending()  # by address
 
     async def begin(self, request: Request) -> Response:
-        """Lead to the provider. Only a page of this server, or a person's own bookmark, begins a sign-in."""
+        """Redirect to the provider. Only a page of this server, or a bookmark, may begin a sign-in."""
         wanted = choose_local_path(request.query_params.get("next"))
         if find_signed_in(request) is not None:
             return RedirectResponse(wanted, 303)
@@ -171,9 +171,9 @@ class SingleSignOnRoutes:
         return response
 
     async def end_sessions(self, request: Request) -> Response:
-        """End the sessions that the provider's logout token names: 200, or 400 if it is not valid.
+        """End the sessions of the provider's logout token: 200, or 400 if it is invalid.
 
-        The provider's server sends it, without a cookie: the token's signature says who it is.
+        The provider's server sends it without a cookie; the token's signature authenticates it.
         """
         async with request.form(max_files=0, max_fields=10) as form:
             token = str(form.get("logout_token", ""))
@@ -210,7 +210,7 @@ class SingleSignOnRoutes:
 
 
 def _draw_limited(request: Request, seconds: float) -> Response:
-    """Say that too many sign-ins were begun from this address."""
+    """Return the page about too many sign-ins from this IP address."""
     note_sign_in("limited", by="provider")
     log.warning("single sign-on limited", address=request.client.host if request.client else "")
     title = tr("Sign in")

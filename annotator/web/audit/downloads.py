@@ -1,4 +1,4 @@
-"""Send the audit log of the installation as JSON lines, the oldest entry first, streamed; for admins of every dataset.
+"""Stream the installation's audit log as JSON lines, oldest entry first; for admins of every dataset.
 
 `GET /api/audit[?action=…][&person=USER][&about=DATASET][&since=TIME][&until=TIME]`. Each line has the JSON of
 `annotator audit --json`, which is enough to recompute the hashes (docs/security.md). Names are English in
@@ -42,7 +42,7 @@ def routes(database: Database) -> list[Route]:
         }
         if request.method == "HEAD":
             return Response(media_type=MEDIA_TYPE, headers=headers)
-        require_same_origin(request)  # an entry says who was sent the log
+        require_same_origin(request)  # notes in the log who received it
         entries = await run_in_threadpool(download_audit_log, database, actor, wanted, now=datetime.now(UTC))
         return StreamingResponse(write_lines(entries), media_type=MEDIA_TYPE, headers=headers)
 
@@ -58,7 +58,7 @@ def write_lines(entries: Iterable["AuditEntry"]) -> Iterator[str]:
 def read_filter(query: Mapping[str, str]) -> "AuditFilter":
     """Return the filter that the parameters select. A time without a zone is UTC.
 
-    Raises ValidationError, with the name of the parameter, for a text that is no time.
+    Raises ValidationError with the parameter's name for an invalid time.
     """
     from annotator.audit.records import AuditFilter
 

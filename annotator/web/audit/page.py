@@ -1,4 +1,4 @@
-"""Draw the page Audit log, for admins of every dataset: filters, entries page by page, the log as a file, and its verification.
+"""Draw the page Audit log, for admins of every dataset: filters, entries, the log as a file, verification.
 
 Verification recomputes every hash, so it runs only on request; its result stays for the browser's session.
 All texts are escaped, because people can write them.
@@ -53,7 +53,7 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_filters(context: PageContext) -> AuditFilter:
-    """Draw the filters and return the chosen ones. A change shows the newest entries again."""
+    """Draw the filters and return the choice. A change shows the newest entries again."""
     people, datasets = list_audit_choices(context.database, context.actor)
 
     def begin_anew() -> None:

@@ -91,7 +91,7 @@ FLAGS: Mapping[str, Message] = {
     "moved": say("moved from another account"),
     "signed": say("signed"),
 }
-LEFT = "left"  # of recovery codes: said also when none is left
+LEFT = "left"  # recovery codes: shown also for 0
 DETAIL_NAMES: Mapping[str, Message] = {
     "sessions": say("sessions"),
     "invitation": say("invitation"),
@@ -125,8 +125,8 @@ DETAIL_NAMES: Mapping[str, Message] = {
     "languages": say("languages"),
     REMOVED: say("usernames and addresses removed"),
 }
-FIRST = ("role", "kind", "strategy", "by", "system")  # details that say the most
-LEFT_OUT = ("kept", "applied_before")  # figures for whoever verifies the log by its file
+FIRST = ("role", "kind", "strategy", "by", "system")  # most important details
+LEFT_OUT = ("kept", "applied_before")  # only for verification with the file
 HASH = 12  # characters shown of a SHA-256
 
 
@@ -142,12 +142,12 @@ def name_actor(entry: AuditEntry) -> str:
 
 
 def describe_target(entry: AuditEntry) -> str:
-    """Return on whom and on what: a person, a version, the name of a file; "" where the entry names nothing."""
+    """Return the object of the act: a person, a version, a file name; "" without one."""
     return join_names(part for part in (_name(entry, "subject"), entry.chained.object) if part)
 
 
 def describe_origin(entry: AuditEntry) -> str:
-    """Return where the act came from: the browser's address, the command line, or the program itself."""
+    """Return the origin of the act: the browser's IP address, the command line, or the program itself."""
     if entry.chained.source == "web":
         return _name(entry, "address") or tr("browser")
     return tr("command line") if entry.chained.source == "cli" else tr("the program")

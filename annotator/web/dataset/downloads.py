@@ -29,7 +29,7 @@ def routes(database: Database) -> list[Route]:
             return Response(media_type="application/zip", headers=headers)
         from annotator.dataset.export_service import export_dataset
 
-        require_same_origin(request)  # whoever takes the file no longer judges its pairs
+        require_same_origin(request)  # this person no longer judges its pairs
         pieces = await run_in_threadpool(export_dataset, database, actor, dataset, now=datetime.now(UTC))
         return StreamingResponse(pieces, media_type="application/zip", headers=headers)
 

@@ -1,4 +1,4 @@
-"""Draw the page New dataset, for admins of every dataset: name, grades from a template, judgments per pair, requirements.
+"""Draw the page New dataset, for admins of every dataset: name, settings, and grades from a template.
 
 A template fills in grades, evaluator and requirements, and everything can be edited. The button stores
 everything with `create_dataset`, as `annotator dataset create` does; nothing is stored earlier. Each error is
@@ -172,7 +172,7 @@ def _draw_grades(template: str, refused: Mapping[str, str]) -> Rubric:
 
 
 def _draw_languages() -> tuple[str, Collection[str]]:
-    """Draw in which languages the grades and the guideline are. Return the authoritative one and the others."""
+    """Draw the choice of languages. Return (authoritative language, languages of translations)."""
     left, right = st.columns(2)
     with left:
         own = st.selectbox(
@@ -200,7 +200,7 @@ def _draw_languages() -> tuple[str, Collection[str]]:
 
 
 def _find_refused_language(rubric: Rubric, refused: Mapping[str, str]) -> str:
-    """Return the name of the first language in which a grade is refused; of the authoritative one if none is."""
+    """Return the name of the first language with a refused grade, else of the authoritative language."""
     tags = [field.split(" ")[1] for field in refused if " " in field]
     return OWN_NAMES[next((tag for tag in rubric.languages if tag in tags), rubric.language)]
 

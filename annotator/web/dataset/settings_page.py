@@ -1,4 +1,4 @@
-"""Draw the page Settings, for leads: every setting of the dataset in groups, what a change will cause, and archiving.
+"""Draw the page Settings, for leads: all settings in groups, the effects of a change, and archiving.
 
 Groups are closed at first, under a line with the values that differ from the defaults. `?setting=WORD` shows
 only matching settings and opens their groups. Text in a hidden setting stays.
@@ -43,8 +43,8 @@ from annotator.web.page_context import PageContext
 OWN = "own"
 DISTANCES = ("", "1", "2", "3")
 SAID = "settings said"
-SEARCH = "setting"  # in the address
-LONGEST = 40  # characters of a value in the line of its group
+SEARCH = "setting"  # query parameter
+LONGEST = 40  # characters of a value in its group's line
 
 
 @dataclass
@@ -104,7 +104,7 @@ def _draw_form(context: PageContext, dataset: str) -> None:
 
 
 def _draw_search() -> str:
-    """Draw the search among the settings, which the address keeps; return the words."""
+    """Draw the search of settings, which the URL stores. Return the words."""
     typed: str = st.text_input(
         tr("Find a setting"),
         key=SEARCH,
@@ -163,7 +163,7 @@ def _shorten(setting: SettingField, text: str) -> str:
 
 
 def _find_form(context: PageContext, dataset: str) -> SettingsForm:
-    """Return the form of this visit to the page; a new one, with the present values, when its controls are gone."""
+    """Return the form of this visit. Makes a new form with current values at the start of a visit."""
     form: SettingsForm | None = st.session_state.get("settings form")
     if form is None or form.dataset != dataset or SEARCH not in st.session_state:
         form = SettingsForm(dataset, _read_present(context, dataset))
@@ -177,7 +177,7 @@ def _read_present(context: PageContext, dataset: str) -> dict[str, str]:
 
 
 def _draw_field(form: SettingsForm, setting: SettingField, default: str) -> str:
-    """Draw the control of a setting; return its value as it could be typed."""
+    """Draw the control of a setting. Return its value as typed text."""
     value, key, label = form.begun[setting.name], form.find_key(setting.name), tr(setting.label)
     if setting.kind == "switch":
         text = "true" if st.toggle(label, value == "true", key=key) else "false"
@@ -220,7 +220,7 @@ def _draw_fault(setting: SettingField, text: str) -> None:
 
 
 def _draw_requirements(form: SettingsForm, setting: SettingField) -> str:
-    """Draw the choice of a template, or the requirements as YAML, which JSON is too."""
+    """Draw the choice of a template, or the requirements as YAML (JSON is valid YAML)."""
     value, begun = form.base[setting.name], form.begun[setting.name]
     held = begun if begun in (NONE, *TEMPLATES) else _list_templates().get(begun, OWN)
     options = (NONE, *TEMPLATES, OWN)
@@ -243,7 +243,7 @@ def _draw_requirements(form: SettingsForm, setting: SettingField) -> str:
 
 
 def _list_templates() -> dict[str, str]:
-    """Return the name of each template by its requirements as a setting holds them."""
+    """Return {requirements as a setting: template name}."""
     return {json.dumps(read_template(name), ensure_ascii=False): name for name in TEMPLATES}
 
 
@@ -260,7 +260,7 @@ def _show_value(setting: SettingField, text: str) -> str:
 
 
 def _split_requirements(changes: Mapping[str, str]) -> tuple[dict[str, str], dict[str, Any] | None]:
-    """Return the changes to be read as typed, and the requirements that were written as YAML."""
+    """Return (changes to read as typed, requirements from YAML or None)."""
     typed, required = dict(changes), None
     if typed.get("requirements", "").startswith(f"{OWN}:"):
         text = typed.pop("requirements").removeprefix(f"{OWN}:")

@@ -48,7 +48,7 @@ def routes(database: Database) -> list[Route]:
 
 
 def _read_since(given: str | None) -> int | None:
-    """Return the version that the browser compares with; None if it names none."""
+    """Return the version the browser compares with, or None."""
     if given is None:
         return None
     if not given.isascii() or not given.isdecimal() or not 1 <= int(given[:9]) < 10**9:
@@ -117,7 +117,7 @@ def _describe_change(change: "GuidelineChange") -> dict[str, Any]:
 
 
 def _grade(change: "GradeChange") -> dict[str, Any]:
-    """Return a grade under its present name; `before` and `after` hold only what differs."""
+    """Return a changed grade as JSON, with its current name. `before` and `after` hold only differences."""
     return {
         "grade": change.grade,
         "name": change.after.name,

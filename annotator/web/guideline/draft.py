@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 OF_A_GRADE = ("name", "definition", "positive", "negative")
 CHOSEN = "lessons"
-"""What of disagreements the version answers: kept like a field, typed by nobody (`feedback.py`)."""
+"""The decisions and questions that the version answers, stored like a field (`feedback.py`)."""
 LANGUAGE, TRANSLATED = "language", "translated"
-"""The tag of the authoritative language ("" if nobody said), and those of its translations, separated by spaces."""
+"""The tag of the authoritative language ("" if not stated), and the tags of translations, separated by spaces."""
 TEXTS = ("title", *(f"{name}{grade}" for grade in GRADES for name in OF_A_GRADE), "guideline")
 FIELDS = (
     *TEXTS,
@@ -92,7 +92,7 @@ def _list_texts(rubric: Rubric) -> dict[str, str]:
 
 
 def to_rubric(fields: Mapping[str, str]) -> Rubric:
-    """Return the standard that the fields hold."""
+    """Return the rubric in the fields."""
     translations = (_read_texts(fields, tag, tag) for tag in read_translated(fields))
     return replace(_read_texts(fields, "", fields[LANGUAGE]), translations=tuple(translations))
 
@@ -115,7 +115,7 @@ def _read_texts(fields: Mapping[str, str], tag: str, language: str) -> Rubric:
 
 
 def find_draft(dataset: str, present: "GuidelineVersion") -> GuidelineDraft:
-    """Return the session's draft. One in which nothing is typed yet goes along with the version in force."""
+    """Return the session's draft. An untouched draft moves to the current version."""
     draft: GuidelineDraft | None = st.session_state.get(_name(dataset))
     if draft is None or (draft.base != present.version and not draft.fields):
         draft = GuidelineDraft(present.version, {})
@@ -129,13 +129,13 @@ def read_fields(draft: GuidelineDraft, base: "GuidelineVersion") -> dict[str, st
 
 
 def note_typed(draft: GuidelineDraft, base: "GuidelineVersion", typed: Mapping[str, str]) -> None:
-    """Keep what differs from the version it was begun from."""
+    """Store the texts that differ from the base version."""
     before = to_fields(base.rubric)
     draft.fields = {name: text for name, text in typed.items() if text != before[name]}
 
 
 def set_draft(dataset: str, draft: GuidelineDraft) -> None:
-    """Another draft, in the fields too. Only before they are drawn, in a callback."""
+    """Replace the draft and its fields. Call it before the fields are drawn, in a callback."""
     st.session_state[_name(dataset)] = draft
 
 

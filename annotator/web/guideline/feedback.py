@@ -57,14 +57,14 @@ class ChosenExamples:
 
 @dataclass(frozen=True, slots=True)
 class DraftDesk:
-    """The session's draft of a dataset's next version, and the version it was begun from."""
+    """Access to the session's draft of a dataset's next version. `base`: its base version."""
 
     dataset: str
     base: "GuidelineVersion"
 
     @property
     def mark(self) -> str:
-        """Return the mark of the fields on the screen, part of every widget's key: other fields have other widgets."""
+        """Return the draft's mark, which is part of every widget key."""
         return find_draft(self.dataset, self.base).mark
 
     def read(self, name: str) -> str:
@@ -104,7 +104,7 @@ def list_choosable(item: WorklistItem) -> tuple[set[tuple[str, int]], set[int]]:
 
 
 def name_choice(desk: DraftDesk, item_key: str) -> str:
-    """Return the name of a checkbox that says whether the draft answers something."""
+    """Return the name of an item's checkbox."""
     return f"chosen {desk.mark} {item_key}"
 
 
@@ -133,7 +133,7 @@ def choose(
 
 
 def write_example(decision: DecisionExample) -> str:
-    """Return the pair as an example of its grade: the document's title and why a lead decided so."""
+    """Return the pair as an example of its grade: document title and rationale."""
     title = " ".join((decision.title or decision.doc_id).split())
     return write_examples([f"{title}: {decision.rationale}" if decision.rationale else title])
 
@@ -251,7 +251,7 @@ def _draw_item(desk: DraftDesk, item: WorklistItem) -> None:
 
 
 def _list_facts(item: WorklistItem) -> list[str]:
-    """Return HTML: how many ask for a rule, and how many are answered."""
+    """Return HTML: the numbers of decisions that ask for a rule, and that are answered."""
     facts = []
     if item.asking and item.kind == "group":
         facts.append(

@@ -40,7 +40,7 @@ class _HeldField(TypedDict):
 
 
 def draw_fields(dataset: str, base: "GuidelineVersion", draft: GuidelineDraft) -> None:
-    """Draw the languages and the texts in each."""
+    """Draw the languages and their texts."""
     fields = read_fields(draft, base)
     translated = read_translated(fields)
     _draw_languages(dataset, base, draft, fields[LANGUAGE], translated)
@@ -62,7 +62,7 @@ def draw_fields(dataset: str, base: "GuidelineVersion", draft: GuidelineDraft) -
 def _draw_languages(
     dataset: str, base: "GuidelineVersion", draft: GuidelineDraft, own: str, translated: tuple[str, ...]
 ) -> None:
-    """Draw in which language the guideline is, and buttons that add a translation."""
+    """Draw the language of the guideline, and buttons that add translations."""
     if translated:
         note = tr(
             "Language of this guideline: {language}. To change it, remove the translations.",

@@ -25,14 +25,14 @@ def describe_missing(reading: RubricReading, own: str) -> str:
 
 
 def describe_translated(language: str | None) -> str:
-    """Return that the reader sees the guideline in this language since; "" for None."""
+    """Return a sentence about the reader's new guideline language; "" for None."""
     return (
         tr("You now see the guideline in {language}.", language=LANGUAGE_NAMES[language]) if language else ""
     )
 
 
 def draw_outdated_translations(before: Rubric, after: Rubric) -> None:
-    """Draw a warning for each translation that did not follow a change of the authoritative texts."""
+    """Draw a warning for each translation that lacks changes of the authoritative texts."""
     for tag, fields in list_outdated_translations(before, after).items():
         names = tr(join([_name_field(field) for field in fields]))
         st.warning(

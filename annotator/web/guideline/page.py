@@ -40,7 +40,7 @@ SHOWN, DECISIONS = 30, 50
 
 
 def draw_history(context: "PageContext", dataset: str, versions: "list[GuidelineVersion]") -> None:
-    """Draw the newest first, each against the one before it, with the decisions that led to it."""
+    """Draw all versions, newest first, each with its changes and the decisions that led to it."""
     from annotator.guideline.service import compare_draft
 
     behind = list_decisions_behind(context.database, context.actor, dataset, now=context.now)
@@ -61,7 +61,7 @@ def draw_history(context: "PageContext", dataset: str, versions: "list[Guideline
 
 
 def _draw_behind(dataset: str, decisions: "Sequence[DecisionExample]") -> None:
-    """Draw the decisions on disagreements that led to a version, each with the way to its pair."""
+    """Draw the decisions that led to a version, each with a link to its pair."""
     if not decisions:
         return
     label = tr_n("Based on {n:,} decision", "Based on {n:,} decisions", len(decisions))
@@ -83,7 +83,7 @@ def _link(dataset: str, decision: "DecisionExample") -> Link:
 
 
 def draw_outdated(context: "PageContext", dataset: str) -> None:
-    """Draw how many answers each annotator is asked to confirm or change."""
+    """Draw the number of answers that each annotator must confirm or change."""
     counts = count_outdated(context.database, context.actor, dataset)
     if not counts:
         draw_note(tr("All judgments use the current guideline and texts."))
@@ -130,7 +130,7 @@ def _draw_tabs(
     base: GuidelineVersion,
     draft: GuidelineDraft,
 ) -> None:
-    """Draw the open tab only; the address says which one is open."""
+    """Draw the open tab only. The URL names it."""
     names = (READ, LEARN, WRITE, VERSIONS)
     apply_url_tab(TABS, names)
     reading, learning, writing, looking_back = st.tabs(

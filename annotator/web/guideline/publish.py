@@ -57,7 +57,7 @@ CHANGES = {"minor": say("Wording (minor)"), "semantic": say("Meaning of a grade 
 def draw_publishing(
     context: PageContext, dataset: str, base: "GuidelineVersion", draft: GuidelineDraft
 ) -> None:
-    """Draw the comparison with the version in force, the kind of change, why, and the button."""
+    """Draw the comparison with the current version, the kind of change, its reason, and the button."""
     st.header(tr("Changes"))
     shown = read_fields(draft, base)
     rubric = to_rubric(shown)
@@ -114,7 +114,7 @@ def _describe_again(judgments: int) -> str:
 
 
 def draw_published() -> None:
-    """Draw what the last press of Publish did."""
+    """Draw the result of the last press of Publish."""
     published = st.session_state.pop(PUBLISHED, None)
     if published:
         with st.container(key=PUBLISHED_PLACE):
@@ -179,7 +179,7 @@ def _publish(
     change_key: str,
     why_key: str,
 ) -> None:
-    """Publish the draft as shown. Runs before the page is drawn again."""
+    """Publish the draft as shown. A callback."""
     context = find_context()
     if context is None:
         return
@@ -230,7 +230,7 @@ def _publish(
 
 
 def _merge(dataset: str, base: "GuidelineVersion", draft: GuidelineDraft) -> None:
-    """Merge the draft with the version in force, and begin the draft from that version."""
+    """Merge the draft with the current version, which becomes its base."""
     context = find_context()
     if context is None:
         return
@@ -257,7 +257,6 @@ def _merge(dataset: str, base: "GuidelineVersion", draft: GuidelineDraft) -> Non
 
 
 def _draw_chosen(chosen: ChosenExamples) -> None:
-    """Draw how many decisions and questions the version answers."""
     if chosen.decisions:
         draw_note(
             tr_n(
@@ -297,8 +296,8 @@ def draw_form(
     base: "GuidelineVersion",
     draft: GuidelineDraft,
 ) -> None:
-    """Draw the fields, the preview, and the way to publish."""
-    with st.container():  # always there, so that the fields below keep their place, and the focus with it
+    """Draw the fields, the preview, and the form that publishes."""
+    with st.container():  # always drawn: the fields below keep their position and the focus
         draw_meanwhile(dataset, present, base, draft)
         _draw_head(dataset, draft)
     draw_fields(dataset, base, draft)

@@ -1,4 +1,4 @@
-"""Draw the guideline as annotators read it: what each grade means, with examples either way, and the text."""
+"""Draw the guideline for annotators: the grades with definitions and examples, and the text."""
 
 from collections.abc import Sequence
 from html import escape
@@ -52,7 +52,7 @@ def _choose_language(rubric: "Rubric") -> str:
 
 
 def describe_version(version: "GuidelineVersion") -> str:
-    """Return which version it is, since when, and by whom."""
+    """Return a sentence with number, date and author of a version."""
     when = show_time(version.created_at)
     if version.author:
         return tr(

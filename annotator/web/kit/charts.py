@@ -187,7 +187,7 @@ def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
 
 
 def _list_column(queries: Sequence[QueryProgress]) -> list[dict[str, Any]]:
-    """Return the rows of a column: the pairs of one query, or of a few, by how far they are."""
+    """Return the rows of a column: the pairs of one or a few queries, by state."""
     first, last = queries[0], queries[-1]
     pairs = Counter[str]()
     for query in queries:
@@ -234,7 +234,7 @@ def split_query(query: QueryProgress) -> dict[str, int]:
 
 
 def chart_statuses(statuses: Mapping[str, int]) -> "alt.Chart":
-    """Return how many pairs there are of each status."""
+    """Chart the number of pairs by status."""
     import altair as alt
 
     rows = [
@@ -261,7 +261,7 @@ def describe_statuses(statuses: Mapping[str, int]) -> str:
 
 
 def _height(rows: Sequence[Any]) -> int:
-    """Return pixels for a row each, and the axis with its title."""
+    """Return the height in pixels for these rows and the axis with its title."""
     return len(rows) * ROW + AXIS
 
 
@@ -278,7 +278,7 @@ APART = "\u200b"  # has no width: two names that are cut alike stay two
 
 
 def shorten(name: str, most: int = MOST) -> str:
-    """Return the name, cut to so many narrow letters; wide ones count twice."""
+    """Return the name, cut to so many narrow letters. Wide letters count twice."""
     used, kept = 0, ""
     for letter in name:
         used += 2 if east_asian_width(letter) in "WF" else 1
@@ -295,7 +295,7 @@ def space_percent(pattern: str) -> dict[str, str]:
 
 
 def label_counts(names: Sequence[str], counts: Sequence[int]) -> list[str]:
-    """Return each name with its count, in the same order."""
+    """Return "name count" for each name, in the same order."""
     labels: list[str] = []
     for name, count in zip(names, counts, strict=True):
         label = f"{shorten(name, LONGEST_LABEL)} ({count:,})"

@@ -23,7 +23,7 @@ NameOption = Callable[[str], str]
 
 
 def find_chosen_option(key: str, options: Sequence[str], name: NameOption = name_word) -> str | None:
-    """Return the chosen option before its control is drawn: from the session, or from the URL in any language."""
+    """Return the chosen option before its control is drawn, from the session or the URL (in any language)."""
     chosen = st.session_state.get(key)
     if chosen in options:
         return str(chosen)

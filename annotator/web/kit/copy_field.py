@@ -1,4 +1,4 @@
-"""A text to hand on, such as a link that is shown once, with a button that copies it.
+"""Draw a text to pass on, such as a link that is shown once, with a button that copies it.
 
 Streamlit's own code block shows its copy button only while the pointer is over it.
 """

@@ -60,7 +60,7 @@ def show_difference(value: float | None, *, signed: bool = False) -> str:
 
 
 def show_duration(seconds: float) -> str:
-    """Return about how long, in words: minutes up to two hours, then hours."""
+    """Return an approximate duration in words: minutes up to two hours, then hours."""
     minutes = max(1, round(seconds / 60))
     if minutes < 120:
         return tr_n("about {n:,} minute", "about {n:,} minutes", minutes)

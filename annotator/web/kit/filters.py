@@ -1,6 +1,6 @@
-"""The filters of a list: one of several names or all of them, and the first and the last day.
+"""The filters of a list: one name or all, and the first and last day.
 
-A change of one calls `on_change`, which shows the list from its beginning.
+Each change calls `on_change`, which shows the list from its beginning.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ def draw_choice(
 
 
 def draw_days(first_key: str, last_key: str, *, on_change: Callable[[], None]) -> list[date | None]:
-    """Draw the fields for the first and the last day, and return both; None for one that is empty."""
+    """Draw the fields for the first and last day, and return both; None for an empty field."""
     chosen = [
         st.date_input(label, value=None, key=key, on_change=on_change, width=DAY_WIDTH, format="YYYY-MM-DD")
         for label, key in ((tr("First day"), first_key), (tr("Last day"), last_key))
@@ -49,7 +49,7 @@ def draw_days(first_key: str, last_key: str, *, on_change: Callable[[], None]) -
 
 
 def find_ends(first: date | None, last: date | None) -> tuple[datetime | None, datetime | None]:
-    """Return when the first day begins and when the last one ends, in the reader's time zone."""
+    """Return (start of the first day, end of the last day) in the reader's time zone."""
     zone = find_zone()
     return (
         None if first is None else datetime.combine(first, time.min, zone),

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 AGREED, DIFFERED, NEUTRAL = "#19616b", "#9c4a1a", "#7f8985"
 PALE, DEEP = "currentcolor", "#ffffff"
-"""The colours of figures on pale cells, that of the page's own text, and on deep cells."""
+"""Text colours on pale cells (the page's text colour) and on deep cells."""
 PALEST, LAST_PALE, FIRST_DEEP = 0.06, 0.68, 0.87
-"""How much of its colour a cell has. Between the last two no figure could be read on both pages: a contrast below 4.5:1."""
+"""Opacities of cells. Between the last two the contrast would be below 4.5:1 on light or dark pages."""
 DEEP_FROM = 0.8
 
 
@@ -43,7 +43,7 @@ def _set_opacity(colour: str, opacity: float) -> str:
 
 
 def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.LayerChart":
-    """Chart the first annotator's grades in rows and the second's in columns, with the count in each cell.
+    """Chart the confusion matrix: the first annotator's grades in rows, the second's in columns.
 
     A click on a cell picks its grades (parameter `cell`: row, column).
     """
@@ -98,7 +98,7 @@ def describe_confusion(pair: PairAgreement) -> str:
 
 
 def list_cells(pair: PairAgreement, grade_names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return each cell with its grades, its count, its ground (`fill`) and the colour of its number (`ink`)."""
+    """Return each cell with grades, count, background (`fill`) and text colour (`ink`)."""
     names = name_grades(grade_names)
     most = max(count for row in pair.confusion for count in row) or 1
     cells = []

@@ -25,10 +25,10 @@ class KeptResult(Generic[T]):
     made_at: datetime
     changed: bool
     stamp: Hashable
-    seconds: float  # that it took
+    seconds: float  # computing time
 
     def may_be_shown(self, stamp: Hashable, now: datetime, *, quick: float, expires: bool) -> bool:
-        """Return whether it is still good enough for data with this stamp. See `KeptResults`."""
+        """Return whether it may be shown for data with this stamp. See `KeptResults`."""
         age = now - self.made_at
         if self.stamp == stamp:
             return not expires or age < LONGEST

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from annotator.guideline.compare import DiffLine, GuidelineComparison, TranslationChange
 
 SIGNS = {"same": " ", "removed": "⊖", "added": "⊕"}
-"""No list of Markdown begins with these."""
+"""No Markdown list begins with these signs."""
 
 
 def draw_comparison(comparison: "GuidelineComparison") -> None:

@@ -29,7 +29,7 @@ _FORMS = {
 _WRITTEN = re.compile("(" + "|".join(re.escape(form) for form in _FORMS) + ")")
 _SYLLABLES = range(0xAC00, 0xD7A4)
 _FINALS = 28
-_RIEUL = 8  # the final ㄹ, after which it is 로 as after a vowel
+_RIEUL = 8  # the final ㄹ takes 로, as a vowel does
 _DIGITS = {
     "0": 21,
     "1": _RIEUL,
@@ -114,7 +114,7 @@ def current_language() -> str:
 def tr(text: str, /, **values: Any) -> str:
     """Translate a template or a Message into the language in use, with its values filled in.
 
-    Of a LocalName, return the name in that language, if it has one. Other text is returned unchanged.
+    For a LocalName, return its name in that language, if any. Returns other text unchanged.
     """
     if isinstance(text, Message):
         return _fill(text.template, text.plural, text.n, text.values)
@@ -149,9 +149,7 @@ def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) 
     }
     translation = _find(template, plural, n)
     if current_language() == "ja" and template.startswith(("{sentence_0} ", "{part_0}, ")):
-        translation = translation.replace("} {", "}{").replace(
-            "}, {", "}、{"
-        )  # what domain.messages has joined
+        translation = translation.replace("} {", "}{").replace("}, {", "}、{")  # joined by domain.messages
     if current_language() == "en":
         return fill(translation, shown)
     text = fill(translation, shown, percent="%")

@@ -41,7 +41,7 @@ def require_dataset(context: PageContext) -> str:
 
 
 def draw_no_role(context: PageContext) -> None:
-    """Tell a person without any role who can give one."""
+    """Name the people who can give a role to this person without a role."""
     names = join_names(list_role_givers(context.database, context.actor))
     words = (
         tr("You have no role on a dataset yet. Ask one of these people: {names}.", names=names)
@@ -66,7 +66,7 @@ def draw_link(context: PageContext, address: str, label: str | None = None) -> N
 
 
 def draw_steps(context: PageContext, steps: Sequence[NextStep], *, here: str = "overview") -> None:
-    """Draw the steps in their order: what, why, and the link (none to the page `here`)."""
+    """Draw the steps in order: action, reason, and a link (except to the page `here`)."""
     for number, step in enumerate(steps, start=1):
         why = tr(step.why)
         with st.container(border=True, gap="xxsmall"):

@@ -16,19 +16,19 @@ LONGEST = 12  # digits of a number in an address
 
 
 def find_start(size: int) -> int:
-    """Return how many entries of the list come before the part that the address names: a multiple of `size`."""
+    """Return the number of entries before the URL's part of the list: a multiple of `size`."""
     start = st.query_params.get(START, "")
     number = int(start) if start.isdecimal() and len(start) < LONGEST else 0
     return number - number % size
 
 
 def find_last_start(total: int, size: int) -> int:
-    """Return where the last part of a list begins."""
+    """Return the start of the last part of a list."""
     return max(0, total - 1) // size * size
 
 
 def show_part(start: int, shown: int, total: int) -> str:
-    """Return which part is shown: "26–50 of 340"."""
+    """Return the position: "26–50 of 340"."""
     return tr("{first:,}–{last:,} of {total:,}", first=start + 1, last=start + shown, total=total)
 
 
@@ -63,7 +63,7 @@ def draw_pager(
 
 
 def go_to(start: int, *, container: str) -> None:
-    """Let the address name the part that begins at `start`, and lead the focus to the container of the list."""
+    """Write `start` into the URL, and move the focus to the container of the list."""
     if start:
         st.query_params[START] = str(start)
     else:

@@ -1,6 +1,6 @@
-"""Name people as others know them: by their display names, in charts, tables and sentences alike.
+"""Show people by their display names in charts, tables and sentences.
 
-Addresses, files and the database keep usernames: `find_username` returns that of a name on the page.
+URLs, files and the database keep usernames; `find_username` returns the username of a shown name.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ PEOPLE = ("annotator", "than", "first", "second", "part_")
 
 
 class PersonName(str):
-    """The name of a person on the pages of a dataset, and the username."""
+    """A person's name on the pages of a dataset, with the username."""
 
     username: str
 
@@ -36,7 +36,7 @@ def find_username(name: str) -> str:
 
 
 def list_person_names(context: PageContext, dataset: str) -> dict[str, PersonName]:
-    """Return the name of each person of the dataset by username. For leads of the dataset."""
+    """Return {username: name} of the dataset's people. For leads of the dataset."""
     people = list_people(context.database, context.actor, dataset=dataset)
     return make_unique({person.username: person.name for person in people})
 

@@ -56,7 +56,7 @@ def _mark_sentences(cells: Sequence[str]) -> str:
 
 
 def escape_breakable(cell: str) -> str:
-    """Return the text for HTML; a long id is broken behind its signs before it is broken anywhere."""
+    """Return the text for HTML. A long id breaks first after its signs (_ / . #)."""
     parts = re.split(r"(\s+)", cell)
     return "".join(
         re.sub(r"(?<=\w)([_/.#])(?=\w)", r"\1<wbr>", escape(part)) if len(part) > LONG else escape(part)
@@ -69,7 +69,7 @@ ROOM = ' style="min-width: 16rem"'
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A cell that leads to `address`; `says`: what a screen reader reads in place of its text."""
+    """A cell with a link to the URL `address`. `says`: replaces its text for screen readers."""
 
     text: str
     address: str

@@ -24,12 +24,12 @@ _PUNCTUATION = re.compile(rf"(?!{_INSIDE_A_WORD})([!-/:-@\[-`{{-~])")
 
 
 def escape_markdown(text: str) -> str:
-    """Return the text for a widget's label or caption, on one line, shown as it is."""
+    """Return the text escaped for a widget's label or caption, on one line."""
     return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
 
 
 def show_as(name: str, text: str, *, tag: str = "p") -> str:
-    """HTML: a text of others in an element of the class `annotator-<name>`, in its own direction."""
+    """Return HTML: the escaped text in an element of the class `annotator-<name>`, in its own direction."""
     return f'<{tag} class="annotator-{name}" dir="auto">{escape(text)}</{tag}>'
 
 

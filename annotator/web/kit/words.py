@@ -1,6 +1,6 @@
 """Name roles, statuses, origins, states and purposes in the reader's language.
 
-Files, addresses and the database keep the English word; only what a person reads is translated.
+Files, URLs and the database keep the English word; only texts for people are translated.
 """
 
 from annotator.domain.messages import say
@@ -32,12 +32,12 @@ NAMES = {
 
 
 def name_word(word: str) -> str:
-    """Return the word in the reader's language; a word that is not in the program's lists is returned unchanged."""
+    """Return the word in the reader's language. Returns unknown words unchanged."""
     return tr(NAMES[word]) if word in NAMES else word
 
 
 def name_role(role: str) -> str:
-    """Return the role's name in the reader's language; any other text is returned unchanged."""
+    """Return the role's name in the reader's language. Returns other texts unchanged."""
     return tr(ROLE_NAMES[role]) if role in ROLE_NAMES else role
 
 

@@ -97,7 +97,7 @@ def _change(context: PageContext, old: str, new: str, again: str) -> None:
 
 
 def _draw_second_factor(context: PageContext) -> None:
-    """Draw whether the second factor is on, the way to set it up, and the form that removes it."""
+    """Draw the state of the second factor, the link to set it up, and the form that removes it."""
     st.header(tr("Second factor"))
     state = show_second_factor(context.database, context.actor, required=context.settings.second_factor)
     if st.session_state.pop("second_factor_removed", False):

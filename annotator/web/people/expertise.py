@@ -27,7 +27,7 @@ def ask_expertise(
 
 
 def describe_expertise(categories: Names, languages: Names) -> str:
-    """Describe which queries the person judges; empty if all."""
+    """Describe the queries that the person judges; "" for all."""
     limits = "; ".join(", ".join(names) for names in (categories, languages) if names)
     return tr("judges {what}", what=limits) if limits else ""
 

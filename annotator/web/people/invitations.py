@@ -95,7 +95,7 @@ def draw_password_link(context: PageContext, username: str) -> None:
 
 
 def name_link(token: str) -> str:
-    """Return the link at the address by which this browser reaches the server."""
+    """Return the URL of the link, with the host that this browser uses."""
     parts = urlsplit(st.context.url or "")
     host = parts.netloc or st.context.headers.get("Host") or ""
     return f"{parts.scheme or 'http'}://{host}/join#{token}"

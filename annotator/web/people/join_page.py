@@ -64,11 +64,11 @@ class JoinPage:
         self.limiter: CapacityLimiter | None = None
 
     async def show(self, _request: Request) -> Response:
-        """Return the page that takes the token out of the address."""
+        """Return the page that posts the token from the URL."""
         return _draw_without_link()
 
     async def answer(self, request: Request) -> Response:
-        """Show what the link offers, or do what its form asks for."""
+        """Show the offer of the link, or handle its posted form."""
         typed = await read_form(request)
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
         address = request.client.host if request.client else ""
@@ -101,7 +101,7 @@ class JoinPage:
             if how == ENTER and offer.role is not None:
                 return await self._enter(request, lambda: self._sign_in(typed, request, now), now=now)
         except SecondFactorNeeded as needed:
-            if how == ENTER:  # with the link's token in the form only, which is in no address
+            if how == ENTER:  # the token stays in the form and out of the URL
                 return answer_second_factor(
                     self.database, needed, f"{JOIN}#{token}", request, self.settings, now=now
                 )
@@ -125,7 +125,7 @@ class JoinPage:
     async def _enter(
         self, request: Request, act: Callable[[], tuple[str, str | None]], *, now: datetime
     ) -> Response:
-        """Do it, and send the browser on, signed in by the token that it returns, to the work on the dataset."""
+        """Call `act() -> (session token, dataset)`, sign the browser in, and redirect to the dataset."""
 
         def run() -> tuple[str, str | None, str]:
             token, dataset = act()
@@ -218,7 +218,7 @@ def _draw_without_link(message: str = "", *, status: int = 200, seconds: int = 0
 
 
 def _draw_refusal(message: str) -> Response:
-    """Return why the link does nothing for this person now, with the way on."""
+    """Return the page with the refusal and a link to continue."""
     values = {"title": tr("You are invited"), "message": message, "go_on": tr("Continue")}
     body = fill_markup('<h1>$title</h1><div role="alert">$message</div><a href="/">$go_on</a>', values)
     return answer_page(values["title"], body, status=400)
@@ -272,7 +272,7 @@ def _draw_offer(
 
 
 def describe_offer(offer: LinkOffer) -> str:
-    """Return who invites to what, in a sentence."""
+    """Return a sentence with inviter, dataset and role."""
     values = {"author": offer.author, "title": offer.title, "role": ROLE_NAMES.get(offer.role or "", "")}
     if offer.dataset is None:
         if offer.author is None:

@@ -28,7 +28,6 @@ def draw_link_opener(address: str) -> str:
 
 
 def list_account_fields() -> tuple[PlainField, ...]:
-    """Return the fields of a new account."""
     return (
         PlainField("name", tr("Name, as others see it"), "name"),
         PlainField("username", tr("Username, to sign in with"), "username"),
@@ -37,7 +36,6 @@ def list_account_fields() -> tuple[PlainField, ...]:
 
 
 def list_password_field() -> PlainField:
-    """Return the field of a new password."""
     return PlainField("password", tr("Password (10 characters or more)"), "new-password", is_password=True)
 
 

@@ -1,4 +1,4 @@
-"""Draw the page People: leads see people and invite annotators, admins add people and change roles and passwords.
+"""Draw the page People: leads invite annotators; admins add people and change roles and passwords.
 
 A long list has a search and pages. A dialog runs without the rest of the page, so each dialog checks the
 session again. `people/service.py` decides which changes are allowed. A refusal is shown at the pressed
@@ -68,23 +68,23 @@ def choose_people(people: Sequence[Named], names: Callable[[Named], Sequence[str
 
 
 def _read_page() -> int:
-    """Return the page that is chosen, before its control is drawn."""
+    """Return the chosen page, before its control is drawn."""
     number = str(st.session_state.get("people", st.query_params.get("people", "1")))
     return int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 1
 
 
 def describe_role(person: Person, dataset: str | None) -> str | None:
-    """Return the person's role on exactly this dataset (None: the one everywhere)."""
+    """Return the person's role on exactly this dataset (None: on every dataset)."""
     return next((item.role for item in person.memberships if item.dataset == dataset), None)
 
 
 def add_dialog() -> None:
-    """Open the dialog that adds one."""
+    """Open the dialog that adds a person."""
     st.dialog(tr("Add a person"), on_dismiss="rerun")(_add)()
 
 
 def _add() -> None:
-    """Username, name, role and where it holds; answers with the one-time password."""
+    """Ask for username, name, role and dataset; then show the one-time password."""
     context = require_context()
     with st.form("add"):
         username = st.text_input(tr("Username, to sign in with"), autocomplete="off")
@@ -112,7 +112,7 @@ def change_dialog(username: str) -> None:
 
 
 def _draw_change(username: str) -> None:
-    """Name and role, a new one-time password, and whether the person may sign in."""
+    """Draw the forms for name, role, one-time password and sign-in permission."""
     context = require_context()
     people = list_people(context.database, context.actor, dataset=context.dataset)
     person = next((item for item in people if item.username == username), None)
@@ -164,7 +164,7 @@ def _reset_second_factor(context: PageContext, person: Person) -> None:
 
 
 def _change_role(context: PageContext, person: Person) -> None:
-    """Draw the roles to choose from with what the chosen one causes, and store it once the button is pressed."""
+    """Draw the choice of roles with its consequences; the button stores it."""
     where = st.selectbox(tr("Role on"), list_places(context), format_func=_name_dataset)
     choices, held = [*ROLES, NO_ROLE], describe_role(person, where) or NO_ROLE
     role = st.selectbox(tr("Role"), choices, index=choices.index(held), format_func=_name_choice)
@@ -221,7 +221,7 @@ def _change_expertise(context: PageContext, person: Person) -> None:
 
 
 def _draw_unfinished(context: PageContext, person: Person) -> None:
-    """Draw what a person leaves undone in each dataset if they are disabled."""
+    """Draw the unfinished work of a person in each dataset, before they are disabled."""
     for left in list_left(context.database, context.actor, person.username):
         message = tr_n(
             "{n:,} query assigned to them on {dataset} still needs judgments. Reassign it on the page Assignment.",

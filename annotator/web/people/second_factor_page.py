@@ -77,7 +77,7 @@ class SecondFactorPages:
         self.limiter: CapacityLimiter | None = None
 
     async def show_code(self, request: Request) -> Response:
-        """Return the form for the code; without a sign-in that waits for one, the way to the password."""
+        """Return the form for the code; redirect if no sign-in waits for a code."""
         next_path, half = choose_next(request), await self._find_half(request)
         if half is None or half.need != "code":
             return RedirectResponse(next_path if find_signed_in(request) is not None else "/login", 303)
@@ -225,7 +225,7 @@ class SecondFactorPages:
         return await to_thread.run_sync(lambda: act(datetime.now(UTC), address), limiter=self.limiter)
 
     def _keep(self, request: Request, token: str, next_path: str, now: datetime) -> tuple[str, str, str]:
-        """Return the tokens of the session and of the browser, and where to go on."""
+        """Return (session token, browser token, next path)."""
         device = keep_signed_in(self.database, request, token, now=now)
         first = find_first_page(self.database, token, self.settings) if next_path == "/" else next_path
         return token, device, first
@@ -243,7 +243,7 @@ def answer_second_factor(
     *,
     now: datetime,
 ) -> Response:
-    """Return the page for the second factor as the answer itself, for a path that must be in no address."""
+    """Return the page for the second factor without a redirect, because the next path must not be in a URL."""
     if needed.need == "code":
         response = draw_code_form(next_path)
     else:
@@ -256,7 +256,7 @@ def answer_second_factor(
 
 
 def _explain(error: Exception, request: Request) -> tuple[int, int, str]:
-    """Return the status, when to come back, and what to show; and log it."""
+    """Log the error. Return (HTTP status, Retry-After seconds or 0, message)."""
     address = request.client.host if request.client else ""
     if isinstance(error, DatabaseUnavailable):
         note_sign_in("unavailable")
@@ -319,7 +319,7 @@ def draw_code_form(
 def draw_set_up_form(
     half: HalfSignIn, token: str, next_path: str, *, problem: str = "", status: int = 200, seconds: int = 0
 ) -> Response:
-    """Return the key of the app that this half sign-in sets up, and the form for its first code."""
+    """Return the page with the new key and the form for its first code."""
     secret, title = derive_secret(token), tr("Set up the second factor")
     values = {
         "title": title,
@@ -436,7 +436,7 @@ def _draw_code_field(*, recovery: bool, invalid: bool, focused: bool = True) -> 
 
 
 def _draw_qr_code(text: str) -> str:
-    """Return the QR code as inline SVG: dark on white, also on a dark page, since many apps read no other."""
+    """Return the QR code as inline SVG, always dark on white, because many apps cannot read other colours."""
     import segno
 
     made: Any = segno.make(text, error="m")

@@ -66,13 +66,13 @@ class SetupPage:
         self.limiter: CapacityLimiter | None = None
 
     async def show(self, _request: Request) -> Response:
-        """Return the page that takes the token out of the address, and says where to find the address."""
+        """Return the page that posts the token from the URL, and explains where to find the URL."""
         if await to_thread.run_sync(lambda: is_set_up(self.database)):
             return _draw_done()
         return _draw_without_link()
 
     async def answer(self, request: Request) -> Response:
-        """Check the token that the script posts and show the form; make the admin when the form is posted."""
+        """Check the posted token and show the form, or make the admin from the posted form."""
         typed = await read_form(request)
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
         address, now = request.client.host if request.client else "", datetime.now(UTC)

@@ -22,7 +22,7 @@ THREADS = 4
 
 
 def routes(database: Database) -> list[Route]:
-    """Return the route `GET /api/rendering?dataset&pair`, or `&doc_id` for a document that is in no pair."""
+    """Return the route `GET /api/rendering?dataset&pair`, or `&doc_id` for a document without a pair."""
     limiters: list[CapacityLimiter] = []  # filled in the first request: it needs the event loop
 
     async def get_rendering(request: Request) -> Response:

@@ -34,7 +34,7 @@ LINES_PER_BLOCK = 200
 
 
 def find_language(doc_id: str) -> str | None:
-    """Return the language of a source file, by the suffix of its path; "#section" behind it does not count."""
+    """Return the language of a source file, by the suffix of its path; Ignores "#section" after it."""
     return BY_SUFFIX.get(PurePosixPath(doc_id.split("#")[0].split("?")[0]).suffix.lower())
 
 

@@ -36,7 +36,7 @@ _lock = threading.Lock()
 
 
 def render_document(text: str, media_type: str, *, doc_id: str) -> RenderedDocument:
-    """Return the document as HTML; of the kind "text" when it is plain text, or when it cannot be rendered."""
+    """Return the document as HTML; kind "text" for plain text and for documents that cannot be rendered."""
     kind = find_kind(media_type, doc_id)
     if kind == "text":
         return PLAIN

@@ -44,7 +44,7 @@ ITSELF = {
 
 
 class AnyOptions(dict[str, Callable[[str | None], str]]):
-    """Takes every option as it is."""
+    """Accepts every option unchanged."""
 
     def __bool__(self) -> bool:
         return True
@@ -55,7 +55,7 @@ class AnyOptions(dict[str, Callable[[str | None], str]]):
 
 @cache
 def make_state_classes() -> tuple[Any, ...]:
-    """Return the states of docutils' parser, with our directives in place of its own."""
+    """Return the states of docutils' parser with our directives."""
     from docutils.parsers.rst import directives, states
 
     block = _block_class()
@@ -208,7 +208,7 @@ def _inliner_class() -> Any:
     from docutils.parsers.rst import states
 
     class AnyRole(states.Inliner):  # type: ignore[misc]
-        """Roles by their words; everything else as docutils does."""
+        """Shows roles as their text; everything else as docutils does."""
 
         def interpreted(self, rawsource: str, text: str, role: str, lineno: int) -> Any:
             if role.lower() in STANDARD or not role:
@@ -229,7 +229,7 @@ def _inliner_class() -> Any:
 
 
 def make_inliner() -> Any:
-    """Return a fresh one for each document: it keeps state."""
+    """Return a new inliner. Each document needs its own, because it has state."""
     return _inliner_class()()
 
 
@@ -273,7 +273,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def write_rst(text: str, _doc_id: str) -> str:
-    """Return the HTML, not yet safe. ValueError when docutils gives up on the text."""
+    """Return the HTML, not yet safe. Raises ValueError if docutils gives up."""
     from docutils.core import publish_parts
     from docutils.parsers.rst import Parser
     from docutils.utils import SystemMessage
@@ -292,7 +292,7 @@ def _make_writer() -> Any:
     from docutils.writers.html5_polyglot import HTMLTranslator, Writer
 
     class CodeTranslator(HTMLTranslator):  # type: ignore[misc]
-        """Literal text as `<code>`; of a complaint, only the text that it is about."""
+        """Writes literal text as `<code>`; of an error message only the text it quotes."""
 
         def visit_literal(self, node: Any) -> None:
             del node
