@@ -27,14 +27,13 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.lookup import describe_rubric_row, find_rubric, key_of, to_rubric
+from annotator.storage.lookup import find_rubric, key_of, make_rubric_row, to_rubric
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
     DocumentRow,
     PairRow,
     QueryRow,
-    RubricRow,
 )
 
 OVERLAP_SETTINGS = ("overlap", "seed", *RULES)  # these decide how many judgments a pair needs
@@ -131,7 +130,7 @@ def create_dataset(
         _set_values(row, values)
         session.add(row)
         session.flush()
-        session.add(_rubric_row(key_of(row.pk), rubric, now))
+        session.add(make_rubric_row(key_of(row.pk), rubric, 1, now=now))
         if SEARCH_HOSTS in values:
             allow_search_hosts(session, key_of(row.pk), actor, values[SEARCH_HOSTS], now=now)
         note_act(session, AuditAction.dataset_made, actor, at=now, dataset=name)
@@ -285,17 +284,6 @@ def read_current_rubric(database: Database, actor: Actor, name: str) -> tuple[in
     with open_dataset(database, actor, name, "annotator") as (session, _, dataset_pk):
         rubric = find_rubric(session, dataset_pk)
         return rubric.version, to_rubric(rubric)
-
-
-def _rubric_row(dataset_pk: int, rubric: Rubric, now: datetime) -> RubricRow:
-    return RubricRow.model_validate(
-        {
-            "dataset_pk": dataset_pk,
-            "version": 1,
-            **describe_rubric_row(rubric),
-            "created_at": now,
-        }
-    )
 
 
 def _record(row: DatasetRow) -> Dataset:

@@ -96,7 +96,7 @@ def _yes_or_no(text: str) -> bool:
 
 
 def _by_category(text: str) -> dict[str, int]:
-    """Read `howto=2,reference=1`, or JSON, which allows categories with a comma in their name."""
+    """Return {category: overlap} of `howto=2,reference=1`, or of JSON, which allows commas in names."""
     if text.lstrip().startswith("{"):
         from annotator.formats.syntax.json_text import parse_json
 

@@ -253,7 +253,7 @@ def _make_item(
 
 
 def _add_lengths(items: list[WorklistItem], lengths: Mapping[str, int]) -> list[WorklistItem]:
-    """Add a sentence to items of misread documents that are significantly longer than others."""
+    """Return the items, with a further sentence where misread documents are significantly longer."""
     misread = [item for item in items if item.cause == "misread_document"]
     misread_pairs = {decision.pair for decision in chain.from_iterable(item.decisions for item in misread)}
     others = [length for pair, length in lengths.items() if pair not in misread_pairs]

@@ -41,10 +41,10 @@ from annotator.storage.judgments.outdated import (
 )
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import (
-    describe_rubric_row,
     find_handed_out,
     find_rubric,
     key_of,
+    make_rubric_row,
     to_rubric,
 )
 from annotator.storage.tables.central import PersonRow, RubricRow
@@ -147,7 +147,8 @@ def publish_version(
             )
         if not may_remove_languages:
             _require_languages(_read_rubric(current), cleaned)
-        published = _make_row(dataset_pk, cleaned, base_version + 1, change, why.strip(), actor, now)
+        reason = {"change": change, "why": why.strip() or None, "author_pk": actor.person_id}
+        published = make_rubric_row(dataset_pk, cleaned, base_version + 1, now=now, **reason)
         session.add(published)
         session.flush()
         _note_published(session, published, actor, decisions, questions)
@@ -277,7 +278,7 @@ def _note_published(
     decisions: Collection[DecisionKey],
     questions: Collection[int],
 ) -> None:
-    """Note the published version and its reasons in the audit log."""
+    """Note the version in the audit log, store the decisions behind it, and unmark the answered questions."""
     after: dict[str, object] = {
         "version": published.version,
         "change": published.change,
@@ -332,22 +333,6 @@ def _explain_guideline_change(
     why = "\n".join(row.why for row in rows[1:] if row.why)
     comparison, since_in = compare_readings(_read_rubric(rows[0]), _read_rubric(rows[-1]), language)
     return GuidelineChange(rows[0].version, rows[-1].version, why, comparison, since_in)
-
-
-def _make_row(
-    dataset_pk: int, rubric: Rubric, version: int, change: str, why: str, actor: Actor, now: datetime
-) -> RubricRow:
-    return RubricRow.model_validate(
-        {
-            "dataset_pk": dataset_pk,
-            "version": version,
-            **describe_rubric_row(rubric),
-            "change": change,
-            "why": why or None,
-            "author_pk": actor.person_id,
-            "created_at": now,
-        }
-    )
 
 
 def _to_version(session: Session, row: RubricRow) -> GuidelineVersion:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select, text
@@ -120,15 +121,15 @@ def to_rubric(row: RubricRow) -> Rubric:
     )
 
 
-def describe_rubric_row(rubric: Rubric) -> dict[str, Any]:
-    """Return the columns of `RubricRow` that hold a rubric."""
-    return {
-        **_describe_texts(rubric),
-        "language": rubric.language or None,
-        "translations": [
-            {"language": texts.language, **_describe_texts(texts)} for texts in rubric.translations
-        ],
-    }
+def make_rubric_row(
+    dataset_pk: int, rubric: Rubric, version: int, *, now: datetime, **columns: Any
+) -> RubricRow:
+    """Return a new row for a version of a rubric. `columns`: `change`, `why`, `author_pk`."""
+    translations = [{"language": texts.language, **_describe_texts(texts)} for texts in rubric.translations]
+    texts = {**_describe_texts(rubric), "language": rubric.language or None, "translations": translations}
+    return RubricRow.model_validate(
+        {"dataset_pk": dataset_pk, "version": version, "created_at": now, **texts, **columns}
+    )
 
 
 def _describe_texts(rubric: Rubric) -> dict[str, Any]:

@@ -201,7 +201,7 @@ def _set(
 
 
 def clear_cookie(response: Response, request: HTTPConnection, settings: Settings) -> None:
-    """Remove the session cookies that the browser sent."""
+    """Remove the session cookie that the browser sent."""
     secure = is_https(request, settings)
     name = name_cookie(COOKIE, request.headers.get("host", ""))
     if name not in request.cookies:

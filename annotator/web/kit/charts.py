@@ -278,7 +278,7 @@ APART = "\u200b"  # has no width: two names that are cut alike stay two
 
 
 def shorten(name: str, most: int = MOST) -> str:
-    """Return the name, cut to so many narrow letters. Wide letters count twice."""
+    """Return the name; a name wider than `most` narrow letters ends in "…". Wide letters count twice."""
     used, kept = 0, ""
     for letter in name:
         used += 2 if east_asian_width(letter) in "WF" else 1
