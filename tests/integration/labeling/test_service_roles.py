@@ -95,6 +95,7 @@ FOR_LEADS: dict[str, Act] = {
     "draw_sample": lambda d, a, p: quality.draw_sample(d, a, "d", annotator="ann", now=NOW),
     "preview_sample": lambda d, a, p: quality.preview_sample(d, a, "d", annotator="ann"),
     "list_experts": lambda d, a, p: quality.list_experts(d, a, "d"),
+    "explain_nothing_to_draw": lambda d, a, p: quality.explain_nothing_to_draw(d, a, "d"),
     "count_open_checks": lambda d, a, p: quality.count_open_checks(d, a, "d"),
     "show_quality": lambda d, a, p: quality.show_quality(d, a, "d", now=NOW),
     "assign": lambda d, a, p: assignment.assign(d, a, "d", ["ann"], CHOSEN, now=NOW),
