@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter, sleep
 
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from annotator.domain.people import OPERATOR
 from annotator.pooling.service import list_pairs
@@ -176,7 +176,9 @@ def make_dataset(walk: Walk, page: Page) -> None:
 
 def import_files(walk: Walk, page: Page, *paths: Path) -> None:
     """Upload, and import each file that was recognised."""
-    page.locator("input[type=file]").wait_for(state="attached")
+    expect(page.locator("input[type=file]")).to_have_count(
+        1, timeout=60_000
+    )  # the other kind of choice may still be there
     walk.upload(page, *paths)
     for path in paths:
         button = page.get_by_role("button", name=re.compile(r"^Import .* records?$"))
