@@ -73,7 +73,7 @@ _SINGLE = frozenset(coefficient.key for coefficient in COEFFICIENTS if coefficie
 
 
 def group_by_family(compute: Callable[[Coefficient], Any]) -> dict[str, Any]:
-    """Return what `compute` makes of each coefficient, as the fields of `MeasuredAgreement`."""
+    """Call `compute` for each coefficient. Return {field of `MeasuredAgreement`: value or values by kind}."""
     families: dict[str, dict[Any, Any]] = {}
     for coefficient in COEFFICIENTS:
         families.setdefault(coefficient.key, {})[coefficient.kind] = compute(coefficient)

@@ -145,7 +145,7 @@ def _choose_pairs(report: AgreementReport) -> dict[str, Any]:
 def choose_listed_pairs(report: AgreementReport) -> tuple[Sequence[PairAgreement], str]:
     """Return the listed annotator pairs, and a sentence about the others ("" if all are listed).
 
-    Of more than MOST_LISTED, those that lower the dataset's kappa most are listed (`rank_pairs`).
+    Lists at most MOST_LISTED: the pairs that lower the dataset's kappa most (`rank_pairs`).
     """
     pairs = report.measured.annotator_pairs
     if len(pairs) <= MOST_LISTED:

@@ -132,14 +132,14 @@ class Problems:
     def __init__(self, path: str) -> None:
         self.path = path
         self.errors: list[FormatError] = []
-        self.noted = 0  # how often one was added, also those that are not kept
+        self.noted = 0  # number of calls of `add`; only the first MOST_PROBLEMS are stored
 
     def __bool__(self) -> bool:
         return bool(self.errors)
 
     @property
     def is_full(self) -> bool:
-        """Whether no further bad place is kept, so that a reader can stop."""
+        """Whether further bad places are dropped, so a reader can stop."""
         return self.noted > MOST_PROBLEMS
 
     def add(self, line: int | None, expected: str, found: str, *, path: str | None = None) -> None:

@@ -91,7 +91,7 @@ class ReleaseEvaluationChange:
     measure: str
     moves: tuple[ScoreMove, ...]
     queries: tuple[QueryMove, ...]
-    moved_queries: int  # number of queries with a changed score, also those that are not in `queries`
+    moved_queries: int  # number of queries with a changed score, listed in `queries` or not
     queries_before: int  # over which the means are taken
     queries_after: int
     changed_grades: int  # of all queries, also of documents that no system lists

@@ -307,7 +307,7 @@ def list_relevant(truth: Truth, query_id: str, relevant_from: int) -> set[str]:
 def measure_stage(
     results: Iterable[QueryResults], truth: Truth, *, stage: str = RNE, relevant_from: int = 1
 ) -> StageContribution | None:
-    """Return what the results of a stage add; None if no result has the stage.
+    """Measure the gain from the results of a stage, or return None if no result has the stage.
 
     A name that ends with an underscore, such as "rne_", stands for every stage whose name contains it.
     """

@@ -180,8 +180,10 @@ def find_most(errors: int, checked: int, population: int, *, confidence: float =
 
 
 def find_least(errors: int, checked: int, population: int, *, confidence: float = CONFIDENCE) -> int:
-    """Return the smallest number of errors in the population that the sample does not exclude; at least those
-    observed."""
+    """Return the smallest number of errors in the population that the sample does not exclude.
+
+    It is never smaller than the observed number.
+    """
     highest = population - (checked - errors)
     least = _find_first(
         errors,
@@ -285,10 +287,10 @@ NEGLIGIBLE = 1e-12  # a number of errors less likely than that is left out
 def find_chance_of_passing(
     sizes: Sequence[int], population: int, *, limit: float = LIMIT, confidence: float = CONFIDENCE
 ) -> float:
-    """Return the probability that the claim passes at one of these sample sizes although the population has
-    too many errors.
+    """Return the probability of a false pass at one or more of these sample sizes.
 
-    The population has just too many. `sizes` ascend. With one size the probability is at most 1 - confidence.
+    The population has the smallest number of errors that breaks the claim. `sizes` ascend. With one size the
+    probability is at most 1 - confidence.
     """
     import numpy as np
 

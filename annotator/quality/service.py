@@ -117,7 +117,10 @@ def describe_complete_sample(preview: QualityPreview) -> Message:
 
 
 def describe_nothing_to_draw(blind: Collection[int]) -> Message:
-    """Say why a lead finds no settled pair. It must not tell whether a pair of `blind`, which the lead may still judge, is settled."""
+    """Say why a lead can draw no pair. `blind`: pairs that the lead may still judge.
+
+    The sentence must not reveal whether a pair of `blind` is settled.
+    """
     if blind:
         return say(
             "None of the pairs that you can draw is settled yet. You cannot draw pairs that you may still judge yourself: "
@@ -130,7 +133,7 @@ def describe_nothing_to_draw(blind: Collection[int]) -> Message:
 
 
 def explain_nothing_to_draw(database: Database, actor: Actor, dataset: str) -> Message:
-    """Return the same for the page. For leads."""
+    """Say on the page why the lead can draw no pair. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return describe_nothing_to_draw(list_blind_pairs(session, dataset_pk, actor.person_id))
 

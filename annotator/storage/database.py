@@ -231,7 +231,7 @@ class Database:
         """Called with seconds of a "connection" or "turn" that was waited for, and of each "read" or "write" transaction."""
         self.engine = self._create_engine()
         self._kept: dict[Hashable, Any] = {}
-        """Values that reading sessions share as `session.info["kept"]`. A stamp beside each tells whether it still holds."""
+        """Values that reading sessions share as `session.info["kept"]`. Each has a stamp that shows whether it is still valid."""
 
     @property
     def is_sqlite(self) -> bool:

@@ -181,8 +181,7 @@ def check_origin(
 ) -> None:
     """Add a problem for each row whose `seen` belongs to another pair than its ids name.
 
-    A file whose rows are all foreign gets one problem. `pairs`: the keys of the dataset's pairs, by query_id
-    and doc_id.
+    If this is true of every row, adds one problem for the whole file. `pairs`: {(query_id, doc_id): pair key}.
     """
     exported = [line for line in lines if line.seen is not None]
     foreign = [line for line in exported if pairs.get((line.query_id, line.doc_id)) != line.pair]

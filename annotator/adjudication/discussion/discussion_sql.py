@@ -168,9 +168,10 @@ class PairAnnotator:
 
 
 def list_own_discussed_pairs(session: Session, request: OpenPairsRequest, dataset: DatasetRow) -> list[int]:
-    """Return the pairs (pair_pk) under discussion that the annotator judged, without those of queries with open work.
+    """Return the pair_pks of the annotator's discussions. Skips queries on which the annotator has open work.
 
-    Those first on which the annotator has not spoken; the oldest first. One read if there is none.
+    Order: first the discussions without a turn of the annotator, then by age, oldest first. Runs one statement
+    if there are no discussions.
     """
     query_pks = dict(_execute(session, _OWN, request, dataset).all())
     busy = list_busy_queries(session, request, dataset, query_pks.values())

@@ -97,7 +97,7 @@ def list_head(
 
 
 def _split(sort: str, wanted: QueueFilter) -> Sequence[int | None]:
-    """Return the distances of the queue's parts, each of which an index reads; (None,): one part."""
+    """Return the distances to read one after the other, each by an index, or (None,) to read all at once."""
     return DISTANCES if sort == "distance" and wanted.distance is None else (None,)
 
 

@@ -115,7 +115,7 @@ def list_waiting_for(session: Session, dataset_pk: int) -> dict[int, int]:
 def list_decided_since(
     session: Session, dataset_pk: int, since: datetime
 ) -> list[tuple[datetime, float | None]]:
-    """Return time and seconds of the present decisions made since then, without those of a policy."""
+    """Return (time, seconds) of the present decisions made since then. Skips decisions by a policy."""
     row = AdjudicationRow
     statement = (
         select(col(row.decided_at), col(row.seconds))

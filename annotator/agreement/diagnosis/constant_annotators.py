@@ -44,7 +44,7 @@ class ConstantAnnotator:
 
 @dataclass(frozen=True, slots=True)
 class ConstantAnnotators:
-    """All annotators who give one grade almost throughout, those with the greatest effect first."""
+    """All annotators who give almost always the same grade, sorted by effect, greatest first."""
 
     people: tuple[ConstantAnnotator, ...]
     share: float  # of the judgments on shared pairs

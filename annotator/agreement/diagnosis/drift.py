@@ -2,7 +2,7 @@
 
 The time of a pair is that of its second judgment with a known time. Periods are ISO weeks (UTC) if the work
 spans three or more, else days if it spans three or more, else equal parts in order of time. Neighbouring
-periods are joined until each has FEW_PAIRS pairs. If only one period would remain, there are none.
+periods are joined until each has FEW_PAIRS pairs. If that leaves one period, the result has no periods.
 """
 
 from collections.abc import Sequence

@@ -161,8 +161,8 @@ def describe_agrees_less(
 ) -> list[DiagnosisFinding]:
     """Return findings about annotators who agree less with the others, after a few in one sentence.
 
-    `annotators`: those with the greatest effect first. `left_out`: annotators whose judgments are not
-    counted, because they give one grade almost throughout.
+    `annotators`: sorted by effect, greatest first. `left_out`: annotators who give almost always the same
+    grade, so their judgments do not count.
     """
     findings = [
         DiagnosisFinding(

@@ -104,7 +104,7 @@ class _Citation(NamedTuple):
 
 
 class _Count:
-    """Counts what is found. A few ranges, or parts of one article, can stand for more than fits into memory."""
+    """Counts relations and references. Short texts such as ranges of articles can name more than fits into memory."""
 
     def __init__(self) -> None:
         self.found = 0

@@ -41,7 +41,7 @@ class StagingLimits:
 
 LIMITS = StagingLimits()
 MOST_ENTRIES = 4
-"""Entries of an archive for each file that it may have: folders, and those of archives in it, count too."""
+"""Allowed entries for each allowed file. Folders, and entries of archives inside the archive, count too."""
 
 
 def stage_files(
@@ -175,9 +175,9 @@ class _Stage:
 
 
 def _count_entries(content: BinaryIO) -> int:
-    """Return at least the number of an archive's entries: how often the mark of one stands in it.
+    """Count the marks of entries in an archive, without opening it. The number of entries is not larger.
 
-    The standard library makes an object of each entry, whatever their number: of 100 MB of empty folders a gigabyte in half a minute.
+    `ZipFile` makes an object for every entry: 100 MB of empty folders need a gigabyte and half a minute.
     """
     content.seek(0)
     count, before = 0, b""

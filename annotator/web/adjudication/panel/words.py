@@ -1,6 +1,6 @@
 """The texts of the decision panel in the reader's language. The panel fills in `{…}`.
 
-Texts about the document, the guideline and errors are those of the labeling panel.
+Texts about the document, the guideline and errors come from the labeling panel.
 """
 
 from annotator.adjudication.records import CAUSE_NAMES
