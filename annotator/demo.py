@@ -103,12 +103,11 @@ class Demo:
 def build_demo(
     database: Database, *, now: datetime, with_judgments: bool = False, folder: Path = FOLDER
 ) -> Demo:
-    """Build the demo dataset where it is absent or half built, mark its training and gold pairs where none is marked, and
-    give its people new passwords.
+    """Build the demo dataset if it is absent or half built, and give its people new passwords.
 
-    `with_judgments` adds the work of two simulated annotators, who are marked as such: their judgments on what is pooled
-    to depth 5, their answers on the marked pairs, two questions and a proposal; and pools to depth 10, so that there
-    is something left to label.
+    Marks training and gold pairs if none is marked. `with_judgments` adds the work of two annotators, who are
+    marked as simulated: judgments on the pairs pooled to depth 5, answers on the marked pairs, two questions and a
+    proposal. It then pools to depth 10, to leave pairs to label.
     """
     made = _build_dataset(database, now, folder)
     _mark_checks(database, now, folder)

@@ -99,8 +99,9 @@ def find_likelier(pair: Ints, annotator: Ints, grade: Ints) -> DawidSkene:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """The judgments and the steps of the algorithm. Parameters are one vector: shares of grades, then annotators'
-    errors."""
+    """The judgments and the steps of the algorithm.
+
+    Parameters are one vector: the shares of the grades, then the annotators' errors."""
 
     given: Any  # pairs x (annotator, grade): how often
     by_answer: Any  # `given`, transposed

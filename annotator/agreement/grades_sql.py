@@ -176,8 +176,9 @@ def read_query_labels(session: Session, dataset_pk: int, by: str) -> dict[int, s
 def read_document_labels(
     session: Session, dataset_pk: int, by: str
 ) -> tuple[dict[int, int], dict[int, str | None]]:
-    """Return the document_pk of each pair, and the value of an attribute by document_pk. `by`: `document:` and its
-    name."""
+    """Return the document_pk of each pair, and {document_pk: value of the attribute}.
+
+    `by`: `document:` and the attribute's name."""
     attribute = by.removeprefix(DOCUMENT)
     pairs = select(col(PairRow.pk), col(PairRow.document_pk)).where(col(PairRow.dataset_pk) == dataset_pk)
     column = col(DocumentRow.media_type) if attribute == "media_type" else col(DocumentRow.extra)

@@ -40,10 +40,9 @@ def give_present_ids(
 def follow_grounds(
     before: Mapping[str, PublishedQrel], after: Mapping[str, PublishedQrel], renamed: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the present id of documents by their old id, where the judgments or decision behind a qrel identify
-    them.
+    """Return {old doc_id: present doc_id} for documents identified by the judgments or decision of a qrel.
 
-    Ids that are the same in both releases are left out, unless `renamed` says otherwise.
+    Ids that are the same in both releases are left out, unless `renamed` has them.
     """
     differing = [(doc_id, old) for doc_id, old in before.items() if after.get(doc_id) != old]
     owners = {
@@ -107,8 +106,7 @@ class ChangeCollector:
         *,
         whole: bool = False,
     ) -> None:
-        """Add changes of a query. `after`: its qrels in the later release, by doc_id; `whole`: only one release has
-        the query."""
+        """Add changes of a query. `after`: its later qrels by doc_id; `whole`: only one release has the query."""
         for change in changes:
             self.counts[change.kind] += 1
             if change.kind == "changed":

@@ -26,8 +26,9 @@ NAME = "quality_control"
 
 
 def check_quality(status: QualityStatus | None) -> ReleaseGate:
-    """Check quality control: the verdict by the dataset's own rule must be "passed". None, or no draw: nothing was
-    checked."""
+    """Check quality control: the verdict by the dataset's rule must be "passed".
+
+    None, or a status without a draw: nothing was checked."""
     if status is None or not status.round:
         why = say("Not done. Draw a sample.")
         return ReleaseGate(NAME, LIMIT, None, False, why=why)
@@ -105,14 +106,14 @@ def is_stale(
 
 
 def is_on_older_text(status: str, *, judged: bool, decided: bool) -> bool:
-    """Return whether a settled pair rests on an older text of its document, of a judgment (`judged`) or of the
-    decision."""
+    """Return whether a judgment (`judged`) or the decision of a settled pair used an older document text."""
     return decided if status == "adjudicated" else judged and status in ("unanimous", "single")
 
 
 def describe_stale(stale: int, *, on_text: int, on_both: int, since: int | None) -> Message:
-    """Describe what stale pairs rest on, and what to do. `on_text`: those on an older text; `on_both`: also on an older
-    guideline."""
+    """Describe what stale pairs rest on, and what to do.
+
+    `on_text`: number of pairs on an older text; `on_both`: of these, also on an older guideline."""
     on_guideline, parts = stale - on_text + on_both, []
     if on_guideline:
         parts.append(

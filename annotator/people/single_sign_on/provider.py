@@ -102,8 +102,9 @@ class Provider:
     def check_id_token(
         self, id_token: str, *, nonce: str, access_token: str | None = None, now: datetime
     ) -> dict[str, Any]:
-        """Return the claims of the id token. Raises SingleSignOnRefused unless its signature, issuer, audience, authorized
-        party, times and nonce are right."""
+        """Return the claims of the id token.
+
+        Raises SingleSignOnRefused if its signature, issuer, audience, authorized party, a time or the nonce is wrong."""
         from authlib.oidc.core import CodeIDToken
         from joserfc.errors import JoseError
 

@@ -1,9 +1,8 @@
-"""Choose pairs by move-to-front: the next document of the list with the best record (Cormack, Palmer &
-Clarke, SIGIR 1998).
+"""Choose pairs by move-to-front: the next document of the list with the best record.
 
-Every query gets equally many pairs. A list's record is that of the judged documents above its first unjudged
-document, in this query. If a round takes several pairs of a query, a chosen pair counts as judged without a
-grade.
+Cormack, Palmer & Clarke, SIGIR 1998. Every query gets equally many pairs. A list's record is that of the judged
+documents above its first unjudged document, in this query. If a round takes several pairs of a query, a chosen
+pair counts as judged without a grade.
 """
 
 from collections.abc import Callable, Iterator

@@ -327,10 +327,9 @@ def _store(
     made_by: int | None,
     now: datetime,
 ) -> int | None:
-    """Store the new pairs, the provenance of every suggested pair, the fresh suggestions, and a round of the
-    new pairs.
+    """Store the new pairs, their round, every suggestion's provenance and the fresh suggestions.
 
-    Returns the number of the round; None without a new pair.
+    Returns the number of the round, or None without a new pair.
     """
     query_pks = {query.query_id: pk for pk, query in list_queries(session, key_of(row.pk)).items()}
     candidates = [

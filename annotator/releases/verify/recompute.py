@@ -72,8 +72,9 @@ def recompute(
     qrels: Sequence[Qrel],
     people: Mapping[JudgmentKind, int],
 ) -> tuple[list[ReleaseFault], list[str]]:
-    """Return (contradictions to the judgments, sentences about what they cannot prove). The manifest must say
-    origins. `people`: the number of judgments of each kind."""
+    """Return (contradictions to the judgments, sentences about what they cannot prove).
+
+    The manifest must have origins. `people`: the number of judgments of each kind."""
     counts = manifest["counts"]
     faults = [
         *_compare_settled(given, counts, qrels),
@@ -94,8 +95,9 @@ def recompute(
 def read_given(
     path: Path, faults: list[ReleaseFault], people: Counter[JudgmentKind]
 ) -> dict[Name, PairJudgments]:
-    """Return the independent judgments by (query_id, doc_id); notes a fault if the file is not as a release writes
-    it. Counts all judgments in `people`."""
+    """Return the independent judgments by (query_id, doc_id), and count all judgments in `people`.
+
+    Notes a fault if the file differs from what a release writes."""
     by_pair: dict[Name, PairJudgments] = {}
     none = PairJudgments({})
     further: dict[tuple[PairJudgments, str, str], PairJudgments] = {}  # each with one judgment more

@@ -41,8 +41,9 @@ class VerifiedFile:
             raise refuse_file(name)
 
     def read(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """Yield the bytes from `start` up to `stop` in pieces. Raises ConflictError if the file was rewritten
-        meanwhile."""
+        """Yield the bytes from `start` up to `stop` in pieces.
+
+        Raises ConflictError if the file was rewritten since it was opened."""
         stop = self.size if stop is None else min(stop, self.size)
         for number in range(start // PIECE, -(-stop // PIECE)):
             begin = number * PIECE
@@ -78,8 +79,9 @@ class VerifiedFile:
 
 
 def open_verified(folder: Path, name: str, sha256: str) -> VerifiedFile:
-    """Open the file of this name below the folder. Raises ConflictError if it is no regular file, or has another
-    hash."""
+    """Open the file of this name below the folder.
+
+    Raises ConflictError if it is not a regular file or has another hash."""
     try:
         if not is_plain_below(folder, name):
             raise refuse_file(name)
@@ -99,8 +101,9 @@ def open_verified(folder: Path, name: str, sha256: str) -> VerifiedFile:
 
 
 def refuse_file(name: str) -> ConflictError:
-    """Return the error for a file that is not the published one. Bytes of its name that are no text are shown by
-    number."""
+    """Return the error for a file that differs from the published one.
+
+    Bytes of its name that are not text are shown as numbers."""
     shown = name.encode("utf-8", "backslashreplace").decode()
     return ConflictError(say("The file {name} has changed since it was published.", name=shown))
 

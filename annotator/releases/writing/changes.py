@@ -23,8 +23,9 @@ NO_RENAMES = Renames()
 
 
 def write_changes(diff: ReleaseDiff, remaps: Renames = NO_RENAMES) -> str:
-    """Return the whole file, with lines ended by LF. `remaps`: what happened to documents' ids since the release
-    before."""
+    """Return the whole file, with lines ended by LF.
+
+    `remaps`: the changes of document ids since the previous release."""
     name = f"{escape_markdown(diff.dataset)} {diff.after or '(not published yet)'}"
     if diff.before is None:
         lines = [f"# Changes in {name}", "", "The first release: there is nothing to compare it with."]

@@ -93,10 +93,9 @@ def list_settled(pairs: Iterable[ReleasePair], *, seed: int) -> list[ReleasePair
 
 
 def sort_place(pair: ReleasePair, seed: int) -> tuple[float, float, float, float, bytes]:
-    """Return the order key of a pair in its query: settled grade, mean grade, a lead's order, an earlier order, a
-    hash.
+    """Return the order key of a pair in its query.
 
-    Highest grades first. Documents without a rank in an earlier ground truth come after those with one. The hash is
+    By settled grade, mean grade, a lead's order, an earlier order, and a hash. Highest grades first. Documents without a rank in an earlier ground truth come after those with one. The hash is
     of the ids with the dataset's seed. Never uses a system's rank, which would favour the systems of the pool, nor
     the doc_id itself, which often follows a collection's own order.
     """
@@ -189,9 +188,9 @@ def list_keys(pair: ReleasePair) -> str:
 def count_content(
     *, queries: int, judged_queries: int, statuses: Mapping[str, int], by_grade: Mapping[int, int]
 ) -> dict[str, Any]:
-    """Return the manifest's counts: queries (and those left out, without a qrel), pairs, qrels, by_grade, and the pairs
-    by status.
+    """Return the manifest's counts of queries, pairs and qrels.
 
+    Queries without a qrel are counted as left out. Qrels are also counted by grade, and pairs by status:
     unanimous + adjudicated + single + imported = qrels; with disagreement, reopened, unrateable and unjudged they are
     the pairs. `reopened` is named only where there is one: most datasets know no quality control.
     """

@@ -187,8 +187,9 @@ class _ReleaseRows:
         return settled
 
     def describe_order(self) -> dict[str, int]:
-        """Return the manifest's `order`: see `content.RankTies`, and the queries without a relevant document, which
-        `ranked.json` leaves out."""
+        """Return the manifest's `order`: see `content.RankTies`.
+
+        Also has the queries without a relevant document, which `ranked.json` leaves out."""
         return {
             "tied": self.ties.tied,
             "by_lead": self.ties.by_lead,

@@ -21,8 +21,11 @@ KEPT_CHARACTERS = 40_000_000
 
 @dataclass(frozen=True, slots=True)
 class RenderedDocument:
-    """`html` is safe to put into a page. `blocked`: images and embedded content taken out. `cut`: only the
-    beginning of the document is there. `kind`: markdown, rst, html, code or text (then `html` is empty)."""
+    """A rendered document. `html` is safe to put into a page.
+
+    `kind`: markdown, rst, html, code or text (then `html` is empty). `blocked`: number of images and embedded
+    elements removed. `cut`: `html` has only the beginning of the document.
+    """
 
     html: str
     kind: str

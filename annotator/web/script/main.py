@@ -1,5 +1,6 @@
-"""What Streamlit runs on every interaction. It stands in a folder of its own because Streamlit takes a folder
-`pages` beside its script for pages that anybody may open by name."""
+"""The script that Streamlit runs on every interaction.
+
+It has its own folder because Streamlit shows every file of a neighbouring folder `pages` to anybody."""
 
 from annotator.web.main_page import draw_app
 

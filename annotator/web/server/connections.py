@@ -36,8 +36,10 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """Seconds, bytes and numbers. A body has `body_seconds`, and one more for every `body_rate` bytes that have come, but
-    never more than `longest_body_seconds`: 20 MB at 0.3 Mbit/s."""
+    """Limits of a connection in seconds, bytes and numbers.
+
+    A body may take `body_seconds`, and one more second per `body_rate` received bytes, but at most
+    `longest_body_seconds`: 20 MB at 0.3 Mbit/s."""
 
     head_seconds: float = 20.0
     body_seconds: float = 20.0

@@ -236,8 +236,10 @@ class LoopErrors:
 
 
 def end_process() -> None:
-    """End at once: some thread does not. Transactions that are open are undone by the database, as after a crash.
-    Whoever reads the log may have stopped reading: then the last line waits for them only LAST_LINE_SECONDS."""
+    """End the process at once, because a thread does not end.
+
+    The database undoes open transactions, as after a crash. If nobody reads the log any more, the last line waits
+    only LAST_LINE_SECONDS."""
     telling = threading.Thread(target=_log_forced_end, daemon=True)
     telling.start()
     telling.join(LAST_LINE_SECONDS)
