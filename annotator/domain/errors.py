@@ -7,6 +7,8 @@ turned into NaN.
 
 from collections.abc import Sequence
 
+from annotator.domain.messages import say
+
 MAX_FOUND = 120
 MAX_SHOWN = 200
 MOST_PROBLEMS = 100_000
@@ -148,8 +150,8 @@ class Problems:
         if len(self.errors) < MOST_PROBLEMS:
             self.errors.append(FormatError(path or self.path, line, expected, found))
         elif len(self.errors) == MOST_PROBLEMS:
-            limit = f"at most {MOST_PROBLEMS:,} bad places"
-            self.errors.append(FormatError(self.path, None, limit, "more, which are not listed"))
+            limit = say("at most {n} bad places", n=MOST_PROBLEMS)
+            self.errors.append(FormatError(self.path, None, limit, say("more, which are not listed")))
 
     def raise_if_any(self, *, hint: str = "") -> None:
         """Raise BadInput with the noted problems, if there are any; by line if all are in one file."""

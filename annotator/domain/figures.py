@@ -16,7 +16,7 @@ NOTHING = "–"
 MOST_DIGITS = 15  # figures from 1e15 on have a power of ten
 MOST_DECIMALS = 6
 MOST_OF_A_SHARE = 4  # digits of a share that is close to 0, to 1 or to a limit
-NAMES = frozenset(("number", "revision", "round", "seed", "version"))
+NAMES = frozenset(("line", "number", "revision", "round", "seed", "version"))
 """Placeholders for a name, not an amount: version 2026 is not written 2,026."""
 
 

@@ -40,6 +40,11 @@ def say(template: str, /, **values: Any) -> Message:
     return Message(template, values)
 
 
+def refuse_option(option: str, expected: str, found: str) -> Message:
+    """Return the sentence that refuses the value of an option."""
+    return say("{option}: expected {expected}, found {found}", option=option, expected=expected, found=found)
+
+
 class LocalName(str):
     """A name that a dataset gives in several languages. Outside the web app, it is shown as it is."""
 
@@ -53,6 +58,24 @@ class LocalName(str):
     def __getnewargs_ex__(self) -> tuple[tuple[str, Mapping[str, str]], dict[str, Any]]:
         """Return the arguments for a copy."""
         return (str(self), self.by_language), {}
+
+
+class CommandWords(str):
+    """Words of a message about an option of the command line. The web app shows others in their place.
+
+    These are `on_page`; if None, the name of the form's field for the option, or nothing.
+    """
+
+    on_page: Message | None
+
+    def __new__(cls, words: str, on_page: Message | None = None) -> "CommandWords":
+        made = super().__new__(cls, words)
+        made.on_page = on_page
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str, Message | None], dict[str, Any]]:
+        """Return the arguments for a copy."""
+        return (str(self), self.on_page), {}
 
 
 def say_n(singular: str, plural: str, n: int, /, **values: Any) -> Message:

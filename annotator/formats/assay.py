@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
+from annotator.domain.messages import say
 from annotator.formats.format import Feature, Format, ReservedKeys
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tree import Location, TreeProblems, locate_items
@@ -48,12 +49,12 @@ def read_paths(query_id: str, items: list[Any], location: Location, problems: Tr
             here = (*here, "path")
             qrel = _read_path(query_id, dict(item), here[:-1], problems)
         else:
-            problems.add(here, "a path, or a mapping with path and relevance", item)
+            problems.add(here, say("a path, or a mapping with path and relevance"), item)
             continue
         if qrel is None:
             continue
         if qrel.doc_id in seen_doc_ids and qrel.doc_id:
-            problems.add(here, "given once in a query", qrel.doc_id)
+            problems.add(here, say("given once in a query"), qrel.doc_id)
         seen_doc_ids.add(qrel.doc_id)
         yield qrel
 
@@ -137,15 +138,15 @@ def read(source: InputSource) -> GroundTruth:
     queries: dict[str, Query] = {}
     qrels: list[Qrel] = []
     if "expected" not in top and not problems:
-        problems.add(("expected",), "a list", None)
+        problems.add(("expected",), say("a list"), None)
     for index, item in enumerate(problems.list(top.pop("expected", []), ("expected",))):
         location: Location = ("expected", index)
         if not isinstance(item, dict):
-            problems.add(location, "a mapping with id and reference", item)
+            problems.add(location, say("a mapping with id and reference"), item)
             continue
         query = _read_query(dict(item), location, problems, qrels)
         if query.query_id in queries and query.query_id:
-            problems.add((*location, "id"), "given once", query.query_id)
+            problems.add((*location, "id"), say("given once"), query.query_id)
         queries[query.query_id] = query
     problems.raise_if_any()
     return GroundTruth(tuple(queries.values()), tuple(qrels), read_rest(top))

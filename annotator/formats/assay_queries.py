@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotator.domain.ground_truth import GroundTruth, Metadata, Qrel, Query
+from annotator.domain.messages import say
 from annotator.formats.assay import (
     FEATURES,
     RESERVED,
@@ -41,11 +42,11 @@ def read(source: InputSource) -> GroundTruth:
     for index, item in enumerate(problems.list(tree.value, ())):
         location: Location = (index,)
         if not isinstance(item, dict):
-            problems.add(location, "a mapping with id, text and expected", item)
+            problems.add(location, say("a mapping with id, text and expected"), item)
             continue
         query = _read_query(dict(item), location, problems, qrels)
         if query.query_id in queries and query.query_id:
-            problems.add((*location, "id"), "given once", query.query_id)
+            problems.add((*location, "id"), say("given once"), query.query_id)
         queries[query.query_id] = query
     problems.raise_if_any()
     return GroundTruth(tuple(queries.values()), tuple(qrels))

@@ -26,6 +26,7 @@ from annotator.domain.ground_truth import (
     Qrel,
     Query,
 )
+from annotator.domain.messages import say
 from annotator.formats.format import Format, ReservedKeys
 from annotator.formats.qrel_jsonl import end_lines, read_objects, write_object
 from annotator.formats.qrel_rows import QrelList
@@ -64,17 +65,21 @@ def read_split(
         if not score:
             source.scale.ungraded.append(line)
         elif grade is None:
-            problems.add(line, "a score 0, 1, 2 or 3", describe(score))
+            problems.add(line, say("a score 0, 1, 2 or 3"), describe(score))
         elif not query_id or not doc_id:
-            problems.add(line, f"{HEADER[0]} and {HEADER[1]} that are not empty", "an empty one")
+            problems.add(
+                line,
+                say("{names} that are not empty", names=f"{HEADER[0]} and {HEADER[1]}"),
+                say("an empty one"),
+            )
         elif is_too_long(doc_id) or is_too_long(query_id):
-            problems.add(line, f"ids of {ID_LIMIT}", "a longer one")
+            problems.add(line, say("ids of {limit}", limit=ID_LIMIT), say("a longer one"))
         else:
             shared_id = ids.get(query_id)
             if shared_id is None:
                 shared_id = ids[query_id] = query_id
                 if queries is not None and query_id not in queries:
-                    problems.add(line, f"a query of {QUERIES}", describe(query_id))
+                    problems.add(line, say("a query of {file}", file=QUERIES), describe(query_id))
             if isinstance(grade, int):
                 qrels.add(Qrel(shared_id, doc_id, grade, metadata=metadata), line, path=source.path)
     qrels.problems.errors.extend(problems.errors)
@@ -97,21 +102,27 @@ def read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, li
                 continue
             if not header:
                 if tuple(cells) != HEADER:
-                    problems.add(line, f"a header {' '.join(HEADER)}, with tabs", describe("\t".join(cells)))
+                    problems.add(
+                        line,
+                        say("a header {header}, with tabs", header=" ".join(HEADER)),
+                        describe("\t".join(cells)),
+                    )
                     return
                 header = True
             elif line in marks:
                 problems.add(line, *BOM_WITHIN)
             elif len(cells) != len(HEADER):
-                problems.add(line, f"{len(HEADER)} cells: {' '.join(HEADER)}", str(len(cells)))
+                problems.add(
+                    line, say("{n} cells: {names}", n=len(HEADER), names=" ".join(HEADER)), str(len(cells))
+                )
             else:
                 yield line, cells
     except csv.Error as error:
-        problems.add(start + 1, "a TSV row", str(error))
+        problems.add(start + 1, say("a TSV row"), str(error))
     except BadInput as error:
         problems.errors.extend(error.problems)
     if not header and not problems:
-        problems.add(None, f"a header {' '.join(HEADER)}, with tabs", "an empty file")
+        problems.add(None, say("a header {header}, with tabs", header=" ".join(HEADER)), say("an empty file"))
 
 
 def begin_qrels(_: Metadata, __: int) -> str:
@@ -175,14 +186,14 @@ def _list_files(source: InputSource, problems: Problems) -> list[str]:
     """Return the files of a folder in the order of reading: queries, corpus, the split test, the other splits."""
     root = Path(source.path)
     if not (root / QUERIES).exists():
-        problems.add(None, f"{QUERIES} in the folder", "none")
+        problems.add(None, say("{file} in the folder", file=QUERIES), say("none"))
     for path in sorted(root.glob("*")) if root.is_dir() else ():
         if path.name.startswith(QRELS) and path.is_file():
-            problems.add(None, f"qrels as {QRELS}/NAME.tsv", path.name)
+            problems.add(None, say("qrels as qrels/NAME.tsv"), path.name)
     files = [path for path in (root / QRELS).glob("*") if not path.name.startswith(".")]
     splits = sorted(path.name for path in files if path.suffix == ".tsv")
     for name in sorted(path.name for path in files if path.suffix != ".tsv"):
-        problems.add(None, f"qrels as {QRELS}/NAME.tsv", f"{QRELS}/{name}")
+        problems.add(None, say("qrels as qrels/NAME.tsv"), f"{QRELS}/{name}")
     splits.sort(key=lambda name: name != f"{TEST}.tsv")
     names = [QUERIES] if (root / QUERIES).exists() else []
     if (root / CORPUS).exists() and (root / CORPUS).stat().st_size:  # empty where documents are known by id
@@ -196,7 +207,7 @@ def _open_child(source: InputSource, name: str, problems: Problems) -> InputSour
         child = source.child(name)
         child.open().close()
     except ValidationError as error:
-        problems.add(None, f"{name} to be a file within the folder", str(error))
+        problems.add(None, say("{name} to be a file within the folder", name=name), str(error))
         return None
     return child
 
@@ -214,7 +225,7 @@ def _read_objects(
         if record is None:
             continue
         if record[0] in records:
-            here.add(line, "each _id once", f"{describe(record[0])} again")
+            here.add(line, say("each _id once"), say("{item} again", item=describe(record[0])))
         records[record[0]] = record[1]
     problems.errors.extend(here.errors)
     return records
@@ -224,7 +235,11 @@ def _read_query(row: TableLine, problems: Problems) -> tuple[str, Query] | None:
     query_id = take_id(row, ("_id",), problems)
     text = _take_text(row, "text", problems, required=True)
     if len(text) > MAX_TEXT:
-        problems.add(row.line, f"text to be {TEXT_LIMIT}", f"{len(text):,} characters")
+        problems.add(
+            row.line,
+            say("{place} to be {expected}", place="text", expected=TEXT_LIMIT),
+            say("{n} characters", n=len(text)),
+        )
     metadata = _read_metadata(row, problems)
     about = TableLine(row.line, metadata)
     fields = {name: take_text(about, (name,), problems) for name in QUERY_FIELDS}
@@ -240,7 +255,11 @@ def _read_document(row: TableLine, problems: Problems) -> tuple[str, Document] |
     url = take_text(about, ("url",), problems)
     media_type = take_text(about, ("media_type",), problems) or "text/plain"
     if media_type not in MEDIA_TYPES:
-        problems.add(row.line, f"media_type to be one of {', '.join(MEDIA_TYPES)}", describe(media_type))
+        problems.add(
+            row.line,
+            say("media_type to be one of {names}", names=", ".join(MEDIA_TYPES)),
+            describe(media_type),
+        )
     if doc_id is None:
         return None
     return doc_id, Document(doc_id, title, text, url, media_type, metadata)
@@ -251,7 +270,7 @@ def _take_text(row: TableLine, name: str, problems: Problems, *, required: bool 
     if isinstance(text, str):
         return text
     if text is not None or required:
-        problems.add(row.line, f"{name} to be a text", describe(text))
+        problems.add(row.line, say("{name} to be a text", name=name), describe(text))
     return ""
 
 
@@ -259,10 +278,10 @@ def _read_metadata(row: TableLine, problems: Problems) -> dict[str, Any]:
     """Return what stands in `metadata`, and the keys that stand beside it."""
     cell = row.cells.pop("metadata", None)
     if cell is not None and not isinstance(cell, dict):
-        problems.add(row.line, "metadata to be a mapping", describe(cell))
+        problems.add(row.line, say("metadata to be a mapping"), describe(cell))
     nested = cell if isinstance(cell, dict) else {}
     if BESIDE in nested:
-        problems.add(row.line, "another name in metadata: this one is used by this program", BESIDE)
+        problems.add(row.line, say("another name in metadata: this one is used by this program"), BESIDE)
     beside = row.cells
     if set(nested) & set(beside):
         return {**nested, BESIDE: beside}

@@ -11,6 +11,7 @@ from typing import Any
 
 from annotator.domain.grades import GRADES, RELEVANT_FROM
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Qrel, Query
+from annotator.domain.messages import CommandWords, say_n
 from annotator.formats.format import Format
 from annotator.formats.syntax.text import describe
 
@@ -79,6 +80,9 @@ def _list_held(truth: GroundTruth, file_format: Format) -> list[Query]:
     return [query for query in truth.queries if query.query_id in relevant]
 
 
+_SUPPLY_TEXTS = CommandWords(" (--queries FILE supplies texts)")
+
+
 def _texts(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss]:
     missing = [query.query_id for query in _list_held(truth, file_format) if not query.text]
     if "query_texts" not in file_format.features:
@@ -89,13 +93,24 @@ def _texts(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss]:
             )
     elif missing and "query_ids" not in file_format.features:
         yield ConversionLoss(
-            f"{_count(missing, 'query', 'queries')} without a text, which is all that {file_format.name} knows them by "
-            f"(--queries FILE supplies texts): {_name(missing)}",
+            say_n(
+                "{n:,} query without a text, which is all that {format} knows them by{hint}: {names}",
+                "{n:,} queries without a text, which is all that {format} knows them by{hint}: {names}",
+                len(missing),
+                format=file_format.name,
+                hint=_SUPPLY_TEXTS,
+                names=_name(missing),
+            ),
             True,
         )
     elif missing:
         yield ConversionLoss(
-            f'{_count(missing, "query", "queries")} without a text, written as "" (--queries FILE supplies texts)'
+            say_n(
+                '{n:,} query without a text, written as ""{hint}',
+                '{n:,} queries without a text, written as ""{hint}',
+                len(missing),
+                hint=_SUPPLY_TEXTS,
+            )
         )
 
 

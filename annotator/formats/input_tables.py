@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import MEDIA_TYPES, QUERY_FIELDS, Document, Query
+from annotator.domain.messages import say
 from annotator.formats.syntax.tables import (
     ColumnNames,
     TableLine,
@@ -109,7 +110,9 @@ def read_queries(
             continue
         before = by_id.setdefault(query.query_id, QueryLine(row.line, query))
         if before.line != row.line:
-            problems.add(row.line, f"each query_id once (first on line {before.line})", query.query_id)
+            problems.add(
+                row.line, say("each query_id once (first on line {line})", line=before.line), query.query_id
+            )
     problems.raise_if_any()
     return list(by_id.values())
 
@@ -130,7 +133,7 @@ def _read_query_row(row: TableLine, problems: Problems) -> Query | None:
     text = take_text(row, TEXT_NAMES, problems)
     fields = {name: take_text(row, (name,), problems) for name in QUERY_FIELDS}
     if text is None or not text.strip():
-        problems.add(row.line, "text to be a text that is not empty", describe(text))
+        problems.add(row.line, say("text to be a text that is not empty"), describe(text))
         return None
     return None if query_id is None else Query(query_id, text, **fields, metadata=row.cells)
 
@@ -161,7 +164,9 @@ def read_documents(
             continue
         before = by_id.setdefault(document.doc_id, DocumentLine(path, row.line, document))
         if before.line != row.line:
-            problems.add(row.line, f"each doc_id once (first on line {before.line})", document.doc_id)
+            problems.add(
+                row.line, say("each doc_id once (first on line {line})", line=before.line), document.doc_id
+            )
     problems.raise_if_any()
     return list(by_id.values())
 
@@ -172,9 +177,11 @@ def _read_document_row(row: TableLine, problems: Problems) -> Document | None:
     title, text, url, media_type = take_texts(row, ("title", "text", "url", "media_type"), problems)
     title, text, media_type = title or "", text or "", media_type or "text/plain"
     if media_type not in MEDIA_TYPES:
-        problems.add(row.line, f"media_type to be one of {', '.join(MEDIA_TYPES)}", media_type)
+        problems.add(
+            row.line, say("media_type to be one of {names}", names=", ".join(MEDIA_TYPES)), media_type
+        )
     if not title.strip() and not text.strip():
-        problems.add(row.line, "a title or a text", "neither")
+        problems.add(row.line, say("a title or a text"), say("neither"))
         return None
     return None if doc_id is None else Document(doc_id, title, text, url, media_type, row.cells)
 

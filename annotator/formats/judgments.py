@@ -13,6 +13,7 @@ from typing import Any
 
 from annotator.domain.errors import BadInput, Problems
 from annotator.domain.ground_truth import JudgmentLine
+from annotator.domain.messages import say
 from annotator.domain.normal_forms import clean
 from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
 from annotator.formats.syntax.tables import ColumnNames, TableLine, open_table, take_id
@@ -87,10 +88,10 @@ def _read_row(row: TableLine, problems: Problems, scale: GradeScale, *, in_text:
     seconds = _read_seconds(cells.get("seconds"), row.line, problems)
     note = cells.get("note")
     if note is not None and not isinstance(note, str):
-        problems.add(row.line, "note to be a text", describe(note))
+        problems.add(row.line, say("{name} to be a text", name="note"), describe(note))
     query_id, doc_id, annotator = ids
     if annotator is not None and not clean(annotator):
-        problems.add(row.line, "annotator to be a name with a visible character", ascii(annotator))
+        problems.add(row.line, say("annotator to be a name with a visible character"), ascii(annotator))
         return None
     if query_id is None or doc_id is None or annotator is None or grade is None:
         return None
@@ -126,7 +127,7 @@ def _read_grade(
     if value is None and cells.get("outcome") == UNRATEABLE:
         return UNRATEABLE
     scale.accepts(value)
-    problems.add(line, "a grade 0, 1, 2, 3 or unrateable", describe(value))
+    problems.add(line, say("a grade 0, 1, 2, 3 or unrateable"), describe(value))
     return None
 
 
@@ -138,7 +139,9 @@ def _read_time(value: Any, line: int, problems: Problems) -> str | None:
         time = datetime.fromisoformat(value)
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
     except (TypeError, ValueError, OverflowError):
-        problems.add(line, "judged_at to be an ISO 8601 time such as 2026-01-31T09:30:00Z", describe(value))
+        problems.add(
+            line, say("judged_at to be an ISO 8601 time such as 2026-01-31T09:30:00Z"), describe(value)
+        )
         return None
 
 
@@ -150,6 +153,6 @@ def _read_seconds(value: Any, line: int, problems: Problems) -> float | None:
     except (TypeError, ValueError):
         seconds = math.nan
     if isinstance(value, bool) or not 0 <= seconds < math.inf:
-        problems.add(line, "seconds to be a number from 0", describe(value))
+        problems.add(line, say("{name} to be a number from 0", name="seconds"), describe(value))
         return None
     return seconds

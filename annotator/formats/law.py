@@ -23,6 +23,7 @@ from annotator.domain.ground_truth import (
     Qrel,
     Query,
 )
+from annotator.domain.messages import say
 from annotator.formats.content_warnings import QUERIES, RELEVANT, StatedCount, find_wrong_counts
 from annotator.formats.format import Format, ReservedKeys
 from annotator.formats.syntax.json_text import load_json, quote, write_entry, write_value
@@ -55,11 +56,11 @@ def read_law(source: InputSource, read_qrels: ReadQrels, *, counted: Sequence[st
     judgments: list[JudgmentLine] = []
     stated: list[StatedCount] = []
     if "queries" not in top and not problems:
-        problems.add(("queries",), "a list", None)
+        problems.add(("queries",), say("a list"), None)
     for index, item in enumerate(problems.list(top.pop("queries", []), ("queries",))):
         location: Location = ("queries", index)
         if not isinstance(item, dict) or not item:
-            problems.add(location, "a mapping with query_id and query_text", item)
+            problems.add(location, say("a mapping with query_id and query_text"), item)
             continue
         judged = item.get("ground_truth")
         query = _read_query(item, location, problems, counted)
@@ -79,7 +80,7 @@ def read_law(source: InputSource, read_qrels: ReadQrels, *, counted: Sequence[st
             here = (*location, "total_relevant")
             stated.append(StatedCount(here, item.get("total_relevant"), relevant, RELEVANT))
         if query.query_id in queries and query.query_id:
-            problems.add((*location, "query_id"), "given once", query.query_id)
+            problems.add((*location, "query_id"), say("given once"), query.query_id)
         queries[query.query_id] = query
     problems.raise_if_any()
     total = StatedCount(("total_queries",), top.get("total_queries"), len(queries), QUERIES)
@@ -112,7 +113,7 @@ def _read_qrels(
         here = (*location, doc_id)
         problems.id(doc_id, here)
         if not isinstance(item, dict):
-            problems.add(here, "a mapping with relevance", item)
+            problems.add(here, say("a mapping with relevance"), item)
             continue
         rest = dict(item)
         grade = problems.grade(rest.pop("relevance", None), (*here, "relevance"))

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
+from annotator.domain.messages import say
 from annotator.formats.content_warnings import QUERIES, StatedCount, find_wrong_counts
 from annotator.formats.format import Format, ReservedKeys
 from annotator.formats.syntax.source import InputSource
@@ -41,12 +42,12 @@ def read(source: InputSource) -> GroundTruth:
     queries: dict[str, Query] = {}
     qrels: list[Qrel] = []
     if "queries" not in top and not problems:
-        problems.add(("queries",), "a list", None)
+        problems.add(("queries",), say("a list"), None)
     for index, item in enumerate(problems.list(top.pop("queries", []), ("queries",))):
         location: Location = ("queries", index)
         query = _read_query(item, location, problems, qrels)
         if query.query_id in queries and query.query_id:
-            problems.add((*location, "id"), "given once", query.query_id)
+            problems.add((*location, "id"), say("given once"), query.query_id)
         queries[query.query_id] = query
     metadata = _read_about(about, top, problems)
     problems.raise_if_any()
@@ -70,7 +71,7 @@ def _read_about(about: dict[str, Any], top: dict[str, Any], problems: TreeProble
 def _read_query(item: Any, location: Location, problems: TreeProblems, qrels: list[Qrel]) -> Query:
     rest = dict(problems.mapping(item, location))
     if not rest and isinstance(item, dict):
-        problems.add(location, "a query with id and query", item)
+        problems.add(location, say("a query with id and query"), item)
     query_id = problems.id(rest.pop("id", None), (*location, "id")) if rest else ""
     text = (
         problems.text(rest.pop("query", None), (*location, "query"))
@@ -94,7 +95,11 @@ def _read_field(
     outer = problems.optional_text(beside.pop(name, None), (*location, name))
     inner = problems.optional_text(metadata.pop(name, None), (*location, "metadata", name))
     if outer is not None and inner is not None and outer != inner:
-        problems.add((*location, "metadata", name), f"the same as {name} beside it ({outer})", inner)
+        problems.add(
+            (*location, "metadata", name),
+            say("the same as {name} beside it ({value})", name=name, value=outer),
+            inner,
+        )
     return outer if outer is not None else inner
 
 
@@ -105,14 +110,14 @@ def _read_qrels(
     for index, item in enumerate(items):
         here = (*location, index)
         if not isinstance(item, dict):
-            problems.add(here, "a mapping with doc_id and relevance", item)
+            problems.add(here, say("a mapping with doc_id and relevance"), item)
             continue
         rest = dict(item)
         doc_id = problems.id(rest.pop("doc_id", None), (*here, "doc_id"))
         grade = problems.grade(rest.pop("relevance", None), (*here, "relevance"))
         description = problems.optional_text(rest.pop("description", None), (*here, "description"))
         if doc_id in seen_doc_ids and doc_id:
-            problems.add((*here, "doc_id"), "given once in a query", doc_id)
+            problems.add((*here, "doc_id"), say("given once in a query"), doc_id)
         seen_doc_ids.add(doc_id)
         if grade is not None:
             yield Qrel(query_id, doc_id, grade, description=description, metadata=resolve(rest) or NOTHING)
@@ -130,7 +135,7 @@ def _add_beside(
     metadata: dict[str, Any], beside: dict[str, Any], location: Location, problems: TreeProblems
 ) -> dict[str, Any]:
     if BESIDE in metadata:
-        problems.add((*location, BESIDE), "another name: this one is used by this program", BESIDE)
+        problems.add((*location, BESIDE), say("another name: this one is used by this program"), BESIDE)
     return {**metadata, BESIDE: resolve(beside)} if beside else metadata
 
 

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 
 from annotator.domain.errors import Problems
 from annotator.domain.grades import GRADES
+from annotator.domain.messages import say
 from annotator.formats.syntax.grade_scale import read_decimal
 from annotator.formats.syntax.tables import TableLine, check_columns, read_rows, take_id
 
@@ -48,7 +49,9 @@ def read_pair_table(
     unknown = [name for name in present if name not in allowed]
     if unknown:
         problems.add(
-            1, f"no columns but {', '.join(allowed)}", ", ".join(unknown).strip() or "a column without a name"
+            1,
+            say("no columns but {names}", names=", ".join(allowed)),
+            ", ".join(unknown).strip() or "a column without a name",
         )
     if unknown or not set(columns) <= set(present):
         problems.raise_if_any()
@@ -59,7 +62,11 @@ def read_pair_table(
             continue
         first = by_pair.setdefault((line.query_id, line.doc_id), line)
         if first is not line:
-            problems.add(row.line, "each pair once", f"the pair of line {first.line} again")
+            problems.add(
+                row.line,
+                say("each pair once"),
+                say("{item} again", item=say("the pair of line {line}", line=first.line)),
+            )
     return list(by_pair.values())
 
 
@@ -75,5 +82,5 @@ def read_grade(row: TableLine, problems: Problems) -> int | None:
     grade = _GRADES.get(cell.strip())
     grade = read_decimal(cell) if grade is None else grade
     if grade is None:
-        problems.add(row.line, "a grade 0, 1, 2 or 3", repr(cell))
+        problems.add(row.line, say("a grade 0, 1, 2 or 3"), repr(cell))
     return grade

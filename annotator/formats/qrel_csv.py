@@ -14,6 +14,7 @@ from typing import Any
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
+from annotator.domain.messages import say
 from annotator.formats.format import Format
 from annotator.formats.judgments import quote_cell
 from annotator.formats.qrel_rows import (
@@ -146,16 +147,16 @@ def _read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, t
             elif line in marks:
                 problems.add(line, *BOM_WITHIN)
             elif len(cells) != len(columns):
-                problems.add(line, f"{len(columns)} cells", str(len(cells)))
+                problems.add(line, say("{n} cells", n=len(columns)), str(len(cells)))
             else:
                 yield line, columns, cells
     except csv.Error as error:
         if "field limit" in str(error):
-            problems.add(start + 1, CELL_LIMIT, "a longer one")
+            problems.add(start + 1, CELL_LIMIT, say("a longer one"))
         else:
-            problems.add(start + 1, "a CSV row", str(error))
+            problems.add(start + 1, say("a CSV row"), str(error))
     if not columns and not problems:
-        problems.add(None, f"a header with {', '.join(REQUIRED)}", "an empty file")
+        problems.add(None, say("a header with {names}", names=", ".join(REQUIRED)), say("an empty file"))
 
 
 def _read_header(cells: Sequence[str], line: int, problems: Problems) -> tuple[str, ...]:
@@ -166,15 +167,17 @@ def _read_header(cells: Sequence[str], line: int, problems: Problems) -> tuple[s
     for name in dict.fromkeys(
         name for name, column in zip(names, columns, strict=True) if counts[column] > 1
     ):
-        problems.add(line, "each column once", f"{describe(name)} again")
+        problems.add(line, say("each column once"), say("{item} again", item=describe(name)))
     if "" in names:
-        problems.add(line, "a name for every column", "an empty one")
+        problems.add(line, say("a name for every column"), say("an empty one"))
     parts = {column.part for column in columns}
     missing = [name for name in REQUIRED if name not in parts]
     if missing:
-        problems.add(line, f"a column {', '.join(missing)}", ", ".join(names))
+        problems.add(line, say("a column {names}", names=", ".join(missing)), ", ".join(names))
     if JUDGMENTS in names:
-        problems.add(line, "qrels, settled", "judgments (a column annotator: import judgments reads these)")
+        problems.add(
+            line, say("qrels, settled"), say("judgments (a column annotator: import judgments reads these)")
+        )
     return tuple(cells)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
+from annotator.domain.messages import say
 from annotator.formats.format import Format
 from annotator.formats.qrel_rows import (
     GRADE_NAMES,
@@ -70,12 +71,12 @@ def read_objects(source: InputSource, problems: Problems) -> Iterator[tuple[int,
             if isinstance(value, dict):
                 yield line, value
             else:
-                problems.add(line, "a JSON object", describe(value), path=source.path)
+                problems.add(line, say("a JSON object"), describe(value), path=source.path)
     except BadInput as error:
         problems.errors.extend(error.problems)
         return
     if not line:
-        problems.add(None, "JSON objects, one a line", "an empty file", path=source.path)
+        problems.add(None, say("JSON objects, one a line"), say("an empty file"), path=source.path)
 
 
 def write_object(value: dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ from annotator.domain.ground_truth import (
     Qrel,
     Query,
 )
+from annotator.domain.messages import say
 from annotator.formats.format import Feature
 from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
 from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
@@ -44,7 +45,7 @@ class QrelList:
         if before != len(self.qrels):
             grade = self.qrels[before].grade
             again = f"{describe(qrel.doc_id)} again, graded {qrel.grade} and {grade} before"
-            self.problems.add(line, "each document of a query once", again, path=path)
+            self.problems.add(line, say("each document of a query once"), again, path=path)
         self.qrels.append(qrel)
 
 
@@ -173,7 +174,9 @@ class RowReader:
         metadata = {key: cells[name] for name, key in plan.metadata}
         query_id = self._read_query_id(kept.pop("query_id", None), line)
         if JUDGMENTS in kept:
-            self.problems.add(line, "a qrel, settled", "a judgment (it has an annotator: import judgments)")
+            self.problems.add(
+                line, say("a qrel, settled"), say("a judgment (it has an annotator: import judgments)")
+            )
         elif query_id is not None:
             self._merge(query_id, about, line)
             if "doc_id" in kept and "grade" not in kept and self.header is not None:
@@ -188,7 +191,9 @@ class RowReader:
         """Return the truth of all rows. BadInput names every bad one."""
         for query_id, line in self.without.items():
             if query_id in self.qrels.indexes:
-                self.problems.add(line, "a doc_id and a grade, as the query's other rows have", "neither")
+                self.problems.add(
+                    line, say("a doc_id and a grade, as the query's other rows have"), say("neither")
+                )
         queries = tuple(self._make_query(query_id) for query_id in self.about)
         self.problems.errors.sort(key=lambda problem: problem.line or 0)
         self.problems.raise_if_any()
@@ -207,22 +212,28 @@ class RowReader:
             if before != value or type(before) is not type(value):
                 name = column[1] if column[0] != "query" else f"{QUERY_PREFIX}{column[1]}"
                 self.problems.add(
-                    line, f"{name} as in the query's rows before ({describe(before)})", describe(value)
+                    line,
+                    say("{name} as in the query's rows before ({value})", name=name, value=describe(before)),
+                    describe(value),
                 )
 
     def _add_query_alone(self, query_id: str, rest: list[str], line: int) -> None:
         if rest:
-            self.problems.add(line, f"a doc_id and a grade for {describe(rest[0])}", "neither")
+            self.problems.add(
+                line, say("a doc_id and a grade for {name}", name=describe(rest[0])), say("neither")
+            )
         elif query_id in self.without:
             self.problems.add(
-                line, f"each query_id once (first on line {self.without[query_id]})", describe(query_id)
+                line,
+                say("each query_id once (first on line {line})", line=self.without[query_id]),
+                describe(query_id),
             )
         self.without.setdefault(query_id, line)
 
     def _add_qrel(self, query_id: str, kept: dict[str, Any], metadata: dict[str, Any], line: int) -> None:
         doc_id = self._read_id("doc_id", kept.pop("doc_id", None), line)
         value = kept.pop("grade", None)
-        grade = UNGRADED if value is UNGRADED else self._read_grade("a grade", value, line)
+        grade = UNGRADED if value is UNGRADED else self._read_grade(say("a grade 0, 1, 2 or 3"), value, line)
         if doc_id is None or grade is None:
             return
         own = self._read_annotators(kept, line) if kept else []
@@ -237,7 +248,9 @@ class RowReader:
         else:
             origin = kept.pop("origin", None)
             if origin is not None and origin not in _ORIGINS:
-                self.problems.add(line, f"origin to be one of {', '.join(_ORIGINS)}", describe(origin))
+                self.problems.add(
+                    line, say("origin to be one of {names}", names=", ".join(_ORIGINS)), describe(origin)
+                )
             qrel = Qrel(
                 query_id,
                 doc_id,
@@ -270,7 +283,9 @@ class RowReader:
                 self.judgments.append(JudgmentLine(line, query_id, doc_id, name, outcome, grade))
 
     def _refuse_second(self, doc_id: str, line: int) -> None:
-        self.problems.add(line, "each document of a query once", f"{describe(doc_id)} again")
+        self.problems.add(
+            line, say("each document of a query once"), say("{item} again", item=describe(doc_id))
+        )
 
     def _make_plan(self, names: tuple[str, ...]) -> _ColumnPlan:
         """Return where the cells of a row with these names belong."""
@@ -293,7 +308,10 @@ class RowReader:
         """Return each annotator's own grade, None for *cannot rate*; one that is neither is noted."""
         own_grades: list[tuple[str, int | None]] = []
         for name in sort_annotators(name for name in kept if ANNOTATOR.fullmatch(name)):
-            grade = self._read_grade(f"{name} to be a grade", kept[name], line, own=True)
+            expected = say(
+                "{place} to be {expected}", place=name, expected=say("a grade 0, 1, 2, 3 or unrateable")
+            )
+            grade = self._read_grade(expected, kept[name], line, own=True)
             if grade is not None:
                 own_grades.append((name, grade if isinstance(grade, int) else None))
         return own_grades
@@ -323,9 +341,11 @@ class RowReader:
         if type(value) is int:
             value = str(value)
         if not isinstance(value, str) or not value:
-            self.problems.add(line, f"{name} to be a text that is not empty", describe(value))
+            self.problems.add(line, say("{name} to be a text that is not empty", name=name), describe(value))
         elif is_too_long(value):
-            self.problems.add(line, f"{name} of {ID_LIMIT}", f"{len(value):,} characters")
+            self.problems.add(
+                line, say("{name} of {limit}", name=name, limit=ID_LIMIT), say("{n} characters", n=len(value))
+            )
         else:
             return value
         return None
@@ -343,16 +363,18 @@ class RowReader:
             return grade
         if (own and value == UNRATEABLE) or self.scale.accepts(value):
             return UNRATEABLE
-        self.problems.add(
-            line, f"{expected} 0, 1, 2{', 3 or unrateable' if own else ' or 3'}", describe(value)
-        )
+        self.problems.add(line, expected, describe(value))
         return None
 
     def _read_text(self, name: str, value: Any, line: int) -> str | None:
         if isinstance(value, str) and len(value) > MAX_TEXT:
-            self.problems.add(line, f"{name} to be {TEXT_LIMIT}", f"{len(value):,} characters")
+            self.problems.add(
+                line,
+                say("{place} to be {expected}", place=name, expected=TEXT_LIMIT),
+                say("{n} characters", n=len(value)),
+            )
         elif value is not None and not isinstance(value, str):
-            self.problems.add(line, f"{name} to be a text", describe(value))
+            self.problems.add(line, say("{name} to be a text", name=name), describe(value))
         else:
             return value
         return None

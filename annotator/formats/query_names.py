@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from annotator.domain.errors import Problems
+from annotator.domain.messages import say
 from annotator.formats.syntax.text import describe
 
 
@@ -35,7 +36,9 @@ class QueryNames:
             self.ambiguous.add(query)
             several = ", ".join(query_ids[:3])
             problems.add(
-                line, "a query_id, or a text that one query has", f"{describe(query)}, which {several} have"
+                line,
+                say("a query_id, or a text that one query has"),
+                say("{query}, which {queries} have", query=describe(query), queries=several),
             )
         return query_ids[0] if query_ids else None
 

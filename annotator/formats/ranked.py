@@ -18,6 +18,7 @@ from typing import Any
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
+from annotator.domain.messages import CommandWords, refuse_option, say
 from annotator.formats.format import Format, ReservedKeys
 from annotator.formats.syntax.json_text import load_json, quote, write_entry
 from annotator.formats.syntax.source import InputSource
@@ -25,6 +26,7 @@ from annotator.formats.syntax.tree import Location, TreeProblems, locate_items
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 GRADES_BY = ("position", "all=1", "all=2", "all=3")
+OPTION = CommandWords("--grades-by")
 RULES = "position, all=N, or places=PLACE:GRADE,… (places=3:3,6:2,10:1), grades from 1 to 3"
 _STEPS = re.compile(r"places=([1-9]\d{0,8}:[1-3](?:,[1-9]\d{0,8}:[1-3])*)", re.ASCII)
 _TAKEN = frozenset({"query", "relevant_documents"})
@@ -34,9 +36,11 @@ _CERTAIN = re.compile(rb'\s*\[\s*\{.*"relevant_documents"\s*:\s*\[', re.DOTALL)
 def read(source: InputSource) -> GroundTruth:
     """Always ValidationError: the file holds no grades, so somebody must say which ones are meant."""
     raise ValidationError(
-        f"{source.path}: a ranked file holds no grades; say --grades-by position (the list's length for the "
-        "first document, down to 1 for the last: not the 0-3 scale) or --grades-by all=N, N from 1 to 3; or "
-        "--grades-by places=3:3,6:2,10:1 (3 for the first three documents, 2 up to the sixth, 1 up to the tenth)"
+        say(
+            "{path}: a ranked file holds no grades; say {option} position (the list's length for the first document, down to 1 for the last: not the 0-3 scale) or {option} all=N, N from 1 to 3; or {option} places=3:3,6:2,10:1 (3 for the first three documents, 2 up to the sixth, 1 up to the tenth)",
+            path=source.path,
+            option=OPTION,
+        )
     )
 
 
@@ -44,14 +48,14 @@ def read_graded(source: InputSource, grades_by: str) -> GroundTruth:
     """Return the queries and qrels, graded as `grades_by` says (RULES). BadInput names every bad place."""
     steps = _read_steps(grades_by)
     if steps is None and grades_by not in GRADES_BY:
-        raise ValidationError(f"--grades-by: expected {RULES}, found {grades_by!r}")
+        raise ValidationError(refuse_option(OPTION, RULES, repr(grades_by)))
     tree = load_json(source.read_bytes(), source.path)
     problems = TreeProblems(tree)
     queries: list[Query] = []
     qrels: list[Qrel] = []
     for index, item in enumerate(problems.list(tree.value, ())):
         if not isinstance(item, dict):
-            problems.add((index,), "a mapping with query and relevant_documents", item)
+            problems.add((index,), say("a mapping with query and relevant_documents"), item)
             continue
         query_id = f"q{index + 1}"
         queries.append(_read_query(item, query_id, (index,), problems))
@@ -59,7 +63,11 @@ def read_graded(source: InputSource, grades_by: str) -> GroundTruth:
         if steps is not None and len(doc_ids) > steps[-1][0]:
             problems.add(
                 (index, "relevant_documents"),
-                f"a list of {steps[-1][0]:,} documents at most, since {grades_by} gives no grade behind that place (add one)",
+                say(
+                    "a list of {n} documents at most, since {rule} gives no grade behind that place (add one)",
+                    n=steps[-1][0],
+                    rule=grades_by,
+                ),
                 len(doc_ids),
             )
             continue
@@ -80,9 +88,9 @@ def _read_steps(grades_by: str) -> list[tuple[int, int]] | None:
     steps = [(int(rank), int(grade)) for rank, grade in (step.split(":") for step in match[1].split(","))]
     for (rank, grade), (next_rank, next_grade) in pairwise(steps):
         if next_rank <= rank or next_grade > grade:
+            found = f"{rank}:{grade} before {next_rank}:{next_grade}"
             raise ValidationError(
-                f"--grades-by: expected places that go up and grades that do not, found {rank}:{grade} before "
-                f"{next_rank}:{next_grade}"
+                refuse_option(OPTION, say("places that go up and grades that do not"), found)
             )
     return steps
 
@@ -111,7 +119,7 @@ def _read_documents(item: dict[str, Any], location: Location, problems: TreeProb
     for index, value in enumerate(problems.list(item.get("relevant_documents"), location)):
         doc_id = problems.id(value, (*location, index))
         if doc_id in doc_ids and doc_id:
-            problems.add((*location, index), "given once in a query", doc_id)
+            problems.add((*location, index), say("given once in a query"), doc_id)
         doc_ids[doc_id] = None
     return list(doc_ids)
 

@@ -11,6 +11,7 @@ from textwrap import wrap
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth
+from annotator.domain.messages import CommandWords, say
 from annotator.formats import (
     assay,
     assay_queries,
@@ -90,7 +91,7 @@ def detect_format(source: InputSource) -> Format:
     with source.open() as file:
         binary = describe_bytes(file.read(HEAD))
     if binary is not None:
-        raise BadInput([FormatError(source.path, None, "a text file", binary)])
+        raise BadInput([FormatError(source.path, None, say("a text file"), binary)])
     names = ", ".join(file_format.name for file_format in likely)
     raise ValidationError(
         f"{source.path}: the content does not say which format this is; name it, "
@@ -124,9 +125,21 @@ def read_truth(
             f"{source.path}: expected a file of the format {file_format.name}, found a folder"
         )
     if file_format.read_graded is None and grades_by is not None:
-        raise ValidationError(f"--grades-by is for files without grades; {file_format.name} holds its own")
+        raise ValidationError(
+            say(
+                "{option} is for files without grades; {format} holds its own",
+                option=CommandWords("--grades-by"),
+                format=file_format.name,
+            )
+        )
     if file_format.read_graded is not None and source.scale.mapping:
-        raise ValidationError(f"{OPTION} is for files with grades; {file_format.name} holds none")
+        raise ValidationError(
+            say(
+                "{option} is for files with grades; {format} holds none",
+                option=OPTION,
+                format=file_format.name,
+            )
+        )
     source.scale.mapped.clear()
     source.scale.ungraded.clear()
     try:

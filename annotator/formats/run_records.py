@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import RunEntry
+from annotator.domain.messages import say
 
 MAX_RANK = 2**31 - 1
 FAILED = "failed"
@@ -60,7 +61,7 @@ def read_rank(text: str, line: int, problems: Problems) -> int | None:
     """Return a rank, which is a whole number from 0; None after noting that it is something else."""
     if _WHOLE.fullmatch(text) and int(text) <= MAX_RANK:
         return int(text)
-    problems.add(line, "rank to be a whole number from 0", text)
+    problems.add(line, say("rank to be a whole number from 0"), text)
     return None
 
 
@@ -68,5 +69,5 @@ def read_score(text: str, line: int, problems: Problems) -> float | None:
     """Return a score, which is a finite number; None after noting that it is something else."""
     if _NUMBER.fullmatch(text) and math.isfinite(float(text)):
         return float(text)
-    problems.add(line, "score to be a finite number", text)
+    problems.add(line, say("score to be a finite number"), text)
     return None

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import RunEntry
-from annotator.domain.messages import say_n
+from annotator.domain.messages import CommandWords, join, say, say_n
 from annotator.formats.run_records import QueryResponse, RunFile, RunLine, read_rank, read_score
 from annotator.formats.syntax.json_text import is_comment, parse_json_items
 from annotator.formats.syntax.tables import TableLine, take, take_id
@@ -48,9 +48,15 @@ def read_json_run(
     reader = _RunLineReader(problems, field_name, response_time_unit or "ms")
     lines = tuple(line for row in rows for line in reader.read(row))
     problems.errors.sort(key=lambda problem: problem.line or 0)
-    notes = []
+    notes: list[str] = []
     if field_name != "doc_id" and lines:
-        notes.append(f"documents named by the field {describe(field_name)} (--id-field names another)")
+        notes.append(
+            say(
+                "documents named by the field {field} ({option} names another)",
+                field=describe(field_name),
+                option=CommandWords("--id-field"),
+            )
+        )
     if reader.response_times:
         notes.append(_note_response_times(reader.response_times, response_time_unit))
     return RunFile(lines, tuple(reader.answers), tuple(notes))
@@ -83,12 +89,14 @@ class _RunLineReader:
             signals = {LATENCY: latency, **signals}
         self.answers.append(QueryResponse(row.line, query_id or "", query, tag, {**row.cells, **signals}))
         if not isinstance(results, list):
-            self.problems.add(row.line, "results to be a list", describe(results))
+            self.problems.add(row.line, say("results to be a list"), describe(results))
             return
         ranked = any(isinstance(result, dict) and result.get("rank") is not None for result in results)
         for index, result in enumerate(results):
             if not isinstance(result, dict):
-                self.problems.add(row.line, f"results[{index}] to be an object", describe(result))
+                self.problems.add(
+                    row.line, say("results[{index}] to be an object", index=index), describe(result)
+                )
                 continue
             given = result if ranked else {**result, "rank": index + 1}
             within = _LineProblems(self.problems, f"results[{index}].")
@@ -128,7 +136,7 @@ class _RunLineReader:
         tag = take(row.cells, ("system", "tag"))
         if tag is None or isinstance(tag, str):
             return tag
-        self.problems.add(row.line, "system to be a text", describe(tag))
+        self.problems.add(row.line, say("{name} to be a text", name="system"), describe(tag))
         return None
 
     def _take_latency(self, row: TableLine) -> float | None:
@@ -148,7 +156,7 @@ class _RunLineReader:
     def _check_time(self, value: Any, name: str, line: int) -> float | None:
         if type(value) in (int, float) and value >= 0:
             return float(value)
-        self.problems.add(line, f"{name} to be a number from 0", describe(value))
+        self.problems.add(line, say("{name} to be a number from 0", name=name), describe(value))
         return None
 
 
@@ -160,14 +168,14 @@ class _LineProblems(Problems):
         self.errors, self.prefix = problems.errors, prefix
 
     def add(self, line: int | None, expected: str, found: str, *, path: str | None = None) -> None:
-        super().add(line, self.prefix + expected, found, path=path)
+        super().add(line, join((self.prefix, expected), ""), found, path=path)
 
 
 def _take_signals(row: TableLine, problems: Problems) -> Mapping[str, Any]:
     nested = row.cells.pop("signals", None)
     if nested is None or isinstance(nested, Mapping):
         return nested or {}
-    problems.add(row.line, "signals to be a mapping", describe(nested))
+    problems.add(row.line, say("signals to be a mapping"), describe(nested))
     return {}
 
 
@@ -188,9 +196,12 @@ def _list_results(rows: Iterable[TableLine]) -> Iterator[Mapping[str, Any]]:
 
 
 def _note_response_times(times: Sequence[float], unit: TimeUnit | None) -> str:
-    named = "milliseconds" if unit != "s" else "seconds"
-    other = "; --response-time-unit s reads seconds" if unit is None else ""
-    return f"response_time read as {named} (median {median(times):g}){other}"
+    return say(
+        "response_time read as {unit} (median {median}){hint}",
+        unit=say("milliseconds") if unit != "s" else say("seconds"),
+        median=f"{median(times):g}",
+        hint=CommandWords("; --response-time-unit s reads seconds" if unit is None else ""),
+    )
 
 
 def _as_text(value: Any) -> str:
@@ -211,11 +222,17 @@ def read_trec_run(text: str, problems: Problems) -> Iterator[RunLine]:
             problems.add(line, *BOM_WITHIN)
             continue
         if len(fields) < 6:
-            problems.add(line, "6 fields: query_id Q0 doc_id rank score tag", f"{len(fields)} fields")
+            problems.add(
+                line, say("6 fields: query_id Q0 doc_id rank score tag"), say("{n} fields", n=len(fields))
+            )
             continue
         query_id, _, doc_id, rank, score, tag, *further = fields
         if is_too_long(query_id) or is_too_long(doc_id):
-            problems.add(line, f"ids of {ID_LIMIT}", f"{max(len(query_id), len(doc_id)):,} characters")
+            problems.add(
+                line,
+                say("ids of {limit}", limit=ID_LIMIT),
+                say("{n} characters", n=max(len(query_id), len(doc_id))),
+            )
             continue
         rank_value = read_rank(rank, line, problems)
         score_value = read_score(score, line, problems)
@@ -257,12 +274,12 @@ def read_run_file(
         file = read_json_run(text, problems, id_field=id_field, response_time_unit=unit)
     elif id_field or unit:
         option = "--id-field" if id_field else "--response-time-unit"
-        raise ValidationError(f"{option}: {path} is no JSON")
+        raise ValidationError(say("{option}: {path} is no JSON", option=CommandWords(option), path=path))
     else:
         lines = tuple(read_trec_run(text, problems))
         file = RunFile(lines, notes=tuple(_note_after_tag(lines)))
     if not file.lines and not problems:
-        actual = "an empty file" if not file.answers else "none"
+        actual = say("an empty file") if not file.answers else say("none")
         expected = (
             "lines of query_id Q0 doc_id rank score tag"
             if not file.answers
@@ -300,7 +317,7 @@ def require_system(file: RunFile, path: str) -> str:
     """Return the one system that a file names. BadInput when it names none, or several."""
     system = find_system(file, path)
     if system is None:
-        raise BadInput([FormatError(path, None, "the system's name", "none in the file")])
+        raise BadInput([FormatError(path, None, say("the system's name"), say("none in the file"))])
     return system
 
 

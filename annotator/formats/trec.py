@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import NOTHING, GroundTruth, Metadata, Qrel, Query
+from annotator.domain.messages import say
 from annotator.formats.format import Format
 from annotator.formats.syntax.grade_scale import GradeScale, read_decimal
 from annotator.formats.syntax.source import InputSource
@@ -38,7 +39,9 @@ def read(source: InputSource) -> GroundTruth:
     for line, fields in _read_fields(source, problems):
         if len(fields) != 4:
             if fields:
-                problems.add(line, "4 fields: query_id iteration doc_id grade", f"{len(fields)} fields")
+                problems.add(
+                    line, say("4 fields: query_id iteration doc_id grade"), say("{n} fields", n=len(fields))
+                )
             continue
         query_id, iteration, doc_id, value = fields
         grade = grades.get(value)
@@ -58,7 +61,9 @@ def read(source: InputSource) -> GroundTruth:
         documents = lines_by_doc_id.setdefault(query_id, {})
         before = documents.setdefault(doc_id, line)
         if before != line:
-            problems.add(line, f"each document of a query once (first on line {before})", doc_id)
+            problems.add(
+                line, say("each document of a query once (first on line {line})", line=before), doc_id
+            )
         if not isinstance(grade, int):
             continue
         metadata = kept.get(iteration)
@@ -66,7 +71,7 @@ def read(source: InputSource) -> GroundTruth:
             metadata = kept[iteration] = {"iteration": iteration}
         qrels.append(Qrel(query_id, doc_id, grade, "imported", None, None, (), metadata))
     if not lines_by_doc_id and not problems:
-        problems.add(None, "lines of query_id iteration doc_id grade", "an empty file")
+        problems.add(None, say("lines of query_id iteration doc_id grade"), say("an empty file"))
     problems.raise_if_any()
     return GroundTruth(tuple(Query(query_id, "") for query_id in lines_by_doc_id), tuple(qrels))
 
@@ -126,9 +131,13 @@ def _complain(
     before = problems.noted
     for name, item_id in (("query_id", query_id), ("doc_id", doc_id)):
         if is_too_long(item_id):
-            problems.add(line, f"{name} of {ID_LIMIT}", f"{len(item_id):,} characters")
+            problems.add(
+                line,
+                say("{name} of {limit}", name=name, limit=ID_LIMIT),
+                say("{n} characters", n=len(item_id)),
+            )
     if grade not in _GRADES and grade not in scale.mapping and not scale.accepts(grade):
-        problems.add(line, "a grade 0, 1, 2 or 3", describe(grade))
+        problems.add(line, say("a grade 0, 1, 2 or 3"), describe(grade))
     return problems.noted == before
 
 

@@ -77,9 +77,9 @@ def expect_query(query_ids: Iterable[str], unknown: Iterable[str]) -> dict[str, 
     unknown = list(unknown)
     near = find_near_ids(unknown, query_ids)
     return {
-        query_id: f"a query_id of this dataset, such as {show_id(near[query_id])}"
+        query_id: say("a query_id of this dataset, such as {query_id}", query_id=show_id(near[query_id]))
         if query_id in near
-        else "a query_id of this dataset"
+        else say("a query_id of this dataset")
         for query_id in unknown
     }
 
@@ -87,7 +87,7 @@ def expect_query(query_ids: Iterable[str], unknown: Iterable[str]) -> dict[str, 
 def require_content(count: int, path: str, expected: str) -> None:
     """Raise BadInput if a file that could be read holds nothing of what it was read for."""
     if not count:
-        raise BadInput([FormatError(path, None, expected, "none")])
+        raise BadInput([FormatError(path, None, expected, say("none"))])
 
 
 def list_some(names: Sequence[str], most: int) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import Document, GroundTruth
-from annotator.domain.messages import say_n
+from annotator.domain.messages import CommandWords, say, say_n
 from annotator.domain.texts import holds_no_text
 from annotator.formats.content_warnings import (
     describe_repeated_texts,
@@ -94,8 +94,8 @@ def make_layout(*, sections: bool, cut: str | None, doc_id: str | None, title: s
     return FileLayout(
         sections,
         chosen,
-        None if doc_id is None else NamePattern("--doc-id", doc_id),
-        None if title is None else NamePattern("--title", title),
+        None if doc_id is None else NamePattern(CommandWords("--doc-id"), doc_id),
+        None if title is None else NamePattern(CommandWords("--title"), title),
     )
 
 
@@ -128,7 +128,7 @@ def read_single_file(source: InputSource, *, layout: FileLayout) -> DocumentFold
     pages = list(_read_file(source, path.name, problems, skipped))
     documents = _divide(pages, layout, problems, skipped)
     if not documents and not problems:
-        problems.add(None, "a file with text in it", "an empty file")
+        problems.add(None, say("a file with text in it"), say("an empty file"))
     problems.raise_if_any()
     return DocumentFolder(tuple(documents), tuple(_describe(skipped)))
 
@@ -192,11 +192,13 @@ def _read_file(
     path = Path(source.path)
     shown = os.fsencode(path).decode("utf-8", errors="backslashreplace")
     if holds_no_text(doc_id):
-        problems.add(None, "a file name in UTF-8", ascii(doc_id), path=shown)
+        problems.add(None, say("a file name in UTF-8"), ascii(doc_id), path=shown)
         return
     if path.suffix.lower() in MACROS:
         better = MACROS[path.suffix.lower()]
-        problems.add(None, f"a file without macros (save it as {better})", path.suffix, path=shown)
+        problems.add(
+            None, say("a file without macros (save it as {suffix})", suffix=better), path.suffix, path=shown
+        )
         return
     suffix = path.suffix.lower()
     try:
@@ -209,7 +211,7 @@ def _read_file(
         problems.errors += error.problems
         return
     except ValidationError as error:
-        problems.add(None, "a file that can be read", str(error).rpartition(": ")[2], path=shown)
+        problems.add(None, say("a file that can be read"), str(error).rpartition(": ")[2], path=shown)
         return
     if not text.strip():
         skipped["empty"] += 1
@@ -220,7 +222,7 @@ def _read_file(
 def _has_usable_id(document: Document, shown: str, problems: Problems) -> bool:
     if not is_too_long(document.doc_id):
         return True
-    problems.add(None, f"a doc_id of {ID_LIMIT}", document.doc_id, path=shown)
+    problems.add(None, say("a doc_id of {limit}", limit=ID_LIMIT), document.doc_id, path=shown)
     return False
 
 
@@ -317,7 +319,11 @@ def read_document_source(
     if source.is_folder:
         if format_name is not None:
             raise ValidationError(
-                f"--format: {path} is a folder, whose files say by their suffix what they are"
+                say(
+                    "{option}: {path} is a folder, whose files say by their suffix what they are",
+                    option=CommandWords("--format"),
+                    path=path,
+                )
             )
         return read_folder(path, layout=layout, encoding=source.encoding)
     suffix = path.suffix.lower()
@@ -329,7 +335,11 @@ def read_document_source(
             return read_single_file(source, layout=layout)
     if not layout.is_plain:
         raise ValidationError(
-            "--sections, --cut, --doc-id and --title are for files of text; a table's documents are taken as they are"
+            say(
+                "{cut}, {names} are for files of text; a table's documents are taken as they are",
+                cut=CommandWords("--sections, --cut"),
+                names=CommandWords("--doc-id and --title"),
+            )
         )
     kind = check_kind(format_name) if format_name else None
     data = read_table(source, kind=kind)
@@ -373,7 +383,14 @@ def _check_texts(lines: list[QueryLine], source: InputSource, file_format: Forma
     if lines and "query_texts" not in file_format.features:
         expected = "queries with their texts"
         raise BadInput(
-            [FormatError(source.path, None, expected, f"{file_format.name}, which holds query ids only")]
+            [
+                FormatError(
+                    source.path,
+                    None,
+                    expected,
+                    say("{format}, which holds query ids only", format=file_format.name),
+                )
+            ]
         )
     within = (
         f"/{file_format.files[0].path}" if source.is_folder else ""
@@ -381,6 +398,6 @@ def _check_texts(lines: list[QueryLine], source: InputSource, file_format: Forma
     problems = Problems(f"{source.path}{within}")
     for line, query in lines:
         if not query.text.strip():
-            expected = f"the text of query {query.query_id!r} to be a text that is not empty"
-            problems.add(line, expected, describe(query.text))
+            name = f"the text of query {query.query_id!r}"
+            problems.add(line, say("{name} to be a text that is not empty", name=name), describe(query.text))
     problems.raise_if_any()

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from annotator.domain.errors import BadInput, FormatError, ValidationError
-from annotator.domain.messages import say_n
+from annotator.domain.messages import CommandWords, Message, join, refuse_option, say, say_n
 
 UNRATEABLE = "unrateable"
-OPTION = "--map-grades"
+OPTION = CommandWords("--map-grades")
 MAX_VALUES = 1_000  # different unknown values that are counted
 MAX_NAMED = 20
 _DECIMAL = re.compile(r"([0-3])\.0+")
@@ -52,18 +52,23 @@ class GradeScale:
             self.unknown[text] += 1
         return self.lenient and text is not None
 
-    def describe_unknown(self) -> str:
-        """Return a sentence with the values that are on no scale and the option that maps them; "" without any."""
+    def describe_unknown(self) -> Message:
+        """Return a sentence with the values on no scale and the option or field that maps them; "" without any."""
         if not self.unknown:
-            return ""
+            return join(())
         counted = self.unknown.most_common(MAX_NAMED)
         values = ", ".join(f"{value!r} ({count:,})" for value, count in counted)
         more = ", …" if len(self.unknown) > MAX_NAMED else ""
         example = ",".join(f"{value}=GRADE" for value, _ in counted if "," not in value and "=" not in value)
-        return (
+        words = CommandWords(
             f"Values that are not grades 0-3, and how often they occur: {values}{more}. To read them as grades: "
-            f'{OPTION} "{example}", each GRADE 0, 1, 2, 3 or {UNRATEABLE}'
+            f'{OPTION} "{example}", each GRADE 0, 1, 2, 3 or {UNRATEABLE}',
+            on_page=say(
+                "Values that are not grades 0–3, with their counts: {values}. To read them as grades, fill in the field for grades of another scale.",
+                values=f"{values}{more}",
+            ),
         )
+        return join((words,))
 
     def hint(self, error: BadInput) -> BadInput:
         """Return the refusal with that sentence added."""
@@ -115,9 +120,10 @@ def parse_mapping(text: str | None) -> dict[str, int | str]:
         value, mark, target = (piece.strip() for piece in part.rpartition("="))
         if not mark or not value or target not in _TARGETS:
             expected = f'VALUE=GRADE, GRADE being 0, 1, 2, 3 or {UNRATEABLE}, as in "4=3,-1={UNRATEABLE}"'
-            raise ValidationError(f"{OPTION}: expected {expected}, found {part!r:.80}")
+            raise ValidationError(refuse_option(OPTION, expected, f"{part!r:.80}"))
         if value in mapping:
-            raise ValidationError(f"{OPTION}: expected each value once, found {value!r:.80} again")
+            found = say("{item} again", item=f"{value!r:.80}")
+            raise ValidationError(refuse_option(OPTION, say("each value once"), found))
         mapping[value] = _TARGETS[target]
     return mapping
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from annotator.domain.errors import FormatError, Problems, ValidationError
+from annotator.domain.messages import Message, say
 from annotator.domain.texts import holds_no_text
 from annotator.formats.syntax.text import describe, read_text
 from annotator.formats.syntax.tree import MAX_DEPTH, Location, Tree, every_prefix, refuse
@@ -24,7 +25,7 @@ _TOKEN = re.compile(
 )
 
 _COMMENT = re.compile(r"\s*+((?://|#)[^\n]*+|/\*.*?\*/)", re.DOTALL)
-_COMMENT_FAULT = ("JSON (which has no comments)", "a comment")
+_COMMENT_FAULT = (say("JSON (which has no comments)"), say("a comment"))
 _SPACE = re.compile(r"[ \t\r\n]*")
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
@@ -36,10 +37,15 @@ class _RefusedJson(ValueError):
 def load_json(data: bytes, path: str) -> Tree:
     """Return the tree of a JSON document. BadInput when it is not one."""
     if len(data) > MAX_BYTES:
-        raise refuse(path, None, f"JSON of at most {MAX_BYTES // 1_000_000} MB", f"{len(data):,} bytes")
+        raise refuse(
+            path,
+            None,
+            say("JSON of at most {megabytes} MB", megabytes=MAX_BYTES // 1_000_000),
+            say("{n} bytes", n=len(data)),
+        )
     text = read_text(data, path)
     if not text.strip():
-        raise refuse(path, None, "a JSON document", "an empty file")
+        raise refuse(path, None, say("a JSON document"), say("an empty file"))
     faults: tuple[FormatError, ...] = ()
     try:
         value = parse_json(text)
@@ -72,7 +78,18 @@ def describe_fault(error: json.JSONDecodeError) -> tuple[str, str]:
 def describe_line_fault(error: json.JSONDecodeError) -> tuple[str, str]:
     """Return the same for a line of JSONL, with the place within the line."""
     expected, actual = describe_fault(error)
-    return expected.replace("JSON", "a JSON object", 1), f"{actual} at character {error.pos + 1}"
+    return _expect_object(expected), _show_place(actual, error.pos + 1)
+
+
+def _expect_object(expected: str) -> str:
+    return say("a JSON object") if expected == "JSON" else say("a JSON object (which has no comments)")
+
+
+def _show_place(actual: str, character: int) -> Message:
+    token = actual.removeprefix("Expecting ")
+    if token != actual:
+        return say("Expecting {token} at character {position}", token=token, position=str(character))
+    return say("{actual} at character {position}", actual=actual, position=str(character))
 
 
 def is_comment(text: str) -> bool:
@@ -86,15 +103,15 @@ def parse_json(text: str) -> Any:
     try:
         value = _decode(text)
     except RecursionError:
-        raise _RefusedJson(f"nesting of at most {MAX_DEPTH} levels") from None
+        raise _RefusedJson(say("nesting of at most {n} levels", n=MAX_DEPTH)) from None
     if (
         "\\u" in text
         and _SUSPECT.search(text)
         and any(holds_no_text(text_value) for text_value in _texts(value))
     ):
-        raise _RefusedJson("text without NUL characters and lone surrogates")
+        raise _RefusedJson(say("text without NUL characters and lone surrogates"))
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
-        raise _RefusedJson(f"nesting of at most {MAX_DEPTH} levels")
+        raise _RefusedJson(say("nesting of at most {n} levels", n=MAX_DEPTH))
     return value
 
 
@@ -119,7 +136,7 @@ def parse_json_items(text: str, problems: Problems) -> Iterator[tuple[int, dict[
         if isinstance(value, dict):
             yield line, value
         else:
-            problems.add(line, "a JSON object", describe(value))
+            problems.add(line, say("a JSON object"), describe(value))
 
 
 def _leave_out_comments(text: str, problems: Problems) -> str:
@@ -149,15 +166,15 @@ def _array_items(text: str, problems: Problems) -> Iterator[tuple[int, Any]]:
         line += text.count("\n", position, after)
         mark = text[after : after + 1]
         if mark not in (",", "]"):
-            actual = describe(mark) if mark else "the end of the file"
+            actual = describe(mark) if mark else say("the end of the file")
             fault = _COMMENT_FAULT if is_comment(text[after : after + 2]) else ("JSON", actual)
-            problems.add(line, fault[0], f"{fault[1]} after an item of the array")
+            problems.add(line, fault[0], say("{text} after an item of the array", text=fault[1]))
             return
         closed = mark == "]"
         position = _SPACE.match(text, after + 1).end()  # type: ignore[union-attr]
         line += text.count("\n", after, position)
     if position < len(text.rstrip()):
-        fault = ("the end of the file", describe(text[position : position + 20]))
+        fault = (say("the end of the file"), describe(text[position : position + 20]))
         problems.add(line, *(_COMMENT_FAULT if is_comment(text[position : position + 2]) else fault))
 
 
@@ -167,16 +184,16 @@ def _checked(line: int, part: str, problems: Problems) -> Iterator[tuple[int, An
         yield line, parse_json(part)
     except json.JSONDecodeError as error:
         expected, actual = describe_fault(error)
-        expected = expected.replace("JSON", "a JSON object", 1)
-        problems.add(line + error.lineno - 1, expected, f"{actual} at character {error.colno}")
+        found = _show_place(actual, error.colno)
+        problems.add(line + error.lineno - 1, _expect_object(expected), found)
     except ValueError as error:
-        problems.add(line, str(error), describe(part[:200]))
+        problems.add(line, error.args[0], describe(part[:200]))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise _RefusedJson("each key once")
+        raise _RefusedJson(say("each key once"))
     return value
 
 
@@ -191,12 +208,12 @@ class _Integers(dict[str, int]):
 def _number(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
-        raise _RefusedJson("a number that fits")
+        raise _RefusedJson(say("a number that fits"))
     return value
 
 
 def _constant(name: str) -> Any:
-    raise _RefusedJson(f"JSON without {name}")
+    raise _RefusedJson(say("JSON without {name}", name=name))
 
 
 _integers = _Integers((str(number), number) for number in range(1_000))
@@ -257,25 +274,25 @@ def _explain(text: str, path: str) -> tuple[Any, tuple[FormatError, ...]]:
         line += text.count("\n", counted, offset)
         counted = offset
         if token in ("{", "[") and len(location) >= MAX_DEPTH:
-            problems.add(line, f"nesting of at most {MAX_DEPTH} levels", "more")
+            problems.add(line, say("nesting of at most {n} levels", n=MAX_DEPTH), "more")
             problems.raise_if_any()
         elif token.startswith("again"):
-            problems.add(line, "each key once", f"{describe(location[-1])} again")
+            problems.add(line, say("each key once"), say("{item} again", item=describe(location[-1])))
         elif token.startswith('"'):
             try:
                 value = json.loads(token, strict=False)
             except ValueError:
-                problems.add(line, "a JSON string", token)
+                problems.add(line, say("a JSON string"), token)
                 continue
             if holds_no_text(value):
-                problems.add(line, "text without NUL characters and lone surrogates", token)
+                problems.add(line, say("text without NUL characters and lone surrogates"), token)
         elif token not in ("{", "[", "true", "false", "null") and not _fits(token):
-            problems.add(line, "a JSON number that fits", token)
+            problems.add(line, say("a JSON number that fits"), token)
     try:
         return _LENIENT.decode(text), tuple(problems.errors)
     except (ValueError, RecursionError):
         if not problems:
-            problems.add(None, "JSON", "something else")
+            problems.add(None, "JSON", say("something else"))
         problems.raise_if_any()
         raise
 

@@ -73,8 +73,8 @@ def read_lines_up_to(file: BinaryIO, path: str, longest_line: int) -> bytes:
     while piece := file.read(_PIECE):
         first, last = piece.find(b"\n"), piece.rfind(b"\n")
         if length + (len(piece) if first < 0 else first) > longest_line:
-            limit = f"lines of at most {longest_line // 1_000_000} MB"
-            raise BadInput([FormatError(path, line, limit, "a longer one")])
+            limit = say("lines of at most {megabytes} MB", megabytes=longest_line // 1_000_000)
+            raise BadInput([FormatError(path, line, limit, say("a longer one"))])
         length = length + len(piece) if last < 0 else len(piece) - last - 1
         line += piece.count(b"\n")
         pieces.append(piece)
@@ -97,9 +97,9 @@ def _check(mode: int, path: str | Path) -> None:
     if kind is None and os.path.realpath(path).startswith(_KERNEL):
         kind = "a file of the kernel"
     if kind is None and not stat.S_ISREG(mode):
-        kind = "something else"
+        kind = say("something else")
     if kind is not None:
-        raise BadInput([FormatError(str(path), None, "a regular file", kind)])
+        raise BadInput([FormatError(str(path), None, say("a regular file"), kind)])
 
 
 MAX_LINE = 32_000_000
@@ -168,7 +168,10 @@ class InputSource:
                 digest.update(line)
                 if len(line) > MAX_LINE:
                     raise refuse(
-                        self.path, number, f"lines of at most {MAX_LINE // 1_000_000} MB", "a longer one"
+                        self.path,
+                        number,
+                        say("lines of at most {megabytes} MB", megabytes=MAX_LINE // 1_000_000),
+                        say("a longer one"),
                     )
                 text = _read_line(line, self.path, number)
                 text = text if keep_ends else text.rstrip("\r\n")
@@ -198,11 +201,11 @@ def _read_line(line: bytes, path: str, number: int) -> str:
     except UnicodeDecodeError as error:
         binary = describe_bytes(line) if number == 1 else None
         if binary is not None:
-            raise refuse(path, None, "a text file", binary) from None
+            raise refuse(path, None, say("a text file"), binary) from None
         raise refuse(
             path,
             number,
-            "UTF-8 text (save it as UTF-8, or name the file's encoding)",
-            f"byte 0x{line[error.start]:02x}",
+            say("UTF-8 text (save it as UTF-8, or name the file's encoding)"),
+            say("byte {byte}", byte=f"0x{line[error.start]:02x}"),
         ) from None
-    raise refuse(path, number, "text without NUL characters", "one")
+    raise refuse(path, number, say("text without NUL characters"), "one")

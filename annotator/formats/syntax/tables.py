@@ -16,6 +16,7 @@ from itertools import takewhile
 from typing import Any, Literal, NamedTuple, TextIO
 
 from annotator.domain.errors import Problems, ValidationError
+from annotator.domain.messages import say
 from annotator.formats.syntax.json_text import describe_line_fault, parse_json
 from annotator.formats.syntax.source import MAX_LINE, InputSource, named_errors
 from annotator.formats.syntax.text import (
@@ -35,7 +36,7 @@ KINDS: tuple[Kind, ...] = ("csv", "tsv", "jsonl")
 ColumnNames = Mapping[str, str]
 """The column of a file by the name that its reader expects."""
 MAX_CELL = 32_000_000
-CELL_LIMIT = f"cells of at most {MAX_CELL:,} characters"
+CELL_LIMIT = say("cells of at most {n} characters", n=MAX_CELL)
 _SUFFIXES: dict[str, Kind] = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -87,7 +88,7 @@ def _refuse_long_cells(source: InputSource, kind: str | None) -> None:
         with io.TextIOWrapper(file, check_encoding(name), errors="replace", newline="\n") as text:
             start = _find_long_cell(text, "\t" if kind == "tsv" else ",")
     if start is not None:
-        raise refuse(source.path, start, CELL_LIMIT, "a longer one")
+        raise refuse(source.path, start, CELL_LIMIT, say("a longer one"))
 
 
 def _find_long_cell(text: TextIO, delimiter: str) -> int | None:
@@ -144,14 +145,14 @@ def read_rows(
     kind = kind or detect_kind(data, path)
     if kind not in KINDS:
         if (binary := describe_bytes(data)) is not None:
-            raise refuse(path, None, "a text file", binary)
+            raise refuse(path, None, say("a text file"), binary)
         kinds = ", ".join(KINDS)
         raise ValidationError(
             f"{path}: the content does not say which format this is; name it, one of: {kinds}"
         )
     errors = Problems(path) if problems is None else problems
     if not data.removeprefix(codecs.BOM_UTF8).strip():
-        errors.add(None, "rows of a table", "an empty file")
+        errors.add(None, say("rows of a table"), say("an empty file"))
         errors.raise_if_any()
     if kind == "jsonl":
         table = Table(path, "jsonl", None, list(_jsonl_rows(_decode_lines(data, path), errors)))
@@ -172,13 +173,15 @@ def rename_columns(table: Table, names: ColumnNames, problems: Problems) -> Tabl
     """
     wanted = {column: name for name, column in names.items()}
     if len(wanted) < len(names):
-        problems.add(1, "another column of the file for each name", ", ".join(names.values()))
+        problems.add(1, say("another column of the file for each name"), ", ".join(names.values()))
     present = (
         table.columns if table.columns is not None else {name for row in table.rows for name in row.cells}
     )
     for column in wanted:
         if column not in present:
-            problems.add(1, f"a column {column}", ", ".join(sorted(map(str, present))) or "no columns")
+            problems.add(
+                1, say("a column {names}", names=column), ", ".join(sorted(map(str, present))) or "no columns"
+            )
 
     def rename(column: str) -> str:
         return wanted.get(column, f"{column} (file)" if column in names else column)
@@ -223,7 +226,9 @@ def check_columns(table: Table, required: Sequence[Sequence[str]], problems: Pro
     missing = [" or ".join(names) for names in required if not set(names) & set(table.columns)]
     if missing:
         problems.add(
-            1, f"a column {', '.join(missing)}", ", ".join(table.columns).strip() or "no name of a column"
+            1,
+            say("a column {names}", names=", ".join(missing)),
+            ", ".join(table.columns).strip() or "no name of a column",
         )
 
 
@@ -244,10 +249,14 @@ def take_id(row: TableLine, names: Sequence[str], problems: Problems) -> str | N
     if type(value) is int:
         value = str(value)
     if not isinstance(value, str) or not value:
-        problems.add(row.line, f"{names[0]} to be a text that is not empty", describe(value))
+        problems.add(row.line, say("{name} to be a text that is not empty", name=names[0]), describe(value))
         return None
     if is_too_long(value):
-        problems.add(row.line, f"{names[0]} of {ID_LIMIT}", f"{len(value):,} characters")
+        problems.add(
+            row.line,
+            say("{name} of {limit}", name=names[0], limit=ID_LIMIT),
+            say("{n} characters", n=len(value)),
+        )
         return None
     return value
 
@@ -257,7 +266,7 @@ def take_text(row: TableLine, names: Sequence[str], problems: Problems) -> str |
     value = take(row.cells, names)
     if value is None or isinstance(value, str):
         return value
-    problems.add(row.line, f"{names[0]} to be a text", describe(value))
+    problems.add(row.line, say("{name} to be a text", name=names[0]), describe(value))
     return None
 
 
@@ -267,7 +276,7 @@ def take_texts(row: TableLine, names: Sequence[str], problems: Problems) -> list
     for name in names:
         value = pop(name, None)
         if value is not None and not isinstance(value, str):
-            problems.add(row.line, f"{name} to be a text", describe(value))
+            problems.add(row.line, say("{name} to be a text", name=name), describe(value))
             value = None
         texts.append(value)
     return texts
@@ -314,25 +323,25 @@ def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: 
             elif line in marks:
                 problems.add(line, *BOM_WITHIN)
             elif len(cells) != len(columns):
-                problems.add(line, f"{len(columns)} cells", str(len(cells)))
+                problems.add(line, say("{n} cells", n=len(columns)), str(len(cells)))
             else:
                 rows.append(
                     TableLine(line, {name: cell for name, cell in zip(columns, cells, strict=True) if cell})
                 )
     except csv.Error as error:
         if "field limit" in str(error):
-            problems.add(start + 1, CELL_LIMIT, "a longer one")
+            problems.add(start + 1, CELL_LIMIT, say("a longer one"))
         else:
-            problems.add(start + 1, f"a {kind.upper()} row", str(error))
+            problems.add(start + 1, say("a CSV row") if kind == "csv" else say("a TSV row"), str(error))
     return Table(path, kind, columns, rows)
 
 
 def _read_header(cells: list[str], line: int, problems: Problems) -> tuple[str, ...]:
     columns = tuple(cell.strip() for cell in cells)
     for name in (name for name, count in Counter(columns).items() if count > 1):
-        problems.add(line, "each column once", f"{describe(name)} again")
+        problems.add(line, say("each column once"), say("{item} again", item=describe(name)))
     if "" in columns:
-        problems.add(line, "a name for every column", "an empty one")
+        problems.add(line, say("a name for every column"), say("an empty one"))
     return columns
 
 
@@ -354,7 +363,7 @@ def _jsonl_rows(lines: Iterable[str], problems: Problems) -> Iterator[TableLine]
         if isinstance(value, dict):
             yield TableLine(line, value)
         else:
-            problems.add(line, "a JSON object", describe(value))
+            problems.add(line, say("a JSON object"), describe(value))
 
 
 def check_kind(kind: str) -> Kind:

@@ -8,6 +8,7 @@ import codecs
 from collections.abc import Iterable, Iterator
 
 from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.messages import say
 from annotator.domain.texts import UNSTORABLE
 
 MAX_ID = 1_000
@@ -18,10 +19,10 @@ _BINARY = {
     b"PK\x03\x04": "a zip file (unpack it first)",
     b"PAR1": "a Parquet file (write it as CSV or JSONL)",
 }
-ID_LIMIT = f"at most {MAX_ID:,} characters ({MAX_ID_BYTES:,} bytes)"
+ID_LIMIT = say("at most {n} characters ({m} bytes)", n=MAX_ID, m=MAX_ID_BYTES)
 
 
-BOM_WITHIN = "no byte order mark within the file", "U+FEFF"
+BOM_WITHIN = say("no byte order mark within the file"), "U+FEFF"
 """What is expected and found on a line that begins with a byte order mark: two files were joined."""
 
 
@@ -45,7 +46,7 @@ def read_text(data: bytes, path: str, *, encoding: str | None = None) -> str:
     match = UNSTORABLE.search(text)
     if match:
         line = text.count("\n", 0, match.start()) + 1
-        expected = "text without NUL characters and lone surrogates"
+        expected = say("text without NUL characters and lone surrogates")
         raise BadInput([FormatError(path, line, expected, repr(match.group()))])
     return text
 
@@ -77,11 +78,11 @@ def is_too_long(text: str) -> bool:
 def describe(value: object) -> str:
     """Return a value as an error message shows it: in one line, and short."""
     if value is None:
-        return "nothing"
+        return say("nothing")
     if isinstance(value, dict):
-        return "a mapping"
+        return say("a mapping")
     if isinstance(value, list):
-        return "a list"
+        return say("a list")
     if isinstance(value, bool):
         return str(value).lower()
     text = repr(str(value)) if isinstance(value, str) else str(value)
@@ -96,9 +97,13 @@ def describe_bytes(head: bytes) -> str | None:
 def _undecodable(error: UnicodeDecodeError, data: bytes, path: str, encoding: str | None) -> FormatError:
     before = data[: error.start].decode(error.encoding, errors="replace")
     expected = (
-        f"text in {encoding}" if encoding else "UTF-8 text (save it as UTF-8, or name the file's encoding)"
+        f"text in {encoding}"
+        if encoding
+        else say("UTF-8 text (save it as UTF-8, or name the file's encoding)")
     )
     binary = describe_bytes(data)
     if binary is not None:
-        return FormatError(path, None, "a text file", binary)
-    return FormatError(path, before.count("\n") + 1, expected, f"byte 0x{data[error.start]:02x}")
+        return FormatError(path, None, say("a text file"), binary)
+    return FormatError(
+        path, before.count("\n") + 1, expected, say("byte {byte}", byte=f"0x{data[error.start]:02x}")
+    )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotator.domain.errors import BadInput, FormatError, Problems
+from annotator.domain.messages import say
 from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
 from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
 
@@ -16,7 +17,7 @@ Location = tuple[str | int, ...]
 MAX_DEPTH = 50
 MAX_STEP = 80  # a key that is longer is shortened when a place is shown
 MAX_TEXT = 1_000_000
-TEXT_LIMIT = f"a text of at most {MAX_TEXT:,} characters"
+TEXT_LIMIT = say("a text of at most {n} characters", n=MAX_TEXT)
 
 
 class PlainScalar(str):
@@ -55,7 +56,8 @@ class TreeProblems:
 
     def add_words(self, location: Location, expected: str, found: str) -> None:
         """Note the same; `found` is words about the value there: it is a secret, or its absence is the problem."""
-        self.errors.append((location, f"{show_location(location)} to be {expected}", found))
+        place = show_location(location)
+        self.errors.append((location, say("{place} to be {expected}", place=place, expected=expected), found))
 
     def raise_if_any(self) -> None:
         """Raise BadInput with every problem, in the order of the file."""
@@ -74,14 +76,14 @@ class TreeProblems:
         """Return the mapping at `location`; empty after noting that it is something else."""
         if isinstance(value, dict):
             return value
-        self.add(location, "a mapping", value)
+        self.add(location, say("a mapping"), value)
         return {}
 
     def list(self, value: Any, location: Location) -> list[Any]:
         """Return the list at `location`; empty after noting that it is something else."""
         if isinstance(value, list):
             return value
-        self.add(location, "a list", value)
+        self.add(location, say("a list"), value)
         return []
 
     def id(self, value: Any, location: Location) -> str:
@@ -89,9 +91,9 @@ class TreeProblems:
         if type(value) is int:
             value = str(value)
         if not isinstance(value, str) or not value:
-            self.add(location, "an id: a text that is not empty", value)
+            self.add(location, say("an id: a text that is not empty"), value)
         elif is_too_long(value):
-            self.add(location, f"an id of {ID_LIMIT}", value)
+            self.add(location, say("an id of {limit}", limit=ID_LIMIT), value)
         else:
             return str(value)
         return ""
@@ -100,7 +102,7 @@ class TreeProblems:
         """Return a text; "" where the file says so in so many words: its source had none. "" after noting a problem."""
         if isinstance(value, str) and not is_nothing(value):
             return self._check_length(str(value), location)
-        self.add(location, "a text", value)
+        self.add(location, say("a text"), value)
         return ""
 
     def optional_text(self, value: Any, location: Location) -> str | None:
@@ -109,12 +111,12 @@ class TreeProblems:
             return None
         if isinstance(value, str):
             return self._check_length(str(value), location)
-        self.add(location, "a text", value)
+        self.add(location, say("a text"), value)
         return None
 
     def _check_length(self, text: str, location: Location) -> str:
         if len(text) > MAX_TEXT:
-            self.add_words(location, TEXT_LIMIT, f"{len(text):,} characters")
+            self.add_words(location, TEXT_LIMIT, say("{n} characters", n=len(text)))
         return text
 
     def grade(self, value: Any, location: Location) -> int | None:
@@ -131,7 +133,7 @@ class TreeProblems:
             return int(value)
         if self.scale.accepts(value):
             return None
-        self.add(location, "a grade 0, 1, 2 or 3", value)
+        self.add(location, say("a grade 0, 1, 2 or 3"), value)
         return 0
 
     def own_grade(self, value: Any, location: Location) -> int | str | None:
@@ -147,7 +149,7 @@ class TreeProblems:
         if type(value) is int and value in (0, 1, 2, 3):
             return value
         if not self.scale.accepts(value):
-            self.add(location, "a grade 0, 1, 2, 3 or unrateable", value)
+            self.add(location, say("a grade 0, 1, 2, 3 or unrateable"), value)
         return None
 
 
@@ -166,7 +168,7 @@ def show_location(location: Location) -> str:
             shown += f".{step}" if shown else step
         else:
             shown += f"[{describe(step)}]"
-    return shown or "the file"
+    return shown or say("the file")
 
 
 def line_of(lines: Mapping[Location, int], location: Location) -> int | None:

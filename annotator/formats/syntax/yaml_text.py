@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
+from annotator.domain.messages import say
 from annotator.formats.syntax.text import describe, read_text
 from annotator.formats.syntax.tree import (
     MAX_DEPTH,
@@ -81,7 +82,7 @@ class YamlBuilder:
             if event.implicit[0]:
                 value = PlainScalar(value)
         elif tag not in ("!", _STRING_TAG):
-            raise self._refuse(event, "YAML without tags", describe(tag))
+            raise self._refuse(event, say("YAML without tags"), describe(tag))
         if event.anchor is not None:
             self.anchors[event.anchor] = value
         self._put(value, event)
@@ -105,12 +106,12 @@ class YamlBuilder:
 
     def _put_key(self, value: Any, event: Any) -> None:
         if not isinstance(value, str):
-            raise self._refuse(event, "a text as a key", describe(value))
+            raise self._refuse(event, say("a text as a key"), describe(value))
         key = str(value)
         if key == "<<" and isinstance(value, PlainScalar):
-            raise self._refuse(event, "YAML without merge keys", "<<")
+            raise self._refuse(event, say("YAML without merge keys"), "<<")
         if key in self.holder:
-            self.problems.add(_line(event), "each key once", f"{describe(key)} again")
+            self.problems.add(_line(event), say("each key once"), say("{item} again", item=describe(key)))
         self.key = key
 
     def _open_mapping(self, event: Any) -> None:
@@ -121,9 +122,9 @@ class YamlBuilder:
 
     def _open(self, container: Any, event: Any) -> None:
         if event.tag not in (None, "!"):
-            raise self._refuse(event, "YAML without tags", describe(event.tag))
+            raise self._refuse(event, say("YAML without tags"), describe(event.tag))
         if len(self.stack) >= MAX_DEPTH:
-            raise self._refuse(event, f"nesting of at most {MAX_DEPTH} levels", "more")
+            raise self._refuse(event, say("nesting of at most {n} levels", n=MAX_DEPTH), "more")
         outer = (self.holder, self.in_list, None, event.anchor)
         step = self._step()
         self._put(container, event)
@@ -144,15 +145,15 @@ class YamlBuilder:
         """Return the value that an alias stands for, the same object, as long as all of them together stay small."""
         name = event.anchor
         if name not in self.anchors:
-            raise self._refuse(event, "an alias of something complete above it", f"*{name}")
+            raise self._refuse(event, say("an alias of something complete above it"), f"*{name}")
         value = self.anchors[name]
         size, depth = _measure(value, MAX_ALIASED - self.aliased)
         self.aliased += size
         if self.aliased > MAX_ALIASED:
-            expected = f"aliases of at most {MAX_ALIASED:,} values together"
+            expected = say("aliases of at most {n} values together", n=MAX_ALIASED)
             raise self._refuse(event, expected, f"more at *{name}")
         if len(self.stack) + depth > MAX_DEPTH:
-            raise self._refuse(event, f"nesting of at most {MAX_DEPTH} levels", "more")
+            raise self._refuse(event, say("nesting of at most {n} levels", n=MAX_DEPTH), "more")
         self._put(value, event)
 
     def _step(self) -> str | int | None:
@@ -212,12 +213,17 @@ _WORDS: Mapping[str, Any] = {
 def load_yaml(data: bytes, path: str) -> Tree:
     """Return the tree of one YAML document. BadInput when it is not one, or not a safe one."""
     if len(data) > MAX_BYTES:
-        raise refuse(path, None, f"YAML of at most {MAX_BYTES // 1_000_000} MB", f"{len(data):,} bytes")
+        raise refuse(
+            path,
+            None,
+            say("YAML of at most {megabytes} MB", megabytes=MAX_BYTES // 1_000_000),
+            say("{n} bytes", n=len(data)),
+        )
     text = read_text(data, path)
     odd = _NOT_YAML.search(text)
     if odd:
         line = text.count("\n", 0, odd.start()) + 1
-        raise refuse(path, line, "YAML without control characters", f"U+{ord(odd.group()):04X}")
+        raise refuse(path, line, say("YAML without control characters"), f"U+{ord(odd.group()):04X}")
 
     def locate(locations: Iterable[Location]) -> dict[Location, int]:
         """Return the lines; what stands within an alias is found at the alias."""
@@ -262,13 +268,13 @@ def _build(text: str, problems: Problems, wanted: Collection[Location], lines: d
     event = next(events)
     while type(event).__name__ != "DocumentStartEvent":
         if type(event).__name__ == "StreamEndEvent":
-            raise refuse(path, None, "a YAML document", "an empty file")
+            raise refuse(path, None, say("a YAML document"), say("an empty file"))
         event = next(events)
     value = YamlBuilder(problems, restore=restore, wanted=wanted, lines=lines).build(events)
     next(events)
     for event in events:
         if type(event).__name__ == "DocumentStartEvent":
-            raise refuse(path, int(event.start_mark.line) + 1, "one YAML document", "a second one")
+            raise refuse(path, int(event.start_mark.line) + 1, say("one YAML document"), say("a second one"))
     return value
 
 
@@ -283,12 +289,12 @@ def _events(text: str, path: str) -> Iterator[Any]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise refuse(
-            path, mark.line + 1 if mark else None, "YAML", error.problem or "something else"
+            path, mark.line + 1 if mark else None, "YAML", error.problem or say("something else")
         ) from None
     except yaml.YAMLError as error:
         raise refuse(path, None, "YAML", str(error)) from None
     except RecursionError:
-        raise refuse(path, None, f"nesting of at most {MAX_DEPTH} levels", "more") from None
+        raise refuse(path, None, say("nesting of at most {n} levels", n=MAX_DEPTH), "more") from None
 
 
 def _hide_breaks(text: str) -> tuple[str, dict[int, str]]:

@@ -97,15 +97,21 @@ def plan_events(
     for line in lines:
         judged_at = datetime.fromisoformat(line.judged_at) if line.judged_at else None
         if judged_at is not None and judged_at > now:
-            problems.add(line.line, f"judged_at not later than now ({now.isoformat()})", str(line.judged_at))
+            problems.add(
+                line.line,
+                say("judged_at not later than now ({now})", now=now.isoformat()),
+                str(line.judged_at),
+            )
         username = persons.get(line.annotator) or _spell(line)
         before = earlier_lines.setdefault((username, line.query_id, line.doc_id), [])
         answers = {(earlier.outcome, earlier.grade) for earlier in before}
         contradicting += bool(answers - {(line.outcome, line.grade)})
         for other in before:
             if _spell(other) != _spell(line) and (other.outcome, other.grade) != (line.outcome, line.grade):
-                expected = (
-                    f"the answer of line {other.line}, which is by the same annotator ({other.annotator!r})"
+                expected = say(
+                    "the answer of line {line}, which is by the same annotator ({annotator})",
+                    line=other.line,
+                    annotator=repr(other.annotator),
                 )
                 problems.add(line.line, expected, f"{describe(line.grade)} by {line.annotator!r}")
                 break
@@ -205,7 +211,10 @@ def check_respelled(
     for event, answer in zip(events, answers, strict=True):
         line = event.line
         if event.is_respelled and answer not in (None, (line.outcome, line.grade)):
-            expected = f"the annotator as {describe(event.username)}, to revise that person's judgment"
+            expected = say(
+                "the annotator as {username}, to revise that person's judgment",
+                username=describe(event.username),
+            )
             problems.add(line.line, expected, show_id(line.annotator))
     problems.raise_if_any()
 
@@ -265,12 +274,20 @@ def check_targets(
             expected = "a pair without an adjudication (this one is settled)"
             problems.add(line.line, expected, f"{describe(line.query_id)}, {describe(line.doc_id)}")
         if event.username in namesakes:
-            problems.add(line.line, f"the annotator as {describe(namesakes[event.username])}", event.username)
+            problems.add(
+                line.line,
+                say("the annotator as {username}", username=describe(namesakes[event.username])),
+                event.username,
+            )
         if event.username in real:
-            problems.add(line.line, "a simulated annotator", f"the person {describe(event.username)}")
+            problems.add(
+                line.line,
+                say("a simulated annotator"),
+                say("the person {username}", username=describe(event.username)),
+            )
         if event.username in judges:
             problems.add(
-                line.line, "an annotator who does not judge in the browser", describe(event.username)
+                line.line, say("an annotator who does not judge in the browser"), describe(event.username)
             )
             hint = OPERATOR_ONLY
     problems.raise_if_any(hint=hint)

@@ -12,6 +12,7 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.import_records import DECLARED
+from annotator.domain.messages import Message, say
 from annotator.domain.normal_forms import clean, fold
 from annotator.formats.syntax.json_text import load_json
 from annotator.formats.syntax.source import InputSource
@@ -29,14 +30,16 @@ def read_provenance(path: Path) -> dict[str, Any]:
     """Return the declaration in a file, as plain JSON values. BadInput names every bad place with its line."""
     data = InputSource(str(path)).read_bytes()
     if len(data) > MAX_BYTES:
-        raise refuse(str(path), None, f"a file of at most {MAX_BYTES:,} bytes", f"{len(data):,} bytes")
+        raise refuse(
+            str(path), None, say("a file of at most {n} bytes", n=MAX_BYTES), say("{n} bytes", n=len(data))
+        )
     load = load_json if path.suffix.lower() == ".json" else load_yaml
     tree = load(data, str(path))
     problems = TreeProblems(tree)
     declaration: dict[str, Any] = {}
     for name, value in problems.mapping(tree.value, ()).items():
         if name not in KEYS:
-            problems.add((name,), f"a key of provenance files ({_suggest(name)})", name)
+            problems.add((name,), _expect_key(name), name)
         elif is_nothing(value):
             continue
         elif name == "blind":
@@ -46,7 +49,7 @@ def read_provenance(path: Path) -> dict[str, Any]:
         else:
             declaration[name] = _read_text(value, name, problems)
     if not declaration and not problems:
-        problems.add((), f"one or more of {', '.join(KEYS)}", None)
+        problems.add((), say("one or more of {names}", names=", ".join(KEYS)), None)
     problems.raise_if_any()
     return declaration
 
@@ -82,23 +85,23 @@ def _read_names(value: Any, problems: TreeProblems) -> dict[str, str]:
         name = clean(name)
         others = {fold(other): annotator for annotator, other in names.items()}
         if not name or is_nothing(given):
-            problems.add((ANNOTATORS, annotator), "a name or username", given)
+            problems.add((ANNOTATORS, annotator), say("a name or username"), given)
         elif is_too_long(name):
-            problems.add((ANNOTATORS, annotator), f"a name of {ID_LIMIT}", name)
+            problems.add((ANNOTATORS, annotator), say("a name of {limit}", limit=ID_LIMIT), name)
         elif fold(name) in others:
             expected = f"another person than {others[fold(name)]}, who has grades of the same documents"
             problems.add((ANNOTATORS, annotator), expected, name)
         names[annotator] = name
     if not names and isinstance(value, dict):
         problems.add(
-            (ANNOTATORS,), "a name for each annotator in the file, such as annotator_1: Tanaka", None
+            (ANNOTATORS,), say("a name for each annotator in the file, such as annotator_1: Tanaka"), None
         )
     return names
 
 
 def _read_flag(value: Any, problems: TreeProblems) -> bool:
     if not isinstance(value, bool):
-        problems.add(("blind",), "true or false", value)
+        problems.add(("blind",), say("true or false"), value)
     return value is True
 
 
@@ -107,15 +110,16 @@ def _read_text(value: Any, name: str, problems: TreeProblems) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not value.strip():
-        problems.add((name,), "a text", value)
+        problems.add((name,), say("a text"), value)
         return ""
     if len(value) > MAX_TEXT:
         problems.add_words(
-            (name,), f"a text of at most {MAX_TEXT:,} characters", f"{len(value):,} characters"
+            (name,), say("a text of at most {n} characters", n=MAX_TEXT), say("{n} characters", n=len(value))
         )
     return str(value).strip()
 
 
-def _suggest(name: str) -> str:
-    close = get_close_matches(name, KEYS, n=1)
-    return f"did you mean {close[0]}?" if close else f"they are {', '.join(KEYS)}"
+def _expect_key(name: str) -> Message:
+    if close := get_close_matches(name, KEYS, n=1):
+        return say("a key of provenance files (did you mean {name}?)", name=close[0])
+    return say("a key of provenance files (they are {names})", names=", ".join(KEYS))

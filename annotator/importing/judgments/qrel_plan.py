@@ -18,7 +18,7 @@ from annotator.domain.errors import ConflictError, Problems, ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth, JudgmentLine, Qrel
 from annotator.domain.import_records import ImportRecord
-from annotator.domain.messages import count_of, say_n
+from annotator.domain.messages import CommandWords, count_of, say, say_n
 from annotator.domain.normal_forms import fold
 from annotator.formats.content_warnings import (
     describe_repeated_texts,
@@ -88,12 +88,16 @@ def match_qrels(
     for qrel in file.truth.qrels:
         query_id = ids[qrel.query_id]
         if qrel.grade not in GRADES:
-            problems.add(None, f"a grade 0-3 for {_name(query_id, qrel)}", str(qrel.grade))
+            problems.add(None, say("a grade 0-3 for {pair}", pair=_name(query_id, qrel)), str(qrel.grade))
             continue
         renamed = qrel if qrel.query_id == query_id else qrel._replace(query_id=query_id)
         before = by_pair.setdefault((query_id, qrel.doc_id), renamed)
         if before.grade != qrel.grade:
-            problems.add(None, f"one grade for {_name(query_id, qrel)}", f"{before.grade} and {qrel.grade}")
+            problems.add(
+                None,
+                say("one grade for {pair}", pair=_name(query_id, qrel)),
+                f"{before.grade} and {qrel.grade}",
+            )
     problems.raise_if_any()
     matched = [(queries[qrel.query_id].pk, qrel) for qrel in by_pair.values()]
     return matched, (
@@ -136,7 +140,9 @@ def _match_queries(
             continue
         lines = _find_lines(file) if lines is None else lines
         expected = (
-            f"{near[query_id]} ({command})" if file.has_ids else "the text of one query of this dataset"
+            say("{expected}{command}", expected=near[query_id], command=CommandWords(f" ({command})"))
+            if file.has_ids
+            else "the text of one query of this dataset"
         )
         times = f" {len(ids)} times" if ids else ""
         problems.add(lines.get(query_id), expected, f"{describe(named)}{times}")
@@ -328,6 +334,9 @@ def _is_same(before: EarlierGrade, qrel: Qrel) -> bool:
     return earlier == (qrel.grade, qrel.description, qrel.note, qrel.annotator_grades, qrel.metadata)
 
 
+_AS_JUDGMENTS = CommandWords("--as-judgments")
+
+
 def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, str]:
     """Return under which name each annotator's grades in the file are stored: the declared one, or else the file's own.
 
@@ -336,15 +345,22 @@ def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, st
     """
     if file.format.name == "law" and has_mixed_annotators(file.source):
         raise ValidationError(
-            f"--as-judgments: {file.path} belongs to a release with more annotators than its two places: annotator_1 and annotator_2 are "
-            "the first two of each pair, whoever they are; the judgments.csv beside it names them (annotator import judgments)"
+            say(
+                "{option}: {path} belongs to a release with more annotators than its two places: annotator_1 and annotator_2 are the first two of each pair, whoever they are; the judgments.csv beside it names them{command}",
+                option=_AS_JUDGMENTS,
+                path=file.path,
+                command=CommandWords(" (annotator import judgments)"),
+            )
         )
     graded = (name for qrel in file.truth.qrels for name, _ in qrel.annotator_grades)
     names = list(dict.fromkeys((*graded, *(line.annotator for line in file.truth.further_judgments))))
     if not names:
         raise ValidationError(
-            f"--as-judgments: expected annotators' own grades (annotator_1 …) in {file.path}, found none; "
-            "without the option its grades settle the pairs"
+            say(
+                "{option}: expected annotators' own grades (annotator_1 …) in {path}, found none; without the option its grades settle the pairs",
+                option=_AS_JUDGMENTS,
+                path=file.path,
+            )
         )
     if not declared:
         return {name: name for name in names}
@@ -403,9 +419,10 @@ def note_same_names(
     if not unnamed:
         return ()
     return (
-        (
-            f"warning: {', '.join(unnamed)} was imported without saying who its annotators are: those of the same name are taken "
-            "for the same people; if they are others, say who they are with --provenance before you import"
+        say(
+            "warning: {files} was imported without saying who its annotators are: those of the same name are taken for the same people; if they are others, say who they are with {option} before you import",
+            files=", ".join(unnamed),
+            option=CommandWords("--provenance"),
         ),
     )
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from annotator.domain.audit import AuditAction
+from annotator.domain.messages import say
 from annotator.domain.normal_forms import show_id
 from annotator.domain.people import Actor
 from annotator.formats.syntax.source import read_regular
@@ -104,6 +105,6 @@ def _read_links(
                 problems.add(row.line, "an id that no release names: releases never change", show_id(item_id))
         links.setdefault(old, new)
     if not links and not problems:
-        problems.add(None, "lines of old_query_id and new_query_id", "none")
+        problems.add(None, "lines of old_query_id and new_query_id", say("none"))
     problems.raise_if_any()
     return links

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import Problems
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.formats.syntax.source import read_regular
 from annotator.formats.syntax.text import describe, to_utf8
@@ -130,7 +131,7 @@ def _list_documents(session: Session, dataset_pk: int, file: RemapFile) -> dict[
     problems = Problems(file.path)
     for _, new in file.links:
         if every.get(new) in retired:
-            problems.add(None, "new_doc_id to be an id that no retired document has", describe(new))
+            problems.add(None, say("new_doc_id to be an id that no retired document has"), describe(new))
     problems.raise_if_any()
     return {doc_id: pk for doc_id, pk in every.items() if pk not in retired}
 

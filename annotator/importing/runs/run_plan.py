@@ -18,6 +18,7 @@ from typing import Any, Literal, cast
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import Run, RunEntry
+from annotator.domain.messages import CommandWords, say
 from annotator.formats.query_names import QueryNames
 from annotator.formats.run_records import QueryResponse, RunFile, RunLine
 from annotator.formats.runs import find_system, keep_tags, name_by_file, require_system
@@ -168,9 +169,13 @@ def check_system(system: str) -> str:
             f"expected a system name of up to {LONGEST_SYSTEM} characters, found {system!r:.220}"
         )
     if system in OWN_SYSTEMS:
-        carried = "imported" if system == RESERVED else "remapped"
         raise ValidationError(
-            f"the system name {system!r} is reserved for {carried} pairs; use another --system"
+            say(
+                "the system name {system} is reserved for {origin} pairs; use another {option}",
+                system=repr(system),
+                origin=say("imported") if system == RESERVED else say("remapped"),
+                option=CommandWords("--system"),
+            )
         )
     return system
 
@@ -288,7 +293,7 @@ def _choose_results(
     if not skip:
         _refuse_unknown(chosen, queries, problems)
     if not chosen.lines:
-        problems.add(None, "results for a query of this dataset", "none")
+        problems.add(None, say("results for a query of this dataset"), say("none"))
     return chosen
 
 
@@ -297,14 +302,17 @@ def _refuse_unknown(chosen: _ChosenAnswers, query_ids: Iterable[str], problems: 
     if not chosen.unknown:
         return
     queries = _count(len(chosen.unknown), "query", "queries")
-    expected = "queries of this dataset only (--skip-unknown-queries leaves the others out)"
+    expected = say(
+        "queries of this dataset only ({option} leaves the others out)",
+        option=CommandWords("--skip-unknown-queries"),
+    )
     problems.add(None, expected, f"{queries} more ({_count(chosen.unknown_results, 'result')})")
     by_id = expect_query(query_ids, (query_id for query_id, query in chosen.unknown if query is None))
     for (query_id, query), line in chosen.unknown.items():
         if query is None:
             problems.add(line, by_id[query_id], describe(query_id))
         else:
-            problems.add(line, "the text of a query of this dataset", describe(query))
+            problems.add(line, say("the text of a query of this dataset"), describe(query))
 
 
 def _group(lines: Iterable[RunLine]) -> dict[str, list[RunEntry]]:
@@ -345,8 +353,15 @@ def _drop_duplicates(lines: Sequence[RunLine], problems: Problems, options: RunO
         if pair not in first_lines:
             first_lines[pair] = line
         elif options.duplicates == "refuse":
-            hint = f"first on line {first_lines[pair]}; --duplicates first keeps one"
-            problems.add(line, f"each document of a query once ({hint})", f"{describe(entry.doc_id)} again")
+            problems.add(
+                line,
+                say(
+                    "each document of a query once (first on line {line}{hint})",
+                    line=first_lines[pair],
+                    hint=CommandWords("; --duplicates first keeps one"),
+                ),
+                say("{item} again", item=describe(entry.doc_id)),
+            )
         else:
             doubled.add(entry.query_id)
     if not doubled:
@@ -370,12 +385,12 @@ def _check_ranks(lines: Iterable[RunLine], problems: Problems, order: Order) -> 
             continue
         if entry.rank is None:
             expected = "a rank" if order == "rank" else "a score, or a rank for each result of the query"
-            problems.add(line, expected, "nothing")
+            problems.add(line, expected, say("nothing"))
             continue
         before = first_lines.setdefault((entry.query_id, entry.rank), line)
         if before != line:
-            expected = f"each rank of a query once (first on line {before})"
-            problems.add(line, expected, f"rank {entry.rank} again")
+            expected = say("each rank of a query once (first on line {line})", line=before)
+            problems.add(line, expected, say("{item} again", item=f"rank {entry.rank}"))
 
 
 def _list_query_signals(answers: Iterable[QueryResponse], problems: Problems) -> dict[str, Mapping[str, Any]]:
@@ -386,7 +401,7 @@ def _list_query_signals(answers: Iterable[QueryResponse], problems: Problems) ->
         before = lines.setdefault(answer.query_id, answer.line)
         if answer.query_id in signals:
             expected = f"one answer to each query (first on line {before})"
-            problems.add(answer.line, expected, f"{describe(answer.query_id)} again")
+            problems.add(answer.line, expected, say("{item} again", item=describe(answer.query_id)))
         signals.setdefault(answer.query_id, answer.signals)
     return signals
 
@@ -440,7 +455,10 @@ def _note_order(ordered: Sequence[OrderedResults], order: Order, figures: Mappin
     if counts := figures.get("rank_contradictions"):
         queries, results = _count(counts["queries"], "query", "queries"), _count(counts["results"], "result")
         chosen = (
-            "ordered by score, as trec_eval does; --order rank goes by the ranks"
+            say(
+                "ordered by score, as trec_eval does; {option} goes by the ranks",
+                option=CommandWords("--order rank"),
+            )
             if order == "score"
             else "ordered by rank; trec_eval goes by the scores"
         )
@@ -469,7 +487,7 @@ def list_run_files(folder: Path) -> tuple[list[Path], tuple[str, ...]]:
     paths = [path for path in entries if path.is_file() and not path.name.startswith(".")]
     if not paths:
         problems = Problems(str(folder))
-        problems.add(None, "at least one run file", "none")
+        problems.add(None, say("at least one run file"), say("none"))
         problems.raise_if_any()
     skipped = len(entries) - len(paths)
     noun = "hidden file or folder" if skipped == 1 else "hidden files or folders"
@@ -497,8 +515,10 @@ def plan_folder(
             system = find_system(file, str(path)) or name_by_file(path)
             first = paths_by_system.setdefault(system, path)
             if first != path:
-                expected = (
-                    f"a system of its own in each file (import it alone with --system; {first.name} has it)"
+                expected = say(
+                    "a system of its own in each file (import it alone with {option}; {file} has it)",
+                    option=CommandWords("--system"),
+                    file=first.name,
                 )
                 problems.add(None, expected, describe(system), path=str(path))
                 continue

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotator.domain.errors import ConflictError
-from annotator.domain.messages import say
+from annotator.domain.messages import CommandWords, say
 from annotator.domain.people import Actor
 from annotator.formats.run_records import RunFile
 from annotator.formats.runs import read_run_file
@@ -210,15 +210,24 @@ class _RunImporter:
             same_files = (sha256, self.fetched.earlier_sha256) if self.fetched else (sha256,)
             if has_new_content and stored.file_sha256 not in same_files:
                 raise ConflictError(
-                    f"{path}: the system {run.system!r} has another run in this dataset already; use another --system"
+                    say(
+                        "{path}: the system {system} has another run in this dataset already; use another {option}",
+                        path=path,
+                        system=repr(run.system),
+                        option=CommandWords("--system"),
+                    )
                 )
             moved = runs_sql.count_moved_results(
                 session, dataset_pk, stored.pk, run, queries=queries, allow_more_queries=has_new_content
             )
             if has_new_content and moved is None:
                 raise ConflictError(
-                    f"{path}: this file is the run of {run.system!r} already, but its documents are others now: they were read by other "
-                    "options, or got other ids since. To store this reading too, use another --system"
+                    say(
+                        "{path}: this file is the run of {system} already, but its documents are others now: they were read by other options, or got other ids since. To store this reading too, use another {option}",
+                        path=path,
+                        system=repr(run.system),
+                        option=CommandWords("--system"),
+                    )
                 )
             added = report.added - runs_sql.count_entries(session, stored.pk) if has_new_content else 0
             report = _report_stored_run(report, added, moved)

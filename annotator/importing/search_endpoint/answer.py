@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from annotator.domain.errors import AnnotatorError
+from annotator.domain.messages import say
 from annotator.formats.run_records import MAX_RANK
 from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
 from annotator.importing.search_endpoint.endpoint_records import AnswerPaths
@@ -21,7 +22,11 @@ MOST_CURSOR = 20_000  # characters of JSON
 
 
 class AnswerRefused(AnnotatorError):
-    """An answer that cannot be read; the message says what was expected and what was found."""
+    """An answer that cannot be read. Without `found`, `expected` is the whole reason."""
+
+    def __init__(self, expected: str, found: str | None = None) -> None:
+        both = say("expected {expected}, found {found}", expected=expected, found=found)
+        super().__init__(expected if found is None else both)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +44,16 @@ def read_page(answer: Any, paths: AnswerPaths) -> AnswerPage:
     """Return the results of one answer."""
     if paths.failed_if and (reason := _search(paths.failed_if, answer, "failed_if")):
         raise AnswerRefused(
-            f"the endpoint says that the answer is not whole (failed_if: {paths.failed_if} is {describe(reason)})"
+            say(
+                "the endpoint says that the answer is not whole (failed_if: {path} is {value})",
+                path=paths.failed_if,
+                value=describe(reason),
+            )
         )
     listed = _search(paths.results, answer, "results")
     if not isinstance(listed, list):
         raise AnswerRefused(
-            f"results: {paths.results} to be a list, found {_describe_missing(listed, answer)}"
+            say("results: {path} to be a list", path=paths.results), _describe_missing(listed, answer)
         )
     return AnswerPage(
         tuple(_read_result(item, index, paths) for index, item in enumerate(listed)),
@@ -71,11 +80,21 @@ def _read_result(item: Any, index: int, paths: AnswerPaths) -> dict[str, Any]:
         doc_id = str(doc_id)
     if not isinstance(doc_id, str) or not doc_id:
         raise AnswerRefused(
-            f"id: {paths.doc_id} of result {index + 1} to be a text that is not empty, found {_describe_missing(doc_id, item)}"
+            say(
+                "id: {path} of result {place} to be a text that is not empty",
+                path=paths.doc_id,
+                place=str(index + 1),
+            ),
+            _describe_missing(doc_id, item),
         )
     if is_too_long(doc_id):
         raise AnswerRefused(
-            f"id: {paths.doc_id} of result {index + 1} to be {ID_LIMIT}, found {len(doc_id):,} characters"
+            say(
+                "{place} to be {expected}",
+                place=f"id: {paths.doc_id} of result {index + 1}",
+                expected=ID_LIMIT,
+            ),
+            say("{n} characters", n=len(doc_id)),
         )
     result: dict[str, Any] = {"doc_id": doc_id}
     if paths.rank:
@@ -90,17 +109,24 @@ def _read_rank(value: Any, index: int, path: str) -> int:
     if type(value) is int and 0 <= value <= MAX_RANK:
         return value
     raise AnswerRefused(
-        f"rank: {path} of result {index + 1} to be a whole number from 0, found {describe(value)}"
+        say("rank: {path} of result {place} to be a whole number from 0", path=path, place=str(index + 1)),
+        describe(value),
     )
 
 
 def _read_score(value: Any, index: int, path: str) -> float:
     if _is_finite(value):
         return float(value)
-    hint = f"; for a number in quotes write to_number({path})" if isinstance(value, str) else ""
-    raise AnswerRefused(
-        f"score: {path} of result {index + 1} to be a finite number{hint}, found {describe(value)}"
-    )
+    place = str(index + 1)
+    expected = say("score: {path} of result {place} to be a finite number", path=path, place=place)
+    if isinstance(value, str):
+        expected = say(
+            "score: {path} of result {place} to be a finite number; for a number in quotes write to_number({expression})",
+            path=path,
+            place=place,
+            expression=path,
+        )
+    raise AnswerRefused(expected, describe(value))
 
 
 def _is_finite(value: Any) -> bool:
@@ -118,7 +144,7 @@ def _read_total(paths: AnswerPaths, answer: Any) -> int | None:
     if type(total) is int and total >= 0:
         return total
     raise AnswerRefused(
-        f"total: {paths.total} to be a whole number from 0, found {_describe_missing(total, answer)}"
+        say("total: {path} to be a whole number from 0", path=paths.total), _describe_missing(total, answer)
     )
 
 
@@ -130,7 +156,7 @@ def _read_engine_ms(paths: AnswerPaths, answer: Any) -> float | None:
         return None
     if _is_finite(value) and value >= 0:
         return float(value) * factor
-    raise AnswerRefused(f"engine time: {path} to be a number from 0, found {describe(value)}")
+    raise AnswerRefused(say("engine time: {path} to be a number from 0", path=path), describe(value))
 
 
 def _read_cursor(path: str | None, answer: Any) -> Any:
@@ -140,16 +166,16 @@ def _read_cursor(path: str | None, answer: Any) -> Any:
         return None
     if isinstance(cursor, bool):
         raise AnswerRefused(
-            f"next_cursor: {path} to be what the next page begins with, found {describe(cursor)}"
+            say("next_cursor: {path} to be what the next page begins with", path=path), describe(cursor)
         )
     try:
         length = len(json.dumps(cursor, ensure_ascii=False))
     except RecursionError:
         raise AnswerRefused(
-            f"next_cursor: {path} to be a short value, found one that is nested too deeply"
+            f"next_cursor: {path} to be a short value", "one that is nested too deeply"
         ) from None
     if length > MOST_CURSOR:
-        raise AnswerRefused(f"next_cursor: {path} to be at most {MOST_CURSOR:,} characters, found {length:,}")
+        raise AnswerRefused(f"next_cursor: {path} to be at most {MOST_CURSOR:,} characters", f"{length:,}")
     return cursor
 
 
@@ -166,13 +192,9 @@ def _search(path: str, value: Any, key: str) -> Any:
         return _compile(path).search(value)
     except JMESPathError as error:
         reason = str(error).splitlines()[0]
-        raise AnswerRefused(
-            f"{key}: {path} to fit the answer, found that it does not: {reason:.200}"
-        ) from None
+        raise AnswerRefused(f"{key}: {path} to fit the answer", f"that it does not: {reason:.200}") from None
     except RecursionError:
-        raise AnswerRefused(
-            f"{key}: {path:.200} to fit the answer, found that it is nested too deeply"
-        ) from None
+        raise AnswerRefused(f"{key}: {path:.200} to fit the answer", "that it is nested too deeply") from None
 
 
 @lru_cache(maxsize=256)
@@ -189,5 +211,7 @@ def _describe_missing(value: Any, holder: Any) -> str:
     if isinstance(holder, Mapping):
         names = [str(name)[:40] for name in list(holder)[:MAX_NAMES]]
         more = ", …" if len(holder) > MAX_NAMES else ""
-        return f"nothing (there are: {', '.join(names)}{more})" if names else "nothing (an empty object)"
-    return f"nothing in {describe(holder)}"
+        if not names:
+            return say("nothing (an empty object)")
+        return say("nothing (there are: {names})", names=f"{', '.join(names)}{more}")
+    return say("nothing in {value}", value=describe(holder))

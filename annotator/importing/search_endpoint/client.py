@@ -19,6 +19,7 @@ from urllib.parse import urljoin, urlsplit
 
 from annotator.domain.errors import AnnotatorError, ValidationError
 from annotator.domain.figures import show_decimals
+from annotator.domain.messages import Message, say
 from annotator.formats.syntax.json_text import parse_json
 from annotator.importing.search_endpoint.endpoint_records import EndpointSpec, RequestLimits
 from annotator.importing.search_endpoint.environment_secrets import EndpointSecrets
@@ -35,6 +36,10 @@ MAX_SHOWN = 160
 REASONS = "error.root_cause[0].reason || error.reason || error.msg || error.message || status.error || error || message || detail"
 """Where Elasticsearch, OpenSearch, Solr, Qdrant and common frameworks say in JSON what is wrong."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def _expect(expected: str, found: str) -> Message:
+    return say("expected {expected}, found {found}", expected=expected, found=found)
 
 
 class RequestFailed(AnnotatorError):
@@ -139,8 +144,10 @@ class EndpointClient:
                 if failure.wait_seconds is None:
                     raise
                 if attempt + 1 == attempts:
-                    tried = f" ({attempts} attempts)" if attempts > 1 else ""
-                    raise RequestFailed(f"{failure}{tried}", for_all=failure.for_all) from None
+                    reason = failure.args[0]
+                    if attempts > 1:
+                        reason = say("{reason} ({attempts} attempts)", reason=reason, attempts=attempts)
+                    raise RequestFailed(reason, for_all=failure.for_all) from None
                 self._wait(failure, attempt)
         raise RequestFailed("no attempt was allowed")
 
@@ -149,7 +156,12 @@ class EndpointClient:
         most, wanted = self.limits.max_wait_seconds, failure.wait_seconds or 0.0
         if wanted > most:
             raise RequestFailed(
-                f"{failure}, asks to wait {show_decimals(wanted)} s, more than max_wait_seconds ({show_decimals(most)})",
+                say(
+                    "{failure}, asks to wait {seconds} s, more than max_wait_seconds ({most})",
+                    failure=failure.args[0],
+                    seconds=show_decimals(wanted),
+                    most=show_decimals(most),
+                ),
                 for_all=True,
             ) from None
         if wanted:
@@ -167,7 +179,7 @@ class EndpointClient:
                 data = self._read(response)
                 self._check_status(response, data)
                 return self._parse(response.headers, data)
-        raise RequestFailed(f"more than {MAX_REDIRECTS} redirects", for_all=True)
+        raise RequestFailed(say("more than {n} redirects", n=MAX_REDIRECTS), for_all=True)
 
     @contextmanager
     def _open(self, method: str, url: str, body: bytes | None) -> "Iterator[httpx2.Response]":
@@ -175,23 +187,29 @@ class EndpointClient:
         import httpx2
 
         headers = {} if body is None else {"Content-Type": "application/json"}
-        seconds = f"{show_decimals(self.limits.timeout_seconds)} s"
+        seconds = show_decimals(self.limits.timeout_seconds)
         try:
             self._check_host(url)
             self.http.cookies.clear()
             with self.http.stream(method, url, content=body, headers=headers) as response:
                 yield response
         except httpx2.ConnectTimeout:
-            raise RequestFailed(f"no connection within {seconds}", wait_seconds=0) from None
+            raise RequestFailed(
+                say("no connection within {seconds} s", seconds=seconds), wait_seconds=0
+            ) from None
         except httpx2.TimeoutException:
-            raise RequestFailed(f"no answer within {seconds}", wait_seconds=0) from None
+            raise RequestFailed(
+                say("no answer within {seconds} s", seconds=seconds), wait_seconds=0
+            ) from None
         except httpx2.ConnectError as error:
             raise self._explain_connection(error) from None
         except httpx2.InvalidURL:
-            raise RequestFailed("the address is too long, or none, once the query is in it") from None
+            raise RequestFailed(say("the address is too long, or none, once the query is in it")) from None
         except httpx2.HTTPError as error:
             # the library's own words are not shown: they may repeat what was sent
-            raise RequestFailed(f"the connection broke ({type(error).__name__})", wait_seconds=0) from None
+            raise RequestFailed(
+                say("the connection broke ({error})", error=type(error).__name__), wait_seconds=0
+            ) from None
 
     def _check_host(self, url: str) -> None:
         """Refuse an address that the library would send to another host than the spec's, however it is spelled."""
@@ -200,30 +218,39 @@ class EndpointClient:
         parsed = httpx2.URL(url)
         port = parsed.port or DEFAULT_PORTS.get(parsed.scheme)
         if (parsed.scheme, parsed.host.lower(), port) != self.origin:
-            raise RequestFailed("the address leads to another host than the spec names", for_all=True)
+            raise RequestFailed(say("the address leads to another host than the spec names"), for_all=True)
 
     def _explain_connection(self, error: Exception) -> RequestFailed:
         host = self.origin[1]
         for cause in _list_causes(error):
             if isinstance(cause, ssl.SSLCertVerificationError):
                 return RequestFailed(
-                    f"TLS: the certificate of {host} is not trusted ({cause.verify_message}); "
-                    "ca_file names a certificate to trust",
+                    say(
+                        "TLS: the certificate of {host} is not trusted ({error}); ca_file names a certificate to trust",
+                        host=host,
+                        error=cause.verify_message,
+                    ),
                     for_all=True,
                 )
             if isinstance(cause, ssl.SSLError):
                 reason = (cause.reason or "unknown reason").lower().replace("_", " ")
-                hint = (
-                    "; does it speak http?"
+                message = (
+                    say(
+                        "TLS: no secure connection to {host} ({error}); does it speak http?",
+                        host=host,
+                        error=reason,
+                    )
                     if cause.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST")
-                    else ""
+                    else say("TLS: no secure connection to {host} ({error})", host=host, error=reason)
                 )
-                return RequestFailed(f"TLS: no secure connection to {host} ({reason}){hint}", for_all=True)
+                return RequestFailed(message, for_all=True)
         text = "".join(str(cause) for cause in _list_causes(error)).lower()
         if "name or service not known" in text or "name resolution" in text or "getaddrinfo" in text:
-            return RequestFailed(f"there is no host {host}", for_all=True)
+            return RequestFailed(say("there is no host {host}", host=host), for_all=True)
         return RequestFailed(
-            f"no connection to {host}:{self.origin[2]}", for_all=not self.was_answered, wait_seconds=0
+            say("no connection to {host}", host=f"{host}:{self.origin[2]}"),
+            for_all=not self.was_answered,
+            wait_seconds=0,
         )
 
     def _follow(self, response: "httpx2.Response", url: str, method: str) -> str:
@@ -233,18 +260,25 @@ class EndpointClient:
             origin = find_origin(target)
         except ValidationError:
             raise RequestFailed(
-                f"a redirect (HTTP {response.status_code}) to no address", for_all=True
+                say("a redirect (HTTP {status}) to no address", status=response.status_code), for_all=True
             ) from None
         if origin != self.origin or "@" in urlsplit(target).netloc:
             scheme, host, port = origin
             raise RequestFailed(
-                f"a redirect to {self.secrets.mask(f'{scheme}://{host}:{port}')}: refused, the spec names "
-                f"{self.origin[0]}://{self.origin[1]}:{self.origin[2]}",
+                say(
+                    "a redirect to {host}: refused, the spec names {own}",
+                    host=self.secrets.mask(f"{scheme}://{host}:{port}"),
+                    own=f"{self.origin[0]}://{self.origin[1]}:{self.origin[2]}",
+                ),
                 for_all=True,
             )
         if method != "GET" and response.status_code not in (307, 308):
             raise RequestFailed(
-                f"a redirect (HTTP {response.status_code}) that would turn {method} into GET: name the final address in the spec",
+                say(
+                    "a redirect (HTTP {status}) that would turn {method} into GET: name the final address in the spec",
+                    status=response.status_code,
+                    method=method,
+                ),
                 for_all=True,
             )
         return target
@@ -258,11 +292,17 @@ class EndpointClient:
             size += len(piece)
             if size > most:
                 raise RequestFailed(
-                    f"more than {self.limits.max_megabytes} MB (max_megabytes), HTTP {response.status_code}"
+                    say(
+                        "more than {megabytes} MB (max_megabytes), HTTP {status}",
+                        megabytes=str(self.limits.max_megabytes),
+                        status=response.status_code,
+                    )
                 )
             if self.clock() > deadline:
                 seconds = show_decimals(self.limits.timeout_seconds)
-                raise RequestFailed(f"no whole answer within {seconds} s", wait_seconds=0)
+                raise RequestFailed(
+                    say("no whole answer within {seconds} s", seconds=seconds), wait_seconds=0
+                )
         return b"".join(pieces)
 
     def _check_status(self, response: "httpx2.Response", data: bytes) -> None:
@@ -290,23 +330,23 @@ class EndpointClient:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         text = data.decode("utf-8", errors="replace")
         if kind in ("text/html", "application/xhtml+xml") or text.lstrip()[:1] == "<":
-            raise RequestFailed(f"expected JSON, found HTML or XML: {self._shorten(data)}")
+            raise RequestFailed(_expect("JSON", say("HTML or XML: {text}", text=self._shorten(data))))
         if not text.strip():
-            raise RequestFailed("expected JSON, found an empty answer")
+            raise RequestFailed(_expect("JSON", say("an empty answer")))
         if self.secrets.is_repeated_in(text):
             raise RequestFailed(
-                "the answer repeats a secret of the request, so it is not stored", for_all=True
+                say("the answer repeats a secret of the request, so it is not stored"), for_all=True
             )
         if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
-            raise RequestFailed("expected JSON in UTF-8, found other bytes")
+            raise RequestFailed(_expect(say("JSON in UTF-8"), say("other bytes")))
         try:
             return parse_json(text.removeprefix("\ufeff"))
         except json.JSONDecodeError as error:
             raise RequestFailed(
-                f"expected JSON, found {error.msg} at character {error.pos + 1}: {self._shorten(data)}"
+                _expect("JSON", f"{error.msg} at character {error.pos + 1}: {self._shorten(data)}")
             ) from None
         except ValueError as error:
-            raise RequestFailed(f"expected {error}, found something else") from None
+            raise RequestFailed(_expect(error.args[0], say("something else"))) from None
 
     def _find_reason(self, data: bytes) -> str:
         """Return the sentence in which usual engines say what is wrong, or else the beginning of the body."""

@@ -22,8 +22,8 @@ from annotator.importing.search_endpoint.endpoint_records import (
 from annotator.importing.search_endpoint.request_template import fill_request
 
 MOST_IN_A_ROW = 10
-NOT_SENT = "not sent: the fetch had stopped"
-REPEATED = "each document once"
+NOT_SENT = say("not sent: the fetch had stopped")
+REPEATED = say("each document once")
 TIME_IS_UP = say("the server's time limit for a fetch is over")
 
 
@@ -59,7 +59,8 @@ class EndpointSearcher:
             milliseconds, retries = milliseconds + answer.milliseconds, retries + answer.retries
             if pages and page.results and page.results == pages[-1].results:
                 raise AnswerRefused(
-                    f"page {len(pages) + 1} to continue the list, found page {len(pages)} again"
+                    say("page {page} to continue the list", page=len(pages) + 1),
+                    say("page {page} again", page=len(pages)),
                 )
             pages.append(page)
             results += page.results
@@ -68,7 +69,8 @@ class EndpointSearcher:
             sent_cursors.append(self.spec.first_cursor if cursor is None else cursor)
             if self.spec.paths.next_cursor and page.cursor in sent_cursors:
                 raise AnswerRefused(
-                    f"a new next_cursor on page {len(pages)}, found one that was sent before: {describe(page.cursor)}"
+                    f"a new next_cursor on page {len(pages)}",
+                    f"one that was sent before: {describe(page.cursor)}",
                 )
         ranked = self._rank(results)[: self.depth]
         self._check_length(min(len(results), self.depth), pages)
@@ -90,7 +92,7 @@ class EndpointSearcher:
         repeated = find_repeated(tuple(results))
         if repeated is not None and not self.keep_first:
             doc_id, first, second = repeated
-            raise AnswerRefused(f"{REPEATED}, found {doc_id!r:.80} as results {first} and {second}")
+            raise AnswerRefused(REPEATED, f"{doc_id!r:.80} as results {first} and {second}")
         unique: dict[str, dict[str, Any]] = {}
         for result in results:
             unique.setdefault(result["doc_id"], result)
@@ -105,8 +107,8 @@ class EndpointSearcher:
         if total is None or count >= min(total, self.depth):
             return
         raise AnswerRefused(
-            f"{min(total, self.depth):,} results, since {total:,} documents match (total), found {count:,}: "
-            "does the endpoint limit the length of its lists? page_size asks for pages"
+            f"{min(total, self.depth):,} results, since {total:,} documents match (total)",
+            f"{count:,}: does the endpoint limit the length of its lists? page_size asks for pages",
         )
 
 
@@ -150,7 +152,7 @@ def fetch_answers(
                     in_a_row = 0
                 except (RequestFailed, AnswerRefused) as failure:
                     in_a_row += 1
-                    outcome.failed.append(UnansweredQuery(query.query_id, _explain(failure)))
+                    outcome.failed.append(UnansweredQuery(query.query_id, failure.args[0]))
                     outcome.stopped = outcome.stopped or _decide_to_stop(failure, in_a_row, most_in_a_row)
                 report(outcome.answered, len(outcome.failed))
             if deadline is not None and clock() > deadline:
@@ -163,10 +165,6 @@ def fetch_answers(
 
 def _take(queries: Any, count: int) -> list[EndpointQuery]:
     return [query for _, query in zip(range(count), queries, strict=False)]
-
-
-def _explain(failure: Exception) -> str:
-    return f"expected {failure}" if isinstance(failure, AnswerRefused) else str(failure)
 
 
 def _decide_to_stop(failure: Exception, in_a_row: int, most_in_a_row: int | None) -> str | None:

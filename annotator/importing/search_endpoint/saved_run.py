@@ -161,7 +161,7 @@ def _read_state(path: Path) -> dict[str, Any]:
         complete = False
     if not complete:
         raise BadInput(
-            [FormatError(str(path), None, "what this command wrote beside a run file", "something else")]
+            [FormatError(str(path), None, "what this command wrote beside a run file", say("something else"))]
         )
     return dict(state)
 
@@ -176,7 +176,7 @@ def _read_lines(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
             query_id, results = line["query_id"], line["results"]
         except (ValueError, KeyError, TypeError):
             raise BadInput(
-                [FormatError(str(path), number, "a line that this command wrote", "something else")]
+                [FormatError(str(path), number, "a line that this command wrote", say("something else"))]
             ) from None
         if FAILED not in line and isinstance(query_id, str) and isinstance(results, list):
             lines[query_id] = line

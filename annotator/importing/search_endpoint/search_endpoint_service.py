@@ -25,7 +25,7 @@ from annotator.domain.errors import (
 )
 from annotator.domain.figures import show_number
 from annotator.domain.ground_truth import QUERY_FIELDS, Query
-from annotator.domain.messages import count_of, say, say_n
+from annotator.domain.messages import CommandWords, count_of, join_sentences, say, say_n
 from annotator.domain.people import Actor
 from annotator.importing.report import Progress, be_silent
 from annotator.importing.runs import runs_sql
@@ -99,7 +99,12 @@ class UnansweredQueries(BadInput):
         self.failed, self.answered, self.queries, self.stopped = tuple(failed), answered, queries, stopped
         super().__init__(
             [
-                FormatError(path, None, f"an answer to query {query.query_id!r}", query.reason)
+                FormatError(
+                    path,
+                    None,
+                    say("an answer to query {query_id}", query_id=repr(query.query_id)),
+                    query.reason,
+                )
                 for query in failed
             ],
             hint=hint,
@@ -279,7 +284,16 @@ def _list_columns(query: Query) -> dict[str, Any]:
 def _require_columns(spec: EndpointSpec, queries: Sequence[EndpointQuery]) -> None:
     """Raise BadInput for every query that lacks a column which the templates name."""
     problems = [
-        FormatError(spec.path, None, f"query {query.query_id!r} to have the column {column!r}", "nothing")
+        FormatError(
+            spec.path,
+            None,
+            say(
+                "query {query_id} to have the column {column}",
+                query_id=repr(query.query_id),
+                column=repr(column),
+            ),
+            say("nothing"),
+        )
         for query in queries
         for column in list_missing_columns(spec, query)
     ]
@@ -302,10 +316,8 @@ def _try_first_query(database: Database, fetch: _Fetch) -> FetchReport:
         searcher = EndpointSearcher(fetch.spec, client, fetch.identity.depth, fetch.keep_first)
         try:
             answer = searcher.search(query)
-        except RequestFailed as failure:
-            raise _refuse(fetch, [UnansweredQuery(query.query_id, str(failure))]) from None
-        except AnswerRefused as failure:
-            raise _refuse(fetch, [UnansweredQuery(query.query_id, f"expected {failure}")]) from None
+        except (RequestFailed, AnswerRefused) as failure:
+            raise _refuse(fetch, [UnansweredQuery(query.query_id, failure.args[0])]) from None
     line = answer.to_line()
     shown = {**line, "results": line["results"][:SAMPLE]}
     return FetchReport(
@@ -416,14 +428,15 @@ def _refuse(
     hint: str = "",
 ) -> UnansweredQueries:
     repeated = any(REPEATED in query.reason for query in failed)
-    hints = [hint, "--duplicates first keeps one of a document's places." if repeated else ""]
+    keep_first = say("{option} keeps one of a document's places.", option=CommandWords("--duplicates first"))
+    hints = [hint, keep_first if repeated else ""]
     return UnansweredQueries(
         failed,
         path=f"{fetch.spec.path} ({fetch.identity.host})",
         answered=answered,
         queries=len(fetch.queries),
         stopped=stopped,
-        hint=" ".join(filter(None, hints)),
+        hint=join_sentences(filter(None, hints)),
     )
 
 

@@ -95,23 +95,28 @@ def mask_variables(text: str, environment: Mapping[str, str]) -> str:
 
 def _list_problems(spec: EndpointSpec) -> list[tuple[str, str]]:
     """Return what was expected and what was found, for each rule that the spec breaks."""
-    problems = []
+    problems: list[tuple[str, str]] = []
     if spec.ca_file is not None:
         problems.append(
             (
-                "ca_file to be left out: a spec in the browser names no file of the server",
+                say("ca_file to be left out: a spec in the browser names no file of the server"),
                 "ca_file",
             )
         )
     templates = [*spec.headers.values(), *(spec.basic_auth or ())]
     names = dict.fromkeys(name for text in templates for name in list_variables(text))
     problems += [
-        (f"only variables whose name begins with {VARIABLE_PREFIX}", f"${{{name}}}")
+        (say("only variables whose name begins with {prefix}", prefix=VARIABLE_PREFIX), f"${{{name}}}")
         for name in names
         if not name.startswith(VARIABLE_PREFIX)
     ]
     for name, most in BOUNDS.items():
         value = getattr(spec.limits, name)
         if value > most:
-            problems.append((f"{name} to be at most {most:g} in the browser", show_decimals(value)))
+            problems.append(
+                (
+                    say("{name} to be at most {most} in the browser", name=name, most=f"{most:g}"),
+                    show_decimals(value),
+                )
+            )
     return problems

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
 from annotator.formats.syntax.json_text import parse_json
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing, refuse
@@ -113,20 +114,26 @@ def read_spec_file(path: Path) -> EndpointSpec:
 def read_spec(data: bytes, path: str) -> EndpointSpec:
     """Return the spec in a YAML text; `path` is the name that errors use."""
     if len(data) > MAX_BYTES:
-        raise refuse(path, None, f"a file of at most {MAX_BYTES:,} bytes", f"{len(data):,} bytes")
+        raise refuse(
+            path, None, say("a file of at most {n} bytes", n=MAX_BYTES), say("{n} bytes", n=len(data))
+        )
     tree = load_yaml(data, path)
     problems = TreeProblems(tree)
     values: dict[str, Any] = {}
     for name, value in problems.mapping(tree.value, ()).items():
         if name not in KEYS:
             close = get_close_matches(name, KEYS, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"they are {', '.join(KEYS)}"
-            problems.add((name,), f"a key of endpoint specs ({hint})", name)
+            expected = (
+                say("a key of endpoint specs (did you mean {name}?)", name=close[0])
+                if close
+                else say("a key of endpoint specs (they are {names})", names=", ".join(KEYS))
+            )
+            problems.add((name,), expected, name)
         elif not is_nothing(value):
             values[name] = KEYS[name].read(value, (name,), problems)
     for name in ("url", "results", "id"):
         if name not in values:
-            problems.add((name,), "given", None)
+            problems.errors.append(((name,), say("{name} to be given", name=name), say("nothing")))
     problems.raise_if_any()
     spec = _make_spec(path, values)
     _check_whole(spec, values, problems)
@@ -187,31 +194,37 @@ def _check_whole(spec: EndpointSpec, values: Mapping[str, Any], problems: TreePr
     """Note what no key alone can tell: what the placeholders of url and body are together, and what excludes what."""
     placeholders = list_placeholders(spec.url) + list_placeholders(spec.body)
     if not any(name == "query" or name.startswith("query.") for name in placeholders):
-        problems.add(("url",), 'a template that sends the query: "{query}" in url or body', spec.url)
+        problems.add(("url",), say('a template that sends the query: "{{query}}" in url or body'), spec.url)
     steps = [name for name in placeholders if name in ("offset", "page")]
     cursor = spec.paths.next_cursor
     if spec.page_size is not None and not steps and cursor is None:
         problems.add(
-            ("page_size",), 'used with "{offset}", "{page}" or "{cursor}" in url or body', spec.page_size
+            ("page_size",),
+            say('used with "{{offset}}", "{{page}}" or "{{cursor}}" in url or body'),
+            spec.page_size,
         )
     if cursor is not None and CURSOR not in placeholders:
-        problems.add(("next_cursor",), 'sent back as "{cursor}" in url or body', cursor)
+        problems.add(("next_cursor",), say('sent back as "{{cursor}}" in url or body'), cursor)
     if cursor is not None and steps:
-        problems.add_words(("next_cursor",), f'used without "{{{steps[0]}}}"', "both")
+        problems.add_words(("next_cursor",), say('used without "{{{name}}}"', name=steps[0]), say("both"))
     if cursor is None and CURSOR in placeholders:
-        problems.add_words(("url",), 'given with next_cursor, since "{cursor}" turns pages', "no next_cursor")
+        problems.add_words(
+            ("url",), say('given with next_cursor, since "{{cursor}}" turns pages'), say("no next_cursor")
+        )
     if cursor is None and spec.first_cursor is not None:
-        problems.add_words(("first_cursor",), "given with next_cursor", "no next_cursor")
+        problems.add_words(("first_cursor",), say("given with next_cursor"), say("no next_cursor"))
     if spec.page_size is None and steps and cursor is None:
         problems.add_words(
-            ("url",), f'given with page_size, since "{{{steps[0]}}}" turns pages', "no page_size"
+            ("url",),
+            say('given with page_size, since "{{{name}}}" turns pages', name=steps[0]),
+            say("no page_size"),
         )
     if spec.method == "GET" and spec.body is not None:
-        problems.add(("method",), "POST where a body is sent", "GET")
+        problems.add(("method",), say("POST where a body is sent"), "GET")
     if spec.basic_auth and any(name.lower() == "authorization" for name in spec.headers):
-        problems.add_words(("basic_auth",), "given without a header Authorization", "both")
+        problems.add_words(("basic_auth",), say("given without a header Authorization"), say("both"))
     if "engine_ms" in values and "engine_seconds" in values:
-        problems.add_words(("engine_seconds",), "given without engine_ms", "both")
+        problems.add_words(("engine_seconds",), say("given without engine_ms"), say("both"))
 
 
 # What a key takes --------------------------------------------------------------------------------------
@@ -227,25 +240,29 @@ def _read_url(value: Any, location: Location, problems: TreeProblems) -> str:
     except ValueError:
         valid = False
     if not valid or any(character.isspace() for character in url):
-        problems.add(location, "an address with http:// or https://", value)
+        problems.add(location, say("an address with http:// or https://"), value)
         return url
     if parts.netloc != plain.netloc:
-        problems.add(location, "an address without placeholders in its host", value)
+        problems.add(location, say("an address without placeholders in its host"), value)
     if "@" in parts.netloc:
         problems.add_words(
-            location, "an address without user and password (use basic_auth)", "user and password"
+            location, say("an address without user and password (use basic_auth)"), say("user and password")
         )
     if parts.fragment:
-        problems.add(location, "an address without #fragment", value)
+        problems.add(location, say("an address without #fragment"), value)
     if _VARIABLE.search(url):
-        problems.add(location, "an address without ${…}: addresses are shown in errors (use headers)", value)
+        problems.add(
+            location, say("an address without ${{…}}: addresses are shown in errors (use headers)"), value
+        )
     for name, text in parse_qsl(parts.query, keep_blank_values=True) if valid else ():
         if _SECRET_PARAMETER.fullmatch(name) and not PLACEHOLDER.search(text):
             # the value itself is not repeated
             problems.add_words(
                 location,
-                "an address without secrets: addresses are shown and recorded (use headers and ${NAME})",
-                f"a value of {name}",
+                say(
+                    "an address without secrets: addresses are shown and recorded (use headers and ${{NAME}})"
+                ),
+                say("a value of {name}", name=name),
             )
     _check_placeholders(url, location, problems)
     return url
@@ -254,7 +271,7 @@ def _read_url(value: Any, location: Location, problems: TreeProblems) -> str:
 def _read_method(value: Any, location: Location, problems: TreeProblems) -> str:
     method = problems.text(value, location).upper()
     if method not in ("GET", "POST"):
-        problems.add(location, "GET or POST", value)
+        problems.add(location, say("GET or POST"), value)
     return method
 
 
@@ -264,16 +281,18 @@ def _read_body(value: Any, location: Location, problems: TreeProblems) -> Any:
         try:
             value = parse_json(value)
         except ValueError as error:
-            problems.add(location, 'JSON (placeholders in quotes: "{depth}" becomes a number)', str(error))
+            problems.add(
+                location, say('JSON (placeholders in quotes: "{{depth}}" becomes a number)'), str(error)
+            )
             return None
     if not isinstance(value, dict | list):
-        problems.add(location, "a JSON object or list", value)
+        problems.add(location, say("a JSON object or list"), value)
         return None
     _check_unquoted(value, location, problems)
     body = resolve(value)
     _check_placeholders(body, location, problems)
     if any(_VARIABLE.search(text) for text in _list_texts(body)):
-        problems.add_words(location, "a body without ${…}: secrets belong in headers", "${…}")
+        problems.add_words(location, say("a body without ${{…}}: secrets belong in headers"), "${…}")
     return body
 
 
@@ -283,7 +302,11 @@ def _check_unquoted(value: Any, location: Location, problems: TreeProblems) -> N
         if len(value) == 1:
             (name, inner), *_ = value.items()
             if is_nothing(inner) and (name in NAMES or name.startswith("query.")):
-                problems.add_words(location, f'"{{{name}}}" in quotes', f"{{{name}}} without quotes")
+                problems.add_words(
+                    location,
+                    say('"{{{name}}}" in quotes', name=name),
+                    say("{{{name}}} without quotes", name=name),
+                )
         for name, inner in value.items():
             _check_unquoted(inner, (*location, name), problems)
     elif isinstance(value, list):
@@ -297,7 +320,9 @@ def _check_placeholders(template: Any, location: Location, problems: TreeProblem
             names = ", ".join(
                 f"{{{placeholder}}}" for placeholder in (*TEXTS, "query.COLUMN", *NUMBERS, CURSOR)
             )
-            problems.add(location, f"a template with the placeholders {names}", f"{{{name}}}")
+            problems.add(
+                location, say("a template with the placeholders {names}", names=names), f"{{{name}}}"
+            )
 
 
 def _list_texts(value: Any) -> list[str]:
@@ -314,13 +339,13 @@ def _read_headers(value: Any, location: Location, problems: TreeProblems) -> dic
         at = (*location, name)
         text = str(item) if isinstance(item, str | int) and not isinstance(item, bool) else None
         if not _HEADER.fullmatch(name) or name.lower() in _OWN_HEADERS:
-            problems.add(at, "the name of a header that the program does not set itself", name)
+            problems.add(at, say("the name of a header that the program does not set itself"), name)
         elif text is None or is_nothing(item) or not _is_header_value(text):
-            problems.add_words(at, "a text of printable ASCII characters", "something else")
+            problems.add_words(at, say("a text of printable ASCII characters"), say("something else"))
         elif _SECRET_HEADER.search(name) and not list_variables(text):
             # the value itself is not repeated: it is a secret
             problems.add_words(
-                at, "${NAME} of an environment variable: this header holds a secret", "a value"
+                at, say("${{NAME}} of an environment variable: this header holds a secret"), say("a value")
             )
         headers[name] = text or ""
     return headers
@@ -334,12 +359,14 @@ def _read_basic_auth(value: Any, location: Location, problems: TreeProblems) -> 
     given = problems.mapping(value, location)
     for name in given:
         if name not in ("user", "password"):
-            problems.add((*location, name), "user or password", name)
+            problems.add((*location, name), say("user or password"), name)
     user, password = (given.get(name) for name in ("user", "password"))
     if not isinstance(user, str) or not user:
-        problems.add((*location, "user"), "a text", None)
+        problems.add((*location, "user"), say("a text"), None)
     if not isinstance(password, str) or not _VARIABLE.fullmatch(password):
-        problems.add_words((*location, "password"), "${NAME} of an environment variable", "a value")
+        problems.add_words(
+            (*location, "password"), say("${{NAME}} of an environment variable"), say("a value")
+        )
     return str(user), str(password)
 
 
@@ -352,9 +379,9 @@ def _read_path(value: Any, location: Location, problems: TreeProblems) -> str:
     try:
         jmespath.compile(text)
     except (JMESPathError, ValueError):
-        problems.add(location, "a JMESPath expression", value)
+        problems.add(location, say("a JMESPath expression"), value)
     except RecursionError:
-        problems.add_words(location, "a JMESPath expression", "one that is nested too deeply")
+        problems.add_words(location, say("a JMESPath expression"), "one that is nested too deeply")
     return text
 
 
@@ -362,7 +389,7 @@ def _read_paths(value: Any, location: Location, problems: TreeProblems) -> dict[
     items = problems.mapping(value, location)
     for name in items:
         if not name or name in _RESERVED:
-            problems.add((*location, name), "a name that the run file has no other use for", name)
+            problems.add((*location, name), say("a name that the run file has no other use for"), name)
     return {name: _read_path(item, (*location, name), problems) for name, item in items.items()}
 
 
@@ -370,8 +397,12 @@ def _make_number_reader(kind: type, least: float, most: float) -> Callable[..., 
     def read(value: Any, location: Location, problems: TreeProblems) -> Any:
         number = resolve(value)
         if type(number) not in (int, kind) or not least <= number <= most:
-            what = "a whole number" if kind is int else "a number"
-            problems.add(location, f"{what} {least:g}-{most:g}", number)
+            limits = f"{least:g}-{most:g}"
+            whole, any_number = (
+                say("a whole number {range}", range=limits),
+                say("a number {range}", range=limits),
+            )
+            problems.add(location, whole if kind is int else any_number, number)
             return kind(least)
         return kind(number)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from annotator.domain.errors import Problems, ValidationError
+from annotator.domain.messages import CommandWords, refuse_option, say
 from annotator.importing.texts.sections import SectionedPage
 
 _PART = re.compile(r"\{([^{}]*)\}")
@@ -24,7 +25,7 @@ FRONT = "front."
 class NamePattern:
     """A pattern as the user gave it for `option`, checked."""
 
-    option: str
+    option: CommandWords
     pattern: str
 
     def __post_init__(self) -> None:
@@ -32,13 +33,17 @@ class NamePattern:
         rest = _PART.sub("", self.pattern)
         if "{" in rest or "}" in rest or not parts:
             raise ValidationError(
-                f'{self.option}: expected a pattern such as "{{stem}}", found {self.pattern!r:.80}'
+                refuse_option(self.option, say('a pattern such as "{{stem}}"'), f"{self.pattern!r:.80}")
             )
         for part in parts:
             for name in part.split("|"):
                 if name not in NAMES and not (name.startswith(FRONT) and name != FRONT):
                     raise ValidationError(
-                        f"{self.option}: expected {', '.join(NAMES)} or front.KEY in braces, found {name!r:.80}"
+                        refuse_option(
+                            self.option,
+                            say("{names} or front.KEY in braces", names=", ".join(NAMES)),
+                            f"{name!r:.80}",
+                        )
                     )
 
     def fill(self, values: Mapping[str, str]) -> tuple[str, list[str]]:
@@ -73,7 +78,11 @@ def rename_pages(
         if doc_id is not None:
             new_id = _fill(doc_id, values, problems, shown)
             if new_id and new_id in first_with:
-                expected = f"an id of its own by {doc_id.option} (not that of {first_with[new_id]})"
+                expected = say(
+                    "an id of its own by {option} (not that of {file})",
+                    option=doc_id.option,
+                    file=first_with[new_id],
+                )
                 problems.add(None, expected, new_id, path=shown)
             first_with.setdefault(new_id, shown)
             document = replace(document, doc_id=new_id)
@@ -87,7 +96,12 @@ def _fill(pattern: NamePattern, values: Mapping[str, str], problems: Problems, s
     """Return the text of a pattern for one file; "" after noting that it has no value."""
     text, missing = pattern.fill(values)
     if missing:
-        problems.add(None, f"a value for {', '.join(missing)} of {pattern.option}", "none", path=shown)
+        problems.add(
+            None,
+            say("a value for {names} of {option}", names=", ".join(missing), option=pattern.option),
+            say("none"),
+            path=shown,
+        )
         return ""
     return text
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import Document
+from annotator.domain.messages import say
 from annotator.importing.texts.sections import Heading, SectionedPage
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def read_office_page(data: bytes, doc_id: str, shown: str) -> SectionedPage:
     suffix = PurePosixPath(doc_id).suffix.lower()
     require_readable(shown, suffix)
     if len(data) > MOST_BYTES:
-        raise _refuse(shown, f"a file of at most {MOST_BYTES:,} bytes", f"{len(data):,}")
+        raise _refuse(shown, say("a file of at most {n} bytes", n=MOST_BYTES), f"{len(data):,}")
     text = _PageText(shown)
     read: Callable[[bytes, _PageText], dict[str, Any]] = {
         ".docx": _read_docx,
@@ -99,7 +100,7 @@ def read_office_page(data: bytes, doc_id: str, shown: str) -> SectionedPage:
         raise
     except _BROKEN as error:
         raise _refuse(
-            shown, f"a {suffix[1:].upper()} file that can be read", _describe_error(error)
+            shown, say("a {kind} file that can be read", kind=suffix[1:].upper()), _describe_error(error)
         ) from None
     if not text.content.strip():
         raise _refuse(shown, *_NO_TEXT[suffix])
@@ -114,7 +115,10 @@ def read_office_page(data: bytes, doc_id: str, shown: str) -> SectionedPage:
 
 _NO_TEXT = {
     ".docx": ("a DOCX file with text", "no text (pictures are not read)"),
-    ".pdf": ("a PDF file with text", "pictures of pages only: a scanned file needs text recognition first"),
+    ".pdf": (
+        say("a PDF file with text"),
+        say("pictures of pages only: a scanned file needs text recognition first"),
+    ),
     ".xlsx": ("an XLSX file with text", "empty sheets"),
 }
 
@@ -142,7 +146,9 @@ class _PageText:
     def check_length(self, added: int) -> None:
         """Raise BadInput if the text would be too long with so many characters more."""
         if self._length + added > MOST_CHARACTERS:
-            raise _refuse(self.shown, f"a text of at most {MOST_CHARACTERS:,} characters", "a longer one")
+            raise _refuse(
+                self.shown, say("a text of at most {n} characters", n=MOST_CHARACTERS), say("a longer one")
+            )
 
     def begin(self, title: str, level: int, line: str, **fields: Any) -> None:
         """Begin a section with a line that names it."""
@@ -157,28 +163,39 @@ def _refuse(shown: str, expected: str, actual: str) -> BadInput:
 
 def _describe_error(error: Exception) -> str:
     words = " ".join(str(error).split())[:80]
-    return f"a damaged one ({words or type(error).__name__})"
+    return say("a damaged one ({error})", error=words or type(error).__name__)
 
 
 def _check_archive(data: bytes, shown: str, suffix: str) -> None:
     """Refuse what is no archive, is encrypted, holds macros, or unpacks to more than this program takes."""
     kind = suffix[1:].upper()
     if data.startswith(_OLE):
-        raise _refuse(shown, f"a {kind} file without a password", "an encrypted one, or one of Office 2003")
+        raise _refuse(
+            shown,
+            say("a {kind} file without a password", kind=kind),
+            say("an encrypted one, or one of Office 2003"),
+        )
     try:
         entries = zipfile.ZipFile(io.BytesIO(data)).infolist()
     except (zipfile.BadZipFile, *_BROKEN):
-        raise _refuse(shown, f"a {kind} file", "no archive, or a broken one") from None
+        raise _refuse(shown, say("a {kind} file", kind=kind), say("no archive, or a broken one")) from None
     unpacked = sum(entry.file_size for entry in entries)
     if len(entries) > MOST_ENTRIES or unpacked > MOST_UNPACKED:
-        limit = f"a {kind} file that unpacks to at most {MOST_UNPACKED:,} bytes in {MOST_ENTRIES:,} parts"
-        raise _refuse(shown, limit, f"{unpacked:,} bytes in {len(entries):,}")
+        limit = say(
+            "a {kind} file that unpacks to at most {bytes} bytes in {n} parts",
+            kind=kind,
+            bytes=MOST_UNPACKED,
+            n=MOST_ENTRIES,
+        )
+        raise _refuse(shown, limit, say("{n} bytes in {m}", n=unpacked, m=len(entries)))
     if any(entry.filename.lower().endswith("vbaproject.bin") for entry in entries):
-        raise _refuse(shown, f"a {kind} file without macros", "macros")
+        raise _refuse(shown, say("a {kind} file without macros", kind=kind), say("macros"))
     try:
         _check_xml(data, shown, suffix)
     except _BROKEN as error:
-        raise _refuse(shown, f"a {kind} file that can be read", _describe_error(error)) from None
+        raise _refuse(
+            shown, say("a {kind} file that can be read", kind=kind), _describe_error(error)
+        ) from None
 
 
 def _check_xml(data: bytes, shown: str, suffix: str) -> None:
@@ -207,7 +224,9 @@ def _read_docx(data: bytes, text: _PageText) -> dict[str, Any]:
     try:
         document = docx.Document(io.BytesIO(data))
     except OpcError as error:
-        raise _refuse(text.shown, "a DOCX file that can be read", _describe_error(error)) from None
+        raise _refuse(
+            text.shown, say("a {kind} file that can be read", kind="DOCX"), _describe_error(error)
+        ) from None
     _walk_docx(document, text)
     return {"title": document.core_properties.title}
 
@@ -293,14 +312,14 @@ def _read_pdf(data: bytes, text: _PageText) -> dict[str, Any]:
     from pypdf.errors import DependencyError, LimitReachedError, PyPdfError
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of every oddity that it repairs
-    without_password = "a PDF file without a password"
+    without_password = say("a {kind} file without a password", kind="PDF")
     try:
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
-            raise _refuse(text.shown, without_password, "an encrypted one")
+            raise _refuse(text.shown, without_password, say("an encrypted one"))
         count = len(reader.pages)
         if count > MOST_PAGES:
-            raise _refuse(text.shown, f"a PDF file of at most {MOST_PAGES:,} pages", f"{count:,}")
+            raise _refuse(text.shown, say("a PDF file of at most {n} pages", n=MOST_PAGES), f"{count:,}")
         blank = content = 0
         for number, page in enumerate(reader.pages, start=1):
             instructions = page.get_contents()
@@ -316,11 +335,15 @@ def _read_pdf(data: bytes, text: _PageText) -> dict[str, Any]:
             text.add(f"{words}\n\n")
         title = reader.metadata.title if reader.metadata is not None else ""
     except DependencyError:
-        raise _refuse(text.shown, without_password, "an encrypted one") from None
+        raise _refuse(text.shown, without_password, say("an encrypted one")) from None
     except LimitReachedError:
-        raise _refuse(text.shown, "a PDF file of ordinary size", "one that unpacks to too much") from None
+        raise _refuse(
+            text.shown, say("a PDF file of ordinary size"), say("one that unpacks to too much")
+        ) from None
     except PyPdfError as error:
-        raise _refuse(text.shown, "a PDF file that can be read", _describe_error(error)) from None
+        raise _refuse(
+            text.shown, say("a {kind} file that can be read", kind="PDF"), _describe_error(error)
+        ) from None
     return {"title": title, "pages": count, **({"pages_without_text": blank} if blank else {})}
 
 
@@ -338,7 +361,7 @@ def _read_xlsx(data: bytes, text: _PageText) -> dict[str, Any]:
             for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
                 count += len(row) + 1
                 if number > MOST_ROWS:
-                    raise _refuse(text.shown, f"sheets of at most {MOST_ROWS:,} rows", "more")
+                    raise _refuse(text.shown, say("sheets of at most {n} rows", n=MOST_ROWS), "more")
                 if count > MOST_CELLS:
                     limit = f"sheets of at most {MOST_CELLS:,} cells together, empty ones included"
                     raise _refuse(text.shown, limit, "more")
@@ -354,7 +377,7 @@ def _read_xlsx(data: bytes, text: _PageText) -> dict[str, Any]:
                 text.add("\n")
         title = book.properties.title
     except InvalidFileException as error:
-        raise _refuse(text.shown, "an XLSX file that can be read", _describe_error(error)) from None
+        raise _refuse(text.shown, say("an XLSX file that can be read"), _describe_error(error)) from None
     return {"title": title}
 
 

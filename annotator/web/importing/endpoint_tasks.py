@@ -60,7 +60,7 @@ def fetch_from_endpoint(
     except UnansweredQueries as error:
         told = describe_problems(error.problems, "")
         return {
-            "failed": [[query.query_id, query.reason] for query in error.failed[:MOST_FAILED]],
+            "failed": [[query.query_id, to_json(query.reason)] for query in error.failed[:MOST_FAILED]],
             "failed_count": told["problem_count"],
             "answered": error.answered,
             "queries": error.queries,

@@ -22,7 +22,7 @@ from annotator.importing.search_endpoint.spec import MAX_BYTES, TEMPLATES, show_
 from annotator.importing.uploads.import_service import was_imported
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
 from annotator.web.importing.file_upload import POLL_SECONDS, find_job, start_task
-from annotator.web.importing.problem_words import show_problem_text, show_text
+from annotator.web.importing.message_json import show_text
 from annotator.web.importing.result_view import SHOWN_AT_ONCE, draw_changes, list_file_address
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.kept_fields import KeptFields
@@ -304,8 +304,8 @@ def _draw_no_answer(job: FileJob, result: Mapping[str, Any]) -> None:
         rows = [
             (
                 None if line is None else show_number(line),
-                show_problem_text(expected),
-                show_problem_text(found),
+                show_text(expected),
+                show_text(found),
             )
             for _, line, expected, found in result["problems"][:SHOWN_AT_ONCE]
         ]
@@ -488,6 +488,6 @@ def _draw_failed(job: FileJob, result: Mapping[str, Any]) -> None:
     )
     if result["stopped"]:
         draw_note(tr("The fetch stopped early: {why}.", why=show_text(result["stopped"])))
-    rows = [(query_id, show_problem_text(reason)) for query_id, reason in result["failed"][:SHOWN_AT_ONCE]]
+    rows = [(query_id, show_text(reason)) for query_id, reason in result["failed"][:SHOWN_AT_ONCE]]
     draw_table(tr("Queries without an answer"), (tr("query"), tr("reason")), rows)
     draw_file_link(tr("All problems as a CSV file"), list_file_address(job, "problems"))

@@ -47,7 +47,7 @@ def describe_problems(problems: Sequence[FormatError], hint: str) -> Result:
     rows = [(problem.path, problem.line, problem.expected, problem.found) for problem in problems]
     text = "".join(write_sheet(PROBLEM_COLUMNS, rows))
     (OUT / PROBLEM_FILE).write_text(text, encoding="utf-8", newline="")
-    return {"problems": rows[:MOST_PROBLEMS], "problem_count": len(rows), "hint": to_json(hint)}
+    return {"problems": to_json(rows[:MOST_PROBLEMS]), "problem_count": len(rows), "hint": to_json(hint)}
 
 
 def _preview(request: Mapping[str, Any]) -> Result | None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotator.domain.figures import show_number
 from annotator.web.importing.file_jobs import FileJob
-from annotator.web.importing.problem_words import show_problem_text, show_text
+from annotator.web.importing.message_json import show_text
 from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
@@ -55,8 +55,8 @@ def draw_refusal(job: FileJob, result: Mapping[str, Any]) -> bool:
             (
                 path,
                 None if line is None else show_number(line),
-                show_problem_text(expected),
-                show_problem_text(found),
+                show_text(expected),
+                show_text(found),
             )
             for path, line, expected, found in shown
         ],

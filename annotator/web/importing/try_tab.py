@@ -18,7 +18,7 @@ from annotator.web.importing.file_upload import (
     find_job,
     start_task,
 )
-from annotator.web.importing.problem_words import show_text
+from annotator.web.importing.message_json import show_text
 from annotator.web.importing.result_view import draw_refusal, list_file_address
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.links import draw_file_link

@@ -49,3 +49,25 @@ DECLARED_NAMES: Mapping[str, Message] = {
     "note": say("Note"),
 }
 """What may be declared of grades, as `domain/import_records.py` lists it."""
+OPTION_FIELDS: Mapping[str, Message] = {
+    "--as-judgments": say("Take the annotators' own grades in the file as their judgments"),
+    "--doc-id": say("Ids and titles"),
+    "--doc-id and --title": say("Ids and titles"),
+    "--duplicates first": say("If a query lists a document twice, keep the better rank"),
+    "--format": say("Format"),
+    "--grades-by": say("Grades for a file without grades"),
+    "--id-field": say("JSON field with the id of the document"),
+    "--map-grades": say("Grades of another scale"),
+    "--order rank": say("Order by the ranks in the file, not by score"),
+    "--provenance": say("How the grades were made"),
+    "--sections, --cut": say("Division"),
+    "--skip-unknown-queries": say("Leave out queries that the dataset does not have"),
+    "--system": say("System"),
+    "--title": say("Ids and titles"),
+}
+"""The field of the form for an option that messages name."""
+
+
+def name_field(option: str) -> str:
+    """Return the field for the option, in quotes; "" if the form has none."""
+    return f"“{tr(OPTION_FIELDS[option])}”" if option in OPTION_FIELDS else ""
