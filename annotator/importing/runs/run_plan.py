@@ -169,14 +169,17 @@ def check_system(system: str) -> str:
             f"expected a system name of up to {LONGEST_SYSTEM} characters, found {system!r:.220}"
         )
     if system in OWN_SYSTEMS:
-        raise ValidationError(
-            say(
-                "the system name {system} is reserved for {origin} pairs; use another {option}",
-                system=repr(system),
-                origin=say("imported") if system == RESERVED else say("remapped"),
-                option=CommandWords("--system"),
-            )
+        imported = say(
+            "the system name {system} is reserved for imported pairs; use another {option}",
+            system=repr(system),
+            option=CommandWords("--system"),
         )
+        remapped = say(
+            "the system name {system} is reserved for remapped pairs; use another {option}",
+            system=repr(system),
+            option=CommandWords("--system"),
+        )
+        raise ValidationError(imported if system == RESERVED else remapped)
     return system
 
 
@@ -356,9 +359,9 @@ def _drop_duplicates(lines: Sequence[RunLine], problems: Problems, options: RunO
             problems.add(
                 line,
                 say(
-                    "each document of a query once (first on line {line}{hint})",
+                    "each document of a query once (first on line {line}; {option} keeps one)",
                     line=first_lines[pair],
-                    hint=CommandWords("; --duplicates first keeps one"),
+                    option=CommandWords("--duplicates first"),
                 ),
                 say("{item} again", item=describe(entry.doc_id)),
             )
