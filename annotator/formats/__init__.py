@@ -1,1 +1,1 @@
-"""Bytes <-> domain records: one file per format, and the registry."""
+"""Convert between file bytes and domain records: one file per format, and the registry."""

@@ -2,10 +2,11 @@
 
     expected: [{id, reference: {paths: [{path, relevance}, …]}}]       a plain path means relevance 1 (the older form)
 
-Holds no query texts; the evaluator keeps them in a file of its own (`assay-queries` has both). Every further key is
-kept: beside `expected` in the truth's metadata, of an item and its `reference` in the query's, of a path in its qrel's.
-A key whose place is taken is kept in the mapping `(beside)` of the same level. Refused: a query twice, a path of a
-query twice, a grade other than 0-3, an item without `reference.paths`.
+Holds no query texts; the evaluator keeps them in a separate file (`assay-queries` has both). Unknown keys are
+kept: keys at the top in the truth's metadata, keys of an item and its `reference` in the query's, keys of a
+path in its qrel's. If metadata already has a key of that name, the key goes into the mapping `(beside)` of
+the same level. Refused: a repeated query, a repeated path within a query, a grade other than 0-3, an item
+without `reference.paths`.
 """
 
 import re
@@ -60,7 +61,7 @@ def read_paths(query_id: str, items: list[Any], location: Location, problems: Tr
 
 
 def read_rest(rest: dict[str, Any]) -> dict[str, Any]:
-    """Return the further keys of a level as metadata: those of its `(beside)` stand with the others again."""
+    """Return the unknown keys of a level as metadata. Keys under `(beside)` return to their own names."""
     metadata: dict[str, Any] = resolve(rest)
     beside = metadata.get(BESIDE)
     if isinstance(beside, Mapping) and not set(beside) & set(metadata):
@@ -70,12 +71,12 @@ def read_rest(rest: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_fields(rest: dict[str, Any], location: Location, problems: TreeProblems) -> dict[str, str | None]:
-    """Remove and give the known fields of a query."""
+    """Remove and return the known fields of a query."""
     return {name: problems.optional_text(rest.pop(name, None), (*location, name)) for name in QUERY_FIELDS}
 
 
 def write_rest(metadata: Metadata, taken: Collection[str], indent: int) -> str:
-    """Return the lines of further keys; those whose name is taken under `(beside)`."""
+    """Return the lines of unknown keys. Keys whose name is taken are written under `(beside)`."""
     rest = {key: value for key, value in metadata.items() if key not in taken}
     beside = {key: value for key, value in metadata.items() if key in taken}
     if beside:
@@ -91,7 +92,7 @@ def write_fields(query: Query, taken: Collection[str], indent: int) -> str:
 
 
 def write_paths(name: str, qrels: Sequence[Qrel], indent: int) -> str:
-    """Return the lines of `name:` and the expected paths below it."""
+    """Return the line `name:` and the expected paths below it."""
     lead = " " * indent
     if not qrels:
         return f"{lead}{name}: []\n"

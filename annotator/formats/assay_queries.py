@@ -1,10 +1,11 @@
-"""`assay-queries`: the code-search evaluator's list of queries with texts and expected paths. Read and written.
+"""`assay-queries`: the code-search evaluator's list of queries with texts and expected paths. Read and
+written.
 
     [{id, text, expected: [{path, relevance}, …]}]       a plain path means relevance 1
 
-The file is a list, so it has no metadata of its own. Every further key is kept: of an item in the query's metadata, of
-a path in its qrel's. Refused: a query twice, a path of a query twice, a grade other than 0-3, an item without `text` or
-`expected`.
+The file is a list, so it has no metadata of its own. Unknown keys are kept: keys of an item in the query's
+metadata, keys of a path in its qrel's. Refused: a repeated query, a repeated path within a query, a grade
+other than 0-3, an item without `text` or `expected`.
 """
 
 import re

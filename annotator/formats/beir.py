@@ -1,12 +1,13 @@
-"""`beir`: the folder that BEIR's loader and its relatives read. Read and written.
+"""`beir`: the folder that BEIR's loader and similar loaders read. Read and written.
 
     queries.jsonl {_id, text, metadata{}}   corpus.jsonl {_id, title, text, metadata{}}   qrels/test.tsv query-id corpus-id score
 
-A single .tsv of qrels with that header is read too; its queries have ids only. The name of another split
-(qrels/train.tsv) is kept in the qrel's metadata. Keys beside `metadata` join it, or go under `(beside)` if it has that
-key already. TSV cells with a tab, line break or quote are quoted, as BEIR's loader reads them. Refused: an id twice in
-a file, a document of a query twice, a grade other than 0-3, another TSV header or number of cells, qrels of a query
-that queries.jsonl lacks (BEIR's loader breaks on these), files outside the folder.
+A single .tsv of qrels with that header is also read; its queries have ids only. The name of another split
+(qrels/train.tsv) is kept in the qrel's metadata. Unknown keys next to `metadata` join it, or go under
+`(beside)` if it already has that key. TSV cells with a tab, line break or quote are quoted, as BEIR's loader
+reads them. Refused: a repeated id in a file, a repeated document of a query, a grade other than 0-3, another
+TSV header or number of cells, qrels of a query that queries.jsonl lacks (BEIR's loader breaks on these),
+files outside the folder.
 """
 
 import csv
@@ -53,7 +54,8 @@ def read_split(
 ) -> None:
     """Read the qrels of one .tsv into `qrels`.
 
-    `ids` gathers each query_id once; `queries`: the queries that exist, None when unknown.
+    `ids`: each query_id once; this function adds new ones. `queries`: the existing queries, or None if
+    unknown.
     """
     problems = Problems(source.path)
     metadata: Metadata = NOTHING if split == TEST else {"split": split}
@@ -86,7 +88,7 @@ def read_split(
 
 
 def read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Yield every row below the header with the line it begins on. What is none is noted."""
+    """Yield (line number, cells) of every row below the header. Malformed rows are noted as problems."""
     csv.field_size_limit(MAX_LINE)
     start, header = 0, False
     marks: set[int] = set()
@@ -172,7 +174,7 @@ def read(source: InputSource) -> GroundTruth:
 
 
 def find_query_lines(source: InputSource) -> list[int]:
-    """Return the line of queries.jsonl (of the .tsv where there is no folder) that has each query first, in order."""
+    """Return the first line of each query, in order: in queries.jsonl, or in the .tsv without a folder."""
     problems = Problems(source.path)
     if source.is_folder:
         return [line for line, _ in read_objects(source.child(QUERIES), problems)]
@@ -217,7 +219,7 @@ def _read_objects(
     problems: Problems,
     read_object: Callable[[TableLine, Problems], tuple[str, T] | None],
 ) -> dict[str, T]:
-    """Return the records of a JSONL file by their `_id`, each once."""
+    """Return {_id: record} of a JSONL file. Notes a repeated id."""
     records: dict[str, T] = {}
     here = Problems(source.path)
     for line, value in read_objects(source, here):
@@ -275,7 +277,7 @@ def _take_text(row: TableLine, name: str, problems: Problems, *, required: bool 
 
 
 def _read_metadata(row: TableLine, problems: Problems) -> dict[str, Any]:
-    """Return what stands in `metadata`, and the keys that stand beside it."""
+    """Return the object's `metadata` together with the unknown keys next to it."""
     cell = row.cells.pop("metadata", None)
     if cell is not None and not isinstance(cell, dict):
         problems.add(row.line, say("metadata to be a mapping"), describe(cell))
@@ -304,7 +306,9 @@ def _add_document(document: Document) -> str:
 def _write_object(
     record: dict[str, Any], metadata: Metadata, fields: dict[str, Any], taken: Sequence[str]
 ) -> str:
-    """Return one line: what the loaders read, the metadata, and beside it the keys that `metadata[BESIDE]` holds."""
+    """Return one line: the keys that loaders read, the metadata, and next to it the keys from
+    `metadata[BESIDE]`.
+    """
     nested = {**fields, **{key: value for key, value in metadata.items() if key not in (*taken, BESIDE)}}
     beside = metadata.get(BESIDE)
     if not isinstance(beside, Mapping):

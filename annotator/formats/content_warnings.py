@@ -1,9 +1,10 @@
-"""Warn about queries without a relevant document, query texts that occur twice, and wrong counts in a ground-truth file.
+"""Warn about queries without a relevant document, repeated query texts, and wrong counts in a ground-truth
+file.
 
-None of them is a reason to refuse the file. The evaluator of `ranked` divides by the list's length and stops at an
-empty one; this program leaves such queries out when writing, and counts them. In a file without query ids, two queries
-with one text cannot be told apart. A wrong `total_queries` or `total_relevant` is reported with both numbers: the file
-was edited by hand or cut off.
+These do not refuse the file. The evaluator of `ranked` divides by the list's length and fails on an empty
+list; this program leaves such queries out when it writes, and counts them. In a file without query ids, two
+queries with the same text cannot be distinguished. A wrong `total_queries` or `total_relevant` is reported
+with both numbers: the file was edited by hand or truncated.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,9 +31,8 @@ class EmptyList:
 
 
 def list_empty_lists(source: InputSource, file_format: Format, truth: GroundTruth) -> tuple[EmptyList, ...]:
-    """Return the queries without a relevant document, in the order of the file.
-
-    Empty for formats that can hold such queries.
+    """Return the queries without a relevant document, in file order. Empty for formats that can hold such
+    queries.
     """
     if "grades" in file_format.features:
         return ()
@@ -50,7 +50,7 @@ def list_empty_lists(source: InputSource, file_format: Format, truth: GroundTrut
 
 
 def describe_empty_lists(path: str, empty: tuple[EmptyList, ...]) -> Iterator[str]:
-    """Yield a sentence for each of the first, and one for the others."""
+    """Yield a sentence for each of the first empty lists, and one sentence for the others."""
     for query in empty[:NAMED]:
         where = path if query.line is None else f"{path}:{query.line}"
         yield (
@@ -63,7 +63,7 @@ def describe_empty_lists(path: str, empty: tuple[EmptyList, ...]) -> Iterator[st
 
 
 def list_missing_documents(truth: GroundTruth) -> tuple[str, ...]:
-    """Return the graded documents that the file's own documents lack; empty for a file without documents."""
+    """Return the graded doc_ids that the file's own documents lack. Empty for a file without documents."""
     if not truth.documents:
         return ()
     doc_ids = {document.doc_id for document in truth.documents}
@@ -71,7 +71,9 @@ def list_missing_documents(truth: GroundTruth) -> tuple[str, ...]:
 
 
 def list_repeated_texts(file_format: Format, truth: GroundTruth) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Return each text that stands more than once, with its places in the file (from 1). Empty for formats with ids."""
+    """Return each query text that occurs more than once, with its positions in the file (from 1). Empty for
+    formats with ids.
+    """
     if "query_ids" in file_format.features:
         return ()
     numbers: dict[str, list[int]] = {}
@@ -81,7 +83,7 @@ def list_repeated_texts(file_format: Format, truth: GroundTruth) -> tuple[tuple[
 
 
 def describe_repeated_texts(path: str, repeated: tuple[tuple[str, tuple[int, ...]], ...]) -> Iterator[str]:
-    """Yield a sentence for each of the first, and one for the others."""
+    """Yield a sentence for each of the first repeated texts, and one sentence for the others."""
     for text, numbers in repeated[:NAMED]:
         listed = ", ".join(map(str, numbers))
         yield f"{path}: the query {describe(text)} stands {len(numbers):,} times, as number {listed}; the file has no ids to tell them apart"
@@ -95,9 +97,9 @@ RELEVANT = ("document of grade 1-3", "documents of grade 1-3")
 
 
 class StatedCount(NamedTuple):
-    """A count as the file states it at `location`, and the count of what it means.
+    """A count that the file states at `location`, and the real count.
 
-    `nouns`: the noun for one of them and for several.
+    `nouns`: the singular and plural noun of the counted items.
     """
 
     location: Location
@@ -107,7 +109,7 @@ class StatedCount(NamedTuple):
 
 
 def find_wrong_counts(tree: Tree, stated: Iterable[StatedCount]) -> tuple[WrongCount, ...]:
-    """Return those that are wrong, with their lines, in the order of the file."""
+    """Return the wrong counts with their lines, in file order."""
     wrong = [count for count in stated if not is_nothing(count.value) and not _is_right(count)]
     if not wrong:
         return ()
@@ -126,7 +128,7 @@ def find_wrong_counts(tree: Tree, stated: Iterable[StatedCount]) -> tuple[WrongC
 
 
 def describe_wrong_counts(wrong: tuple[WrongCount, ...]) -> Iterator[str]:
-    """Yield a sentence for each of the first, and one for the others."""
+    """Yield a sentence for each of the first wrong counts, and one sentence for the others."""
     yield from map(str, wrong[:NAMED])
     more = len(wrong) - NAMED
     if more > 0:

@@ -1,7 +1,7 @@
-"""Find what a format cannot hold of a ground truth, and say it with counts before anything is written.
+"""Find the content of a ground truth that a format cannot hold, and describe it with counts before writing.
 
-A loss is `wrong` if the file would say something untrue or could not be written at all (an id that the format cannot
-carry, a grade outside its scale): then nothing may be written.
+A loss is `wrong` if the file would state something untrue or could not be written at all (an id that the
+format cannot hold, a grade outside its scale). Then nothing may be written.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ class ConversionLoss:
 def find_losses(
     truth: GroundTruth, file_format: Format, *, list_grade_0: bool = False
 ) -> tuple[ConversionLoss, ...]:
-    """Return everything that a file of this format would not give back, what would be wrong first. Empty: nothing is."""
+    """Return everything that reading a file of this format back would miss, wrong losses first."""
     losses = [
         *_ids(truth, file_format),
         *_texts(truth, file_format),
@@ -70,9 +70,9 @@ def _ids(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss]:
 
 
 def _list_held(truth: GroundTruth, file_format: Format) -> list[Query]:
-    """Return the queries that a file of the format has.
+    """Return the queries that a file of the format contains.
 
-    A format without grades lists relevant documents, so it has no query without one.
+    A format without grades lists relevant documents only, so it omits queries without one.
     """
     if "grades" in file_format.features:
         return list(truth.queries)
@@ -206,7 +206,7 @@ def _keeps_names(qrel: Qrel) -> bool:
 
 
 def _judgments(truth: GroundTruth) -> Iterator[ConversionLoss]:
-    """Yield what no format writes: it is for `import qrels --as-judgments` only."""
+    """Yield the judgments that no format writes. Only `import qrels --as-judgments` reads them."""
     unrateable = sum(line.grade is None for line in truth.further_judgments)
     graded = len(truth.further_judgments) - unrateable
     if unrateable:
@@ -236,7 +236,7 @@ def _metadata(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLos
 def _lost_keys(
     named: str, held: Iterable[Any], feature: str, file_format: Format, reserved: Collection[str]
 ) -> Iterator[ConversionLoss]:
-    """Yield what becomes of the keys of metadata: left out, taken by the format itself, or turned into texts."""
+    """Yield the metadata keys that are left out, used by the format itself, or turned into text."""
     left, turned = Counter[str](), Counter[str]()
     holds, typed = feature in file_format.features, "typed_metadata" in file_format.features
     for metadata in held:
@@ -252,7 +252,7 @@ def _lost_keys(
 
 
 def list_wrong(losses: Iterable[ConversionLoss]) -> list[ConversionLoss]:
-    """Return those that stop a conversion."""
+    """Return the losses that stop a conversion."""
     return [loss for loss in losses if loss.wrong]
 
 

@@ -1,9 +1,9 @@
 """Describe a format as the registry lists it, and find the JSON Schemas that ship with the program.
 
-Each format's file ends with its `FORMAT`. What it holds is given in words for people (`holds`, `cannot_hold`) and as
-`features`, from which losses are found and tests draw data. A schema covers a file's shape; the reader checks the rest
-(ids given once). For a format of lines it covers one line. YAML is checked after unquoted numbers and null are
-resolved.
+Each format's module ends with its `FORMAT`. Its contents are given as words for people (`holds`,
+`cannot_hold`) and as `features`; losses are derived from features, and tests draw data from them. A schema
+covers a file's shape; the reader checks the rest, such as unique ids. For a format of lines it covers one
+line. YAML is checked after unquoted numbers and null are resolved.
 """
 
 import json
@@ -40,7 +40,7 @@ Feature = Literal[
 
 
 class ReservedKeys(NamedTuple):
-    """Keys that cannot be metadata in a format, since it uses them itself: of the file, a query, and so on."""
+    """Keys that a format uses itself, so metadata cannot: of the file, a query, and so on."""
 
     file: frozenset[str] = frozenset()
     query: frozenset[str] = frozenset()
@@ -66,7 +66,7 @@ class Format:
     files: tuple[FileWriter, ...]
     """A format of a single file has one writer, with the path ONE_FILE."""
     certain: Callable[[bytes], bool]
-    """Whether a file that begins with these bytes (up to 64 kB, in UTF-8) can only be of this format."""
+    """Whether a file that begins with these bytes (up to 64 kB, in UTF-8) can only have this format."""
     tells_grade_0: bool
     """Grade 0 is always listed, since readers tell it from unjudged."""
     find_query_lines: Callable[[InputSource], list[int]] | None = None
@@ -99,7 +99,7 @@ def list_schemas() -> list[str]:
 
 
 def read_schema(name: str) -> dict[str, Any]:
-    """Return a schema by its file name, for instance `law.schema.json`. NotFound lists the ones there are."""
+    """Return a schema by its file name, such as `law.schema.json`. NotFound lists the existing ones."""
     names = list_schemas()
     if name not in names:
         raise NotFound(f"no schema named {name!r}; there are: {', '.join(names)}")

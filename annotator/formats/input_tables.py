@@ -1,11 +1,12 @@
 """Read imported tables of queries, documents and pairs: CSV, TSV or JSON Lines.
 
-Queries: `query_id,text` (BEIR: `_id,text,metadata{}`); `category, language, query_type, difficulty, primary_domain,
-narrative` become fields, further columns metadata. A TSV of two columns may lack the header if its first line cannot be
-one. Documents: `doc_id,title,text,url,media_type` (BEIR: `_id,title,text,metadata{}`); further columns become metadata.
-A document without text is known by its title only. Pairs: `query_id,doc_id`; further columns go to the pair's
-provenance; a repeated pair counts once. Refused: an empty id; a query or a document given twice; an empty query text; a
-document with neither title nor text; a media type that is not one of ours.
+Queries: `query_id,text` (BEIR: `_id,text,metadata{}`); `category, language, query_type, difficulty,
+primary_domain, narrative` become fields, other columns metadata. A TSV of two columns may omit the header if
+its first line cannot be one. Documents: `doc_id,title,text,url,media_type` (BEIR:
+`_id,title,text,metadata{}`); other columns become metadata. A document without text has only its title.
+Pairs: `query_id,doc_id`; other columns go to the pair's provenance; a repeated pair counts once. Refused: an
+empty id; a repeated query or document; an empty query text; a document without title and text; an unknown
+media type.
 """
 
 import codecs
@@ -77,7 +78,7 @@ _NAMES = frozenset(  # of columns, as people name them; a line with one of these
 
 
 class QueryLine(NamedTuple):
-    """A query and the line it stands on; None where its file has no lines of its own."""
+    """A query and its line; None if its file has no lines of its own."""
 
     line: int | None
     query: Query
@@ -91,12 +92,10 @@ def read_queries(
     header: bool = True,
     names: ColumnNames | None = None,
 ) -> list[QueryLine]:
-    """Return the queries of a table, in order.
+    """Return the queries of a table, in order. BadInput names every bad line.
 
-    `kind` is csv, tsv or jsonl; None: by content. `header`: False where a CSV or TSV file of two columns, the id and
-    the text, has none; of a TSV file the first line tells otherwise. `names`: see `rename_columns`.
-
-    BadInput names every bad line.
+    `kind`: csv, tsv or jsonl; None: by content. `header`: False if a CSV or TSV file with two columns, id and
+    text, has no header; for TSV the first line can also show this. `names`: see `rename_columns`.
     """
     kind = kind or detect_kind(data, path)
     bare = (kind in ("csv", "tsv") and not header) or (kind == "tsv" and not names and _has_no_header(data))
@@ -118,9 +117,8 @@ def read_queries(
 
 
 def _has_no_header(data: bytes) -> bool:
-    """Return whether the first line of a TSV file cannot be a header.
-
-    It has two cells then, and neither is a name that columns have.
+    """Check whether the first line of a TSV file cannot be a header: two cells, and neither is a known column
+    name.
     """
     first = data[:65_536].removeprefix(codecs.BOM_UTF8).split(b"\n", 1)[0].decode("utf-8", "replace")
     cells = [cell.strip().strip('"').lower() for cell in first.split("\t")]
@@ -142,7 +140,7 @@ DOCUMENT_ID_NAMES = ("doc_id", "_id")
 
 
 class DocumentLine(NamedTuple):
-    """A document, the file it came from and the line it stands on (None: the whole file)."""
+    """A document, its file and its line (None: the whole file)."""
 
     path: str
     line: int | None
@@ -152,9 +150,9 @@ class DocumentLine(NamedTuple):
 def read_documents(
     data: bytes, path: str, *, kind: str | None = None, names: ColumnNames | None = None
 ) -> list[DocumentLine]:
-    """Return the documents of a table, in order. `kind` is csv, tsv or jsonl; None: by content.
+    """Return the documents of a table, in order. BadInput names every bad line.
 
-    `names`: see `rename_columns`. BadInput names every bad line.
+    `kind`: csv, tsv or jsonl; None: by content. `names`: see `rename_columns`.
     """
     table, problems = open_table(data, path, (DOCUMENT_ID_NAMES, ("text", "title")), kind=kind, names=names)
     by_id: dict[str, DocumentLine] = {}
@@ -191,7 +189,7 @@ DOCUMENT_NAMES = ("doc_id", "corpus-id")
 
 
 class PairListLine(NamedTuple):
-    """One line of a pair list; `signals` are its further columns."""
+    """One line of a pair list; `signals` holds its other columns."""
 
     line: int
     query_id: str
@@ -202,7 +200,7 @@ class PairListLine(NamedTuple):
 def read_pairs(
     data: bytes, path: str, *, kind: str | None = None, names: ColumnNames | None = None
 ) -> list[PairListLine]:
-    """Return the lines of a pair list, in order. `kind` is csv, tsv or jsonl; None: by content."""
+    """Return the lines of a pair list, in order. `kind`: csv, tsv or jsonl; None: by content."""
     table, problems = open_table(data, path, (QUERY_NAMES, DOCUMENT_NAMES), kind=kind, names=names)
     lines = []
     for row in table.rows:

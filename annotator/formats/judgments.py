@@ -1,8 +1,10 @@
-"""Read and write judgments made elsewhere: CSV, TSV or JSONL `query_id,doc_id,annotator,grade[,note,judged_at,seconds]`.
+"""Read and write external judgments: CSV, TSV or JSONL
+`query_id,doc_id,annotator,grade[,note,judged_at,seconds]`.
 
-`import judgments` reads them; every release writes them (`judgments.csv`), so our own reader reads it back. `grade` is
-0-3 or `unrateable`. A time without a zone is UTC. Further columns are ignored. A row without a grade is left out and counted. Refused: any other grade, an invalid
-time, seconds below 0, an empty query_id, doc_id or annotator.
+`import judgments` reads them; every release writes them (`judgments.csv`), and this reader can read that
+file. `grade` is 0-3 or `unrateable`. A time without a zone is UTC. Other columns are ignored. Rows without a
+grade are left out and counted. Refused: any other grade, an invalid time, seconds below 0, an empty query_id,
+doc_id or annotator.
 """
 
 import math
@@ -34,9 +36,9 @@ def read_judgments(
 ) -> list[JudgmentLine]:
     """Return the lines of a judgments file, in order.
 
-    `kind` is csv, tsv or jsonl; None: by content. `scale`: how grades are read. `names`: see `rename_columns`.
+    `kind`: csv, tsv or jsonl; None: by content. `scale`: how grades are read. `names`: see `rename_columns`.
 
-    BadInput names every bad line, and the values that no scale has.
+    BadInput names every bad line and the values on no scale.
     """
     scale = scale or GradeScale()
     table, problems = open_table(data, path, REQUIRED, kind=kind, names=names)
@@ -49,10 +51,10 @@ def read_judgments(
 
 
 def write_judgments(rows: Iterable[Mapping[str, Any]], *, more_columns: Sequence[str] = ()) -> bytes:
-    """CSV of judgments, LF, the same for the same rows. Keys of a row: COLUMNS and `more_columns`.
+    """Return judgments as CSV with LF line ends. The same rows give the same bytes.
 
-    `grade` may be an int, "unrateable", or None with `outcome` "unrateable"; `judged_at` a datetime or ISO text.
-    A key that is missing or None is an empty cell.
+    Keys of a row: COLUMNS and `more_columns`. `grade` may be an int, "unrateable", or None with `outcome`
+    "unrateable"; `judged_at` a datetime or ISO text. A missing or None value is an empty cell.
     """
     columns = (*COLUMNS, *more_columns)
     lines = [",".join(columns)]
@@ -73,7 +75,7 @@ def _write_cell(value: Any) -> str:
 
 
 def quote_cell(text: str) -> str:
-    """Return the text as a cell of such a CSV file: in quotes where it needs them."""
+    """Return the text as a CSV cell, in quotes if needed."""
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
@@ -111,7 +113,7 @@ def _read_row(row: TableLine, problems: Problems, scale: GradeScale, *, in_text:
 def _read_grade(
     cells: Mapping[str, Any], line: int, problems: Problems, scale: GradeScale, *, in_text: bool
 ) -> int | str | None:
-    """0-3, or "unrateable"; None after noting anything else. JSON writes grades as numbers, CSV as digits."""
+    """Return 0-3 or "unrateable"; None after noting anything else. JSON has numbers, CSV has digits."""
     value = cells.get("grade")
     mapped = scale.translate(value)
     if mapped is not None:

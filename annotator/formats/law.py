@@ -3,10 +3,10 @@
     {version, created_at, queries: [{query_id, query_text, query_type, difficulty, primary_domain,
       ground_truth: {doc_id: {relevance, law_type, annotator_1, annotator_2, notes}}, total_relevant, …}]}
 
-Every further key is kept, at its level: the file's, the query's, the document's. `annotator_1` and `annotator_2` are
-the first two independent grades. `total_relevant` counts grades from 1 and is recomputed; a wrong one in a file, or a
-wrong `total_queries`, is reported with both numbers. Refused: a query twice, a document of a query twice, a grade other
-than 0-3, an empty text.
+Unknown keys are kept at their level: the file's, the query's, the document's. `annotator_1` and `annotator_2`
+are the first two independent grades. `total_relevant` counts grades from 1 and is recomputed; if it or
+`total_queries` is wrong in a file, both numbers are reported. Refused: a repeated query, a repeated document
+of a query, a grade other than 0-3, an empty text.
 """
 
 import re
@@ -47,7 +47,9 @@ def read(source: InputSource) -> GroundTruth:
 
 
 def read_law(source: InputSource, read_qrels: ReadQrels, *, counted: Sequence[str]) -> GroundTruth:
-    """Either form of the file: `read_qrels` reads a query's `ground_truth`; `counted` keys are written anew."""
+    """Read either form of the file. `read_qrels` reads a query's `ground_truth`; `counted` keys are
+    recomputed.
+    """
     tree = load_json(source.read_bytes(), source.path)
     problems = TreeProblems(tree, source.scale)
     top = dict(problems.mapping(tree.value, ()))
@@ -210,16 +212,16 @@ def _write_qrel(qrel: Qrel) -> str:
 
 
 def _list_slots(qrel: Qrel) -> tuple[str, ...]:
-    """Return the places of a qrel's grades: the first two.
+    """Return the grades for annotator_1 and annotator_2 of a qrel.
 
-    Only the second one where the file that the qrel came from had its one grade there.
+    Only the second if the source file had its single grade there.
     """
     names = tuple(name for name, _ in qrel.annotator_grades)
     return names if qrel.origin == "imported" and names == ANNOTATORS[1:] else ANNOTATORS
 
 
 def _further_keys(qrel: Qrel) -> Iterator[str]:
-    """Yield the keys of a qrel's metadata that have no place of their own here, and are not taken."""
+    """Yield the metadata keys of a qrel that the format does not use itself."""
     taken = {"relevance", "law_type", *_list_slots(qrel)[: len(qrel.annotator_grades)]}
     taken |= {"notes"} if qrel.note is not None else set()
     taken |= {"description"} if qrel.description is not None else set()
@@ -229,12 +231,12 @@ def _further_keys(qrel: Qrel) -> Iterator[str]:
 
 
 def is_law(head: bytes) -> bool:
-    """Return whether this is one of the two forms of the law-search evaluator's file."""
+    """Check whether the file has one of the two forms of the law-search evaluator."""
     return bool(_LAW.match(head)) and b'"query_text"' in head
 
 
 def is_compact(head: bytes) -> bool:
-    """Return whether a document's grade stands there as a number."""
+    """Check whether the file writes a document's grade as a plain number."""
     return bool(_COMPACT.search(head))
 
 

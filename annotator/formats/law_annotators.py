@@ -1,7 +1,7 @@
-"""Find out whether `annotator_1` of a released `law.json` stands for several people.
+"""Find out whether `annotator_1` of a released `law.json` can be several people.
 
-`annotator_1` and `annotator_2` are the first two annotators of each pair by pseudonym. In a release with more annotators they
-are different people from pair to pair. Only the manifest beside the file tells.
+`annotator_1` and `annotator_2` are the first two annotators of each pair by pseudonym. In a release with more
+annotators they differ from pair to pair. Only the manifest in the same folder shows this.
 """
 
 import json
@@ -16,7 +16,9 @@ MOST_BYTES = 50_000_000
 
 
 def has_mixed_annotators(source: InputSource) -> bool:
-    """Return whether a manifest beside the file lists it, and annotators other than `annotator_1` and `annotator_2`."""
+    """Check whether a manifest in the folder lists the file and more annotators than `annotator_1` and
+    `annotator_2`.
+    """
     path = Path(source.path)
     if source.data is not None:
         return False

@@ -1,10 +1,10 @@
-"""`law-compact`: the short form of `law`, in which a document has a grade and nothing else. Read and written.
+"""`law-compact`: the short form of `law`, in which a document has only a grade. Read and written.
 
     {version, created_at, queries: [{query_id, query_text, query_type, difficulty, primary_domain,
       ground_truth: {doc_id: relevance}, …}]}
 
-The same law-search evaluator loads it. Every further key is kept, at its level: the file's, the query's. Refused: a
-query twice, a document of a query twice, a grade other than 0-3 or not a number.
+The same law-search evaluator loads it. Unknown keys are kept at their level: the file's, the query's.
+Refused: a repeated query, a repeated document of a query, a grade other than 0-3 or not a number.
 """
 
 from collections.abc import Iterator, Sequence

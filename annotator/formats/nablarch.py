@@ -1,12 +1,13 @@
-"""`nablarch`: the YAML that the Nablarch search evaluator (SearchEvaluationRunner, Java) loads. Read and written.
+"""`nablarch`: the YAML that the Nablarch search evaluator (SearchEvaluationRunner, Java) loads. Read and
+written.
 
-    dataset: {version, created, total_queries}         what the file says about itself
+    dataset: {version, created, total_queries}         data about the file
     queries: [{id, query, category, expected_docs: [{doc_id, relevance, description}], metadata: {language, …}}]
 
-Every further key is kept: of `dataset` in the truth's metadata (`created` as `created_at`), of a query's `metadata` in
-the query's, of an expected document in its qrel's; keys beside `dataset` or beside a query's `metadata` go under
-"(beside)" of the same. `total_queries` is recomputed; a wrong one is reported. Refused: a query twice, a document of a
-query twice, a grade other than 0-3, an empty text.
+Unknown keys are kept: keys of `dataset` in the truth's metadata (`created` as `created_at`), keys of a
+query's `metadata` in the query's, keys of an expected document in its qrel's. Keys next to `dataset` or next
+to a query's `metadata` go under "(beside)" of the same metadata. `total_queries` is recomputed; a wrong one
+is reported. Refused: a repeated query, a repeated document of a query, a grade other than 0-3, an empty text.
 """
 
 import re
@@ -91,7 +92,7 @@ def _read_query(item: Any, location: Location, problems: TreeProblems, qrels: li
 def _read_field(
     name: str, beside: dict[str, Any], metadata: dict[str, Any], location: Location, problems: TreeProblems
 ) -> str | None:
-    """Return a known field, wherever of the two places it stands."""
+    """Return a known field from either of its two places."""
     outer = problems.optional_text(beside.pop(name, None), (*location, name))
     inner = problems.optional_text(metadata.pop(name, None), (*location, "metadata", name))
     if outer is not None and inner is not None and outer != inner:

@@ -1,7 +1,7 @@
 """Read CSV tables in which a lead says something about pairs, one line per pair: decisions, checks.
 
-Refused, each with its line: a column other than those expected, a grade other than 0-3, a pair that occurs twice. Ids
-are kept exactly. The caller reads a line's other cells.
+Refused, each with its line: an unexpected column, a grade other than 0-3, a repeated pair. Ids are kept
+exactly. The caller reads a line's other cells.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ _GRADES = {str(grade): grade for grade in GRADES}
 
 
 class PairTableLine(Protocol):
-    """One line: `line` is where it begins in its file, counted from 1."""
+    """One line; `line` is its first line number in the file, from 1."""
 
     @property
     def line(self) -> int: ...
@@ -39,9 +39,9 @@ def read_pair_table(
     columns: Sequence[str],
     optional: Sequence[str] = (),
 ) -> list[Line]:
-    """Return the good lines of a CSV file's bytes (UTF-8, a BOM is accepted); bad ones are noted in `problems`.
+    """Return the good lines of a CSV file (UTF-8, with or without BOM). Bad ones are noted in `problems`.
 
-    BadInput at once when the file has not the right columns. `read_row`: None after noting a problem.
+    BadInput at once if the columns are wrong. `read_row` returns None after noting a problem.
     """
     table = read_rows(data, path, kind="csv", problems=problems)
     check_columns(table, [(name,) for name in columns], problems)
@@ -71,7 +71,7 @@ def read_pair_table(
 
 
 def take_pair(row: TableLine, problems: Problems) -> tuple[str, str] | None:
-    """Remove and give query_id and doc_id; None after noting a problem."""
+    """Remove and return (query_id, doc_id); None after noting a problem."""
     query_id, doc_id = (take_id(row, (name,), problems) for name in ("query_id", "doc_id"))
     return None if query_id is None or doc_id is None else (query_id, doc_id)
 

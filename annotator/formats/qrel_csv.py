@@ -1,8 +1,8 @@
 """`csv`: one row per qrel, for spreadsheets and data frames. Read and written; TSV is read too.
 
-`qrel_rows.py` defines the columns; only those in use are written. Every cell is text and an empty cell is absent:
-numbers, lists and the like in metadata are written as JSON and come back as text. Refused besides what `qrel_rows.py`
-refuses: a column twice, a row with another number of cells, broken quoting.
+`qrel_rows.py` defines the columns; only used ones are written. Every cell is text and an empty cell is
+absent: numbers, lists and other metadata values are written as JSON and read back as text. Also refused: a
+repeated column, a row with another number of cells, broken quoting.
 """
 
 import csv
@@ -61,7 +61,7 @@ def _collect(source: InputSource) -> RowReader:
 
 
 def lay_out(truth: GroundTruth) -> tuple[FileWriter, ...]:
-    """Return the file for this truth: the columns that it uses."""
+    """Return the writer for this truth, with the columns that it uses."""
     fields = [name for name in QUERY_FIELDS if any(getattr(query, name) for query in truth.queries)]
     of_query = {key: f"{QUERY_PREFIX}{key}" for query in truth.queries for key in _list_used(query.metadata)}
     of_qrel = _QrelColumns(truth.qrels)
@@ -91,7 +91,7 @@ def lay_out(truth: GroundTruth) -> tuple[FileWriter, ...]:
 
 
 class _QrelColumns:
-    """The columns that say more about a qrel than its grade, as far as these qrels use them."""
+    """The used columns that say more about a qrel than its grade."""
 
     def __init__(self, qrels: Sequence[Qrel]) -> None:
         used: set[str] = set()
@@ -127,7 +127,7 @@ class _QrelColumns:
 
 
 def _read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, tuple[str, ...], list[str]]]:
-    """Yield every row below the header: the line it begins on, the columns, the cells."""
+    """Yield (first line, columns, cells) of every row below the header."""
     lines = (text for _, text in source.read_lines(keep_ends=True))
     first = next(lines, "")
     delimiter = "\t" if "\t" in first and "," not in first else ","
@@ -160,7 +160,7 @@ def _read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, t
 
 
 def _read_header(cells: Sequence[str], line: int, problems: Problems) -> tuple[str, ...]:
-    """Return the columns as they are written. Noted: one twice, an empty one, one that is missing, an annotator."""
+    """Return the columns as written. Notes repeated, empty and missing columns, and a column `annotator`."""
     names = [cell.strip() for cell in cells]
     columns = [name_column(cell) for cell in cells]
     counts = Counter(columns)
@@ -195,7 +195,7 @@ def _cell(value: Any) -> str:
 
 
 def _is_certain(head: bytes) -> bool:
-    """Return whether the first line names the columns of qrels, and not those of judgments."""
+    """Check whether the first line has the columns of qrels, and not those of judgments."""
     line = head.split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "ignore")
     cells = [cell.strip().strip('"') for cell in line.split("\t" if "\t" in line else ",")]
     parts = {name_column(cell).part for cell in cells}

@@ -1,9 +1,10 @@
-"""`jsonl`: one flat JSON object per qrel and line, with the columns of `csv` and typed values. Read and written.
+"""`jsonl`: one flat JSON object per line and qrel, with the columns of `csv` and typed values. Read and
+written.
 
     {"query_id": "Q1", "doc_id": "d", "grade": 3, "query": "…", "category": "…", "query.weight": 0.5}
 
-`qrel_rows.py` defines the columns and what is refused. Also refused, with the line: what is not a JSON object, a key
-twice in one, a grade that is text.
+`qrel_rows.py` defines the columns and what is refused. Also refused, with the line: anything but a JSON
+object, a repeated key, a grade that is text.
 """
 
 import json
@@ -51,9 +52,9 @@ def _collect(source: InputSource) -> RowReader:
 
 
 def read_objects(source: InputSource, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each line's object with its number. Every line that is none is noted; blank lines are passed over.
+    """Yield (line number, object) of each line. Notes every line that is not an object; skips blank lines.
 
-    A file without any line is noted too: where there is nothing to write, a blank line is written.
+    Notes a file without any line. A file without qrels has a blank line.
     """
     line = 0
     try:
@@ -88,7 +89,7 @@ def write_object(value: dict[str, Any]) -> str:
 
 
 def end_lines(queries: int) -> str:
-    """Return a blank line where there is nothing else, since an empty file says that something went wrong."""
+    """Return a blank line if the file has no other line: an empty file would suggest an error."""
     return "" if queries else "\n"
 
 
@@ -107,7 +108,7 @@ def _add(query: Query, qrels: Sequence[Qrel], _: int) -> str:
 
 
 def _write_rest(qrel: Qrel) -> str:
-    """Return what there is beside the grade, as the end of an object."""
+    """Return the end of an object: everything after the grade."""
     rest: dict[str, Any] = {}
     if qrel.origin != "imported":
         rest["origin"] = qrel.origin
@@ -123,7 +124,7 @@ def _write_rest(qrel: Qrel) -> str:
 
 
 def _is_certain(head: bytes) -> bool:
-    """Return whether every whole line is an object, and one of them a qrel that is not a judgment."""
+    """Check whether every complete line is an object, and one of them is a qrel and not a judgment."""
     lines = head.split(b"\n")
     has_qrel = False
     for line in lines[:-1] if len(lines) > 1 else lines:

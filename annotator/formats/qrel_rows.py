@@ -2,9 +2,10 @@
 
     query_id, doc_id, grade, query (the text), category … narrative, origin, description, note, annotator_1 …
 
-A query without qrels is a row without doc_id and grade. `query.KEY` is metadata of the query; every further column is
-metadata of the qrel (`qrel.KEY` if KEY is a name of ours). Rows must agree on what they say about a query, and need not
-repeat it. Order is kept. Refused: a document of a query twice, a grade other than 0-3, an empty id.
+A query without qrels is a row without doc_id and grade. `query.KEY` is metadata of the query; every other
+column is metadata of the qrel (`qrel.KEY` if KEY is a column of ours). Rows must agree about a query, and
+need not repeat its data. Order is kept. Refused: a repeated document of a query, a grade other than 0-3, an
+empty id.
 """
 
 import re
@@ -37,7 +38,7 @@ class QrelList:
         self.indexes: dict[str, dict[str, int]] = {}  # by query_id, then doc_id
 
     def add(self, qrel: Qrel, line: int, *, path: str | None = None) -> None:
-        """Take a qrel; noted with its line when its document stands in its query already."""
+        """Add a qrel. Notes a document that its query already has."""
         indexes = self.indexes.get(qrel.query_id)
         if indexes is None:
             indexes = self.indexes[qrel.query_id] = {}
@@ -78,14 +79,14 @@ _OURS = frozenset({"query_id", "doc_id", *GRADE_NAMES, *TEXT_NAMES, *QUERY_FIELD
 
 
 class QrelColumn(NamedTuple):
-    """The meaning of a column: `part` is "id", "text", "field", "query", "origin", … or "qrel" (metadata)."""
+    """The meaning of a column. `part`: "id", "text", "field", "query", "origin", … or "qrel" (metadata)."""
 
     part: str
     key: str
 
 
 def name_column(name: str) -> QrelColumn:
-    """Return what the column of this name holds. White space around a name of ours does not matter."""
+    """Return the meaning of the column with this name. Ignores white space around our own names."""
     bare = name.strip()
     if bare in TEXT_NAMES:
         return QrelColumn("text", bare)
@@ -103,27 +104,29 @@ def name_column(name: str) -> QrelColumn:
 
 
 def name_qrel_key(key: str) -> str:
-    """Return the column of a key of a qrel's metadata: the key itself unless that means something else."""
+    """Return the column name for a metadata key of a qrel: the key itself, unless that name has another
+    meaning.
+    """
     ours = key.strip() in _OURS or ANNOTATOR.fullmatch(key.strip()) or not key.strip()
     return f"{QREL_PREFIX}{key}" if ours or key.startswith((QUERY_PREFIX, QREL_PREFIX)) else key
 
 
 def sort_annotators(names: Iterable[str]) -> list[str]:
-    """annotator_2 before annotator_10."""
+    """Sort the names by number: annotator_2 before annotator_10."""
     return sorted(names, key=lambda name: int(name.removeprefix("annotator_")))
 
 
 def list_annotators(qrel: Qrel) -> Iterator[tuple[str, int]]:
-    """Yield the annotators' grades by column.
+    """Yield (column, grade) of each annotator.
 
-    The column is the pseudonym, or `annotator_1` … by position where the pseudonym is not of that form.
+    The column is the pseudonym, or `annotator_1` … by position if the pseudonym has another form.
     """
     for number, (name, grade) in enumerate(qrel.annotator_grades, 1):
         yield name if ANNOTATOR.fullmatch(name) else f"annotator_{number}", grade
 
 
 class _ColumnPlan(NamedTuple):
-    """The cells of a row by their meaning: of the query, of ours, and metadata of the qrel."""
+    """The columns of a row by meaning: of the query, of ours, and metadata of the qrel."""
 
     about: list[tuple[str, tuple[str, str]]]
     kept: list[tuple[str, str]]
@@ -131,14 +134,17 @@ class _ColumnPlan(NamedTuple):
 
 
 def _is_second(part: str, key: str, present: Collection[str]) -> bool:
-    """Return whether a column is one more name for what another column of the row is: then it is metadata."""
+    """Check whether another column of the row already has this meaning. Then this one is metadata."""
     names = GRADE_NAMES if part == "grade" else TEXT_NAMES if part == "text" else ()
     return bool(names) and any(name in present for name in names[: names.index(key)])
 
 
 class RowReader:
-    """Takes rows one by one and gives the ground truth at the end. `header`: the columns of a CSV file, where grades
-    are written as text and an empty cell is absent; None for JSONL, whose rows differ. `scale`: how grades are read."""
+    """Takes rows one by one and returns the ground truth at the end.
+
+    `header`: the columns of a CSV file, where grades are text and empty cells are absent; None for JSONL.
+    `scale`: how grades are read.
+    """
 
     def __init__(
         self,
@@ -161,7 +167,7 @@ class RowReader:
         self.ids: dict[str, str] = {}  # one object for all rows of a query
 
     def add(self, line: int, cells: Mapping[str, Any]) -> None:
-        """Add one row; note what is wrong with it."""
+        """Add one row; note its problems."""
         names = tuple(cells)
         plan = self.plans.get(names)
         if plan is None:
@@ -272,7 +278,9 @@ class RowReader:
         *,
         is_settled: bool,
     ) -> None:
-        """Keep the annotators' judgments that no qrel holds: *cannot rate*, and all on a document that is not settled."""
+        """Keep the annotators' judgments that no qrel holds: *cannot rate*, and all judgments of unsettled
+        documents.
+        """
         if not is_settled:
             if (query_id, doc_id) in self.unsettled or doc_id in self.qrels.indexes.get(query_id, ()):
                 self._refuse_second(doc_id, line)
@@ -288,7 +296,7 @@ class RowReader:
         )
 
     def _make_plan(self, names: tuple[str, ...]) -> _ColumnPlan:
-        """Return where the cells of a row with these names belong."""
+        """Return the meaning of the cells in a row with these names."""
         present = names if self.header is None else self.header
         plan = _ColumnPlan([], [], [])
         for name in names:
@@ -305,7 +313,7 @@ class RowReader:
         return plan
 
     def _read_annotators(self, kept: Mapping[str, Any], line: int) -> list[tuple[str, int | None]]:
-        """Return each annotator's own grade, None for *cannot rate*; one that is neither is noted."""
+        """Return each annotator's own grade, None for *cannot rate*. Notes other values."""
         own_grades: list[tuple[str, int | None]] = []
         for name in sort_annotators(name for name in kept if ANNOTATOR.fullmatch(name)):
             expected = say(
@@ -337,7 +345,7 @@ class RowReader:
         return query_id
 
     def _read_id(self, name: str, value: Any, line: int) -> str | None:
-        """Return an id exactly as it stands, a JSON number as its digits."""
+        """Return an id exactly as written, a JSON number as its digits."""
         if type(value) is int:
             value = str(value)
         if not isinstance(value, str) or not value:

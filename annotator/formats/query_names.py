@@ -1,4 +1,4 @@
-"""Find the query that a line of a run names, by its query_id or by its text (NFC, without white space around it)."""
+"""Find the query that a line of a run means, by its query_id or its text (NFC, trimmed)."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from annotator.formats.syntax.text import describe
 
 @dataclass(frozen=True, slots=True)
 class QueryNames:
-    """Queries by their ids and by their texts. `ambiguous`: texts that were refused already."""
+    """Queries by id and by text. `ambiguous`: texts already noted as shared by several queries."""
 
     query_ids: frozenset[str]
     by_text: Mapping[str, list[str]]
@@ -19,7 +19,7 @@ class QueryNames:
 
     @classmethod
     def of(cls, queries: Iterable[tuple[str, str]]) -> "QueryNames":
-        """Return the names of these queries (query_id, text)."""
+        """Return the lookup for these queries, given as (query_id, text)."""
         by_text: dict[str, list[str]] = {}
         query_ids = []
         for query_id, text in queries:
@@ -28,7 +28,7 @@ class QueryNames:
         return cls(frozenset(query_ids), by_text)
 
     def find(self, query_id: str, query: str | None, line: int, problems: Problems) -> str | None:
-        """Return the known query_id; None when there is none. Notes a text that several queries have."""
+        """Return the known query_id, or None. Notes a text that several queries have."""
         if query is None:
             return query_id if query_id in self.query_ids else None
         query_ids = self.by_text.get(_normalise(query), [])

@@ -1,13 +1,14 @@
-"""`ranked`: the JSON of the survey-template search evaluator (Python): documents best first, no ids, no grades.
+"""`ranked`: the JSON of the survey-template search evaluator (Python): documents best first, no ids, no
+grades.
 
     [{query, relevant_documents: [doc_id, …]}]
 
-Every further key of an item is the query's field or metadata. Queries are numbered q1, q2, … by their place. Documents
-get grades by a mapping: `position` gives the list's length to the first, down to 1 for the last (the evaluator's
-convention, not the 0-3 scale); `all=N` gives every one N; `places=3:3,6:2,10:1` gives 3 up to place 3, 2 up to place 6,
-1 up to place 10. Writes the documents with grade 1 or more by grade, best first, equal grades in the truth's order.
-Queries without any are left out, since the evaluator divides by the list's length. Refused: a document twice in a list,
-one after the last place with a grade.
+Other keys of an item are the query's fields or metadata. Queries are numbered q1, q2, … in file order.
+Documents get grades by a rule: `position` gives the list's length to the first, down to 1 for the last (the
+evaluator's convention, not the 0-3 scale); `all=N` gives N to every document; `places=3:3,6:2,10:1` gives 3
+up to place 3, 2 up to place 6, 1 up to place 10. Writes the documents with grade 1 or more, best grade first,
+equal grades in the truth's order. Queries without such documents are left out, since the evaluator divides by
+the list's length. Refused: a repeated document in a list, a document after the last place with a grade.
 """
 
 import re
@@ -34,7 +35,7 @@ _CERTAIN = re.compile(rb'\s*\[\s*\{.*"relevant_documents"\s*:\s*\[', re.DOTALL)
 
 
 def read(source: InputSource) -> GroundTruth:
-    """Always ValidationError: the file holds no grades, so somebody must say which ones are meant."""
+    """Raise ValidationError: the file holds no grades, so the user must name a rule."""
     raise ValidationError(
         say(
             "{path}: a ranked file holds no grades; say {option} position (the list's length for the first document, down to 1 for the last: not the 0-3 scale) or {option} all=N, N from 1 to 3; or {option} places=3:3,6:2,10:1 (3 for the first three documents, 2 up to the sixth, 1 up to the tenth)",
@@ -80,7 +81,7 @@ def read_graded(source: InputSource, grades_by: str) -> GroundTruth:
 def _read_steps(grades_by: str) -> list[tuple[int, int]] | None:
     """Return (last place, grade) of each step of `places=…`, best first; None for another rule.
 
-    ValidationError for steps that do not go on, or a grade that is higher than the one before it.
+    ValidationError if places do not increase or grades increase.
     """
     match = _STEPS.fullmatch(grades_by)
     if match is None:

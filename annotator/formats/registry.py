@@ -1,7 +1,7 @@
-"""The table of ground-truth formats, and everything that is asked of it: find, detect, read, write.
+"""The table of ground-truth formats, and operations on it: find, detect, read, write.
 
-The table is also the help text, the table in docs/files.md and the error message. A format is guessed from content
-only where that is certain; otherwise the user is asked for `--format`.
+The table is also the help text, the table in docs/files.md and the error message. A format is detected from
+content only if that is certain; otherwise the user must give `--format`.
 """
 
 import codecs
@@ -65,7 +65,7 @@ FORMATS: tuple[Format, ...] = (
 
 
 def find_format(name: str) -> Format:
-    """Return the format of that name. ValidationError lists the ones there are."""
+    """Return the format of that name. ValidationError lists the existing formats."""
     for file_format in FORMATS:
         if file_format.name == name:
             return file_format
@@ -73,9 +73,9 @@ def find_format(name: str) -> Format:
 
 
 def detect_format(source: InputSource) -> Format:
-    """Return the format that the content shows with certainty, or the only one of the file's suffix.
+    """Return the format that the content shows with certainty, or the only format with the file's suffix.
 
-    ValidationError lists the candidates otherwise.
+    Otherwise ValidationError lists the candidates.
     """
     if source.is_folder:
         return find_format(FOLDER_FORMAT)
@@ -100,7 +100,7 @@ def detect_format(source: InputSource) -> Format:
 
 
 def list_certain(source: InputSource) -> list[Format]:
-    """Return every format that a file's first 64 kB show with certainty: at most one, unless it is contrived."""
+    """Return the formats that the first 64 kB show with certainty: at most one in files made by programs."""
     with source.open() as file:
         head = file.read(HEAD)
     if source.encoding is not None:
@@ -113,11 +113,11 @@ def list_certain(source: InputSource) -> list[Format]:
 def read_truth(
     source: InputSource, *, format_name: str | None = None, grades_by: str | None = None
 ) -> tuple[Format, GroundTruth]:
-    """Return a ground-truth file or folder, and the format that it was read as.
+    """Return the format of a ground-truth file or folder, and its content.
 
-    `grades_by` ("position", "all=N" or "places=3:3,6:2,10:1") is for formats that hold no grades, and only for those.
-    Grades are read by the source's scale. BadInput names every bad place, and the values that no scale has; ValidationError
-    asks for what is missing.
+    `grades_by` ("position", "all=N" or "places=3:3,6:2,10:1") is only for formats without grades. Grades are
+    read by the source's scale. BadInput names every bad place and the values on no scale; ValidationError
+    asks for a missing option.
     """
     file_format = detect_format(source) if format_name is None else find_format(format_name)
     if source.is_folder and file_format.name != FOLDER_FORMAT:
@@ -151,7 +151,7 @@ def read_truth(
 
 
 def find_unwritable(ids: Iterable[str]) -> dict[str, list[str]]:
-    """Return the ids that a format cannot hold, by the format's name; only formats that cannot hold one of them."""
+    """Return {format name: ids that the format cannot hold}, without formats that can hold all ids."""
     listed = list(ids)
     unwritable = {
         file_format.name: [item_id for item_id in listed if not carries(item_id)]
@@ -166,8 +166,9 @@ def write_pieces(
 ) -> Iterator[tuple[str, str]]:
     """Yield the text of every file of the format, in pieces: (path within the format's folder, text).
 
-    Grade 0 is always listed where the format tells it from unjudged, else only when asked for. ValidationError
-    for what the format cannot carry, which may come after the first pieces (see `losses.find_losses`).
+    Grade 0 is always listed if the format distinguishes it from unjudged, else only with `list_grade_0`.
+    ValidationError for content that the format cannot hold, possibly after the first pieces (see
+    `find_losses`).
     """
     _check_grades(file_format, truth)
     listed = list_grade_0 or file_format.tells_grade_0
@@ -190,7 +191,9 @@ def _check_grades(file_format: Format, truth: GroundTruth) -> None:
 
 
 def write_files(file_format: Format, truth: GroundTruth, *, list_grade_0: bool = False) -> dict[str, bytes]:
-    """Return every file of the format by its path, "" for a format of one file. For what is small; see `write_pieces`."""
+    """Return {path: text} of the format's files; the path is "" for a single file. For small data; see
+    `write_pieces`.
+    """
     texts: dict[str, list[str]] = {writer.path: [] for writer in file_format.files}
     for path, piece in write_pieces(file_format, truth, list_grade_0=list_grade_0):
         texts[path].append(piece)
@@ -198,7 +201,9 @@ def write_files(file_format: Format, truth: GroundTruth, *, list_grade_0: bool =
 
 
 def list_formats(formats: Sequence[Format] | None = None, *, in_full: bool = False) -> str:
-    """Return the table as plain text, a format a line, for error messages; `in_full` with what each holds, for help."""
+    """Return the table as plain text, one format per line, for error messages. `in_full`: with contents, for
+    help.
+    """
     shown = FORMATS if formats is None else formats
     width = max(len(file_format.name) for file_format in shown)
     lines = []
@@ -218,7 +223,7 @@ def list_formats(formats: Sequence[Format] | None = None, *, in_full: bool = Fal
 
 
 def write_table() -> str:
-    """Return the table in Markdown, as docs/files.md shows it."""
+    """Return the table in Markdown, as in docs/files.md."""
     lines = ["| format | what it is | suffixes | holds | cannot hold |", "|---|---|---|---|---|"]
     for file_format in FORMATS:
         cells = (

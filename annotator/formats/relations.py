@@ -1,7 +1,8 @@
-"""Read and write a file of relations between documents: a table (CSV, TSV or JSONL) with the columns from, to and relation.
+"""Read and write a file of relations between documents: a table (CSV, TSV or JSONL) with from, to and
+relation.
 
-A relation leads from one document to the other. Evaluation and suggestions read the same file. `relation` may be absent;
-then it is "". Further columns are left alone. Refused with the line: a missing column, an empty id.
+A relation leads from one document to another. Evaluation and suggestions read the same file. Without a column
+`relation` it is "". Other columns are ignored. Refused with the line: a missing column, an empty id.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +17,7 @@ COLUMNS = (("from",), ("to",))
 
 
 class RelationLine(NamedTuple):
-    """A relation, and the line it stands on."""
+    """A relation and its line."""
 
     line: int
     start: str
@@ -46,6 +47,6 @@ def read_relation_table(source: InputSource) -> tuple[RelationLine, ...]:
 
 
 def write_relations(relations: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    """Yield the lines of a CSV file: from, to and what kind of relation it is."""
+    """Yield the lines of a CSV file: from, to, relation."""
     for row in (("from", "to", "relation"), *relations):
         yield ",".join(quote_cell(text) for text in row) + "\n"

@@ -1,4 +1,4 @@
-"""Records of a run file (results with their line numbers, data about a whole answer), and checks of rank and score.
+"""Records of a run file (results with line numbers, data about a whole answer), and checks of rank and score.
 
 `runs.py` makes them; `importing/runs/run_plan.py` uses them.
 """
@@ -21,9 +21,9 @@ _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 class RunLine(NamedTuple):
-    """One result, the line it stands on, and the system that the file names for it.
+    """One result, its line, and the system that the file names for it.
 
-    `query`: the query's text where the file gives that instead of a query_id; the entry's query_id is then empty.
+    `query`: the query's text if the file gives it instead of a query_id; the entry's query_id is then empty.
     """
 
     line: int
@@ -34,9 +34,9 @@ class RunLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueryResponse:
-    """The response of a search to one query, without its results: a query that found nothing has one too.
+    """The response of a search to one query, without its results. Also exists for a query without results.
 
-    `signals`: `latency_ms` and every further field. `query`: as in `RunLine`.
+    `signals`: `latency_ms` and every unknown field. `query`: as in `RunLine`.
     """
 
     line: int
@@ -48,7 +48,7 @@ class QueryResponse:
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """A run file as it was read."""
+    """The content of a run file."""
 
     lines: tuple[RunLine, ...]
     answers: tuple[QueryResponse, ...] = ()
@@ -58,7 +58,7 @@ class RunFile:
 
 
 def read_rank(text: str, line: int, problems: Problems) -> int | None:
-    """Return a rank, which is a whole number from 0; None after noting that it is something else."""
+    """Return a rank, a whole number from 0; None after noting anything else."""
     if _WHOLE.fullmatch(text) and int(text) <= MAX_RANK:
         return int(text)
     problems.add(line, say("rank to be a whole number from 0"), text)
@@ -66,7 +66,7 @@ def read_rank(text: str, line: int, problems: Problems) -> int | None:
 
 
 def read_score(text: str, line: int, problems: Problems) -> float | None:
-    """Return a score, which is a finite number; None after noting that it is something else."""
+    """Return a score, a finite number; None after noting anything else."""
     if _NUMBER.fullmatch(text) and math.isfinite(float(text)):
         return float(text)
     problems.add(line, say("score to be a finite number"), text)

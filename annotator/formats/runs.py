@@ -1,11 +1,11 @@
 """Read a run file, TREC or JSON, into one system's run.
 
-TREC: one result per line, `query_id Q0 doc_id rank score tag`; what follows the tag is kept, and changes nothing, as in
-trec_eval. JSON (Lines, an array or one object): results `query_id,
-doc_id, rank, score, signals{…}`, or answers of a search API: `query_id` (or `query`, its text), `results: [{doc_id,
-score, …}]`, `latency_ms` (or `response_time`); results without ranks are ranked by their order. Every further field is
-kept: a result's in its signals, an answer's in those of the query. `importing/runs/run_plan.py` decides the order of
-results. Refused, mostly with the line: an empty file, several systems unless one name is given for all, JSON options
+TREC: one result per line, `query_id Q0 doc_id rank score tag`; text after the tag is kept as a signal without
+effect, as in trec_eval. JSON (Lines, an array or one object): results `query_id, doc_id, rank, score,
+signals{…}`, or answers of a search API: `query_id` (or `query`, its text), `results: [{doc_id, score, …}]`,
+`latency_ms` (or `response_time`); results without ranks are ranked by their order. Unknown fields are kept: a
+result's in its signals, an answer's in the query's. `importing/runs/run_plan.py` decides the order of
+results. Refused, mostly with the line: an empty file, several systems without one given name, JSON options
 for a TREC file, fewer than six fields, a missing or too long id, a rank or score that is not a finite number,
 signals that are not a mapping.
 """
@@ -40,8 +40,8 @@ def read_json_run(
 ) -> RunFile:
     """Return the results and answers of a run in JSON.
 
-    `id_field` names the field of the document's id. `response_time` is read as milliseconds unless its unit is named;
-    `latency_ms` always is.
+    `id_field`: the field of the document's id. `response_time_unit`: of `response_time`, milliseconds by
+    default; `latency_ms` is always in milliseconds.
     """
     rows = [TableLine(line, dict(value)) for line, value in parse_json_items(text, problems)]
     field_name = id_field or _choose_id_field(rows)
@@ -126,7 +126,7 @@ class _RunLineReader:
         return RunLine(row.line, entry, tag, query if query_id is None else None)
 
     def _take_query(self, row: TableLine) -> tuple[str | None, str | None]:
-        """Return the query_id, or else the query's text. A text beside an id is one of the further fields."""
+        """Return (query_id, None) or (None, query text). A text next to an id stays among the other fields."""
         if row.cells.get("query_id") is None and isinstance(row.cells.get("query"), str):
             row.cells.pop("query_id", None)
             return None, row.cells.pop("query")
@@ -140,7 +140,7 @@ class _RunLineReader:
         return None
 
     def _take_latency(self, row: TableLine) -> float | None:
-        """Return milliseconds, from `latency_ms` or else from `response_time`, which itself stays as it is."""
+        """Return milliseconds from `latency_ms`, or else from `response_time`, which stays in the row."""
         latency = row.cells.pop(LATENCY, None)
         if latency is not None:
             return self._check_time(latency, LATENCY, row.line)
@@ -161,7 +161,7 @@ class _RunLineReader:
 
 
 class _LineProblems(Problems):
-    """Notes problems with the collector of the whole file, each with the place within its line."""
+    """Passes problems on to the whole file's collector, each with its place within the line."""
 
     def __init__(self, problems: Problems, prefix: str) -> None:
         super().__init__(problems.path)
@@ -180,7 +180,7 @@ def _take_signals(row: TableLine, problems: Problems) -> Mapping[str, Any]:
 
 
 def _choose_id_field(rows: Sequence[TableLine]) -> str:
-    """Return the first of the known names that every result has, so that one file is read by one name."""
+    """Return the first known field name that every result has: a file is read by one name."""
     results = list(_list_results(rows))
     for name in ID_FIELDS:
         if results and all(name in result for result in results):
@@ -205,14 +205,14 @@ def _note_response_times(times: Sequence[float], unit: TimeUnit | None) -> str:
 
 
 def _as_text(value: Any) -> str:
-    """Return a JSON number as text; anything else as something that is no number."""
+    """Return a JSON number as text, and any other value as a text that is not a number."""
     return repr(value) if type(value) in (int, float) else describe(value)
 
 
 def read_trec_run(text: str, problems: Problems) -> Iterator[RunLine]:
-    """Yield the results of a TREC run, in the order of the file.
+    """Yield the results of a TREC run, in file order.
 
-    What follows the tag on a line is kept as the signal AFTER_TAG; trec_eval ignores it.
+    Text after the tag is kept as the signal AFTER_TAG; trec_eval ignores it.
     """
     for line, content in enumerate(text.split("\n"), 1):
         fields = split_fields(content)
@@ -262,9 +262,9 @@ def read_run_file(
     id_field: str | None = None,
     response_time_unit: str | None = None,
 ) -> RunFile:
-    """Return the results of a run file with their lines. `kind`: one of KINDS, None: by content.
+    """Return the results of a run file with their lines. BadInput names every bad line.
 
-    BadInput names every bad line. The other options are those of `read_json_run`.
+    `kind`: one of KINDS, None: by content. Other options: see `read_json_run`.
     """
     if kind not in (None, *KINDS):
         raise ValidationError(f"no run format named {kind!r}; there are: {', '.join(KINDS)}")
@@ -291,16 +291,15 @@ def read_run_file(
 
 
 def _is_json(head: str, path: str) -> bool:
-    """Return whether a file begins as JSON does.
-
-    A comment before it is refused as one where the name says that it is JSON.
+    """Check whether a file begins as JSON does. After a JSON suffix, a comment also counts, and is refused
+    later.
     """
     named = path.lower().endswith((".json", ".jsonl"))
     return head.lstrip()[:1] in ("{", "[") or (named and is_comment(head))
 
 
 def find_system(file: RunFile, path: str) -> str | None:
-    """Return the one system that a file names; None when it names none. BadInput when it names several."""
+    """Return the one system that a file names, or None. BadInput if it names several."""
     tags: dict[str | None, int] = {}
     for tag, line in chain(
         ((line.tag, line.line) for line in file.lines), ((answer.tag, answer.line) for answer in file.answers)
@@ -314,7 +313,7 @@ def find_system(file: RunFile, path: str) -> str | None:
 
 
 def require_system(file: RunFile, path: str) -> str:
-    """Return the one system that a file names. BadInput when it names none, or several."""
+    """Return the one system that a file names. BadInput if it names none or several."""
     system = find_system(file, path)
     if system is None:
         raise BadInput([FormatError(path, None, say("the system's name"), say("none in the file"))])
@@ -322,7 +321,7 @@ def require_system(file: RunFile, path: str) -> str:
 
 
 def keep_tags(lines: Iterable[RunLine], system: str) -> list[RunLine]:
-    """Return the lines of a run of that name; a tag that is another is kept as the signal `tag`."""
+    """Return the lines of the named run. A different tag is kept as the signal `tag`."""
     return [
         line if line.tag in (None, system) else line._replace(entry=_keep_tag(line.entry, line.tag))
         for line in lines

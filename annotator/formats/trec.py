@@ -1,8 +1,9 @@
-"""`trec`: qrels as trec_eval and its relatives load them: `query_id iteration doc_id grade`. Read and written.
+"""`trec`: qrels as trec_eval and similar programs load them: `query_id iteration doc_id grade`. Read and
+written.
 
-Holds ids and grades, always including grade 0; no query texts, no metadata. An iteration other than 0 is kept. Refused:
-white space in an id (fields are separated by it); a grade other than 0-3 that `--map-grades` does not map (TREC's -1
-and -2 mean "not judged" or "spam"); a document of a query twice.
+Holds ids and grades, always including grade 0; no query texts, no metadata. An iteration other than 0 is
+kept. Refused: white space in an id (it separates fields); a grade other than 0-3 that `--map-grades` does not
+map (TREC's -1 and -2 mean "not judged" or "spam"); a repeated document of a query.
 """
 
 import re
@@ -23,12 +24,14 @@ _CERTAIN = re.compile(rb"\s*[^\s]+[ \t]+Q?[0-9]+[ \t]+[^\s]+[ \t]+-?[0-9]+[ \t\r
 
 
 def split_fields(line: str) -> list[str]:
-    """Return the fields of a TREC line, as C's isspace separates them: full-width and no-break spaces do not."""
+    """Return the fields of a TREC line, separated as by C's isspace: full-width and no-break spaces do not
+    separate.
+    """
     return [field for field in _SPACE.split(line) if field]
 
 
 def read(source: InputSource) -> GroundTruth:
-    """Return the qrels of a TREC file; its queries have ids and no text. BadInput names every bad line."""
+    """Return the qrels of a TREC file; its queries have no text. BadInput names every bad line."""
     problems = Problems(source.path)
     qrels: list[Qrel] = []
     lines_by_doc_id: dict[str, dict[str, int]] = {}  # by query: the line of each of its documents
@@ -77,7 +80,7 @@ def read(source: InputSource) -> GroundTruth:
 
 
 def _read_fields(source: InputSource, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Yield the fields of each line. What ends the reading (bytes that are no text) is noted with the rest."""
+    """Yield the fields of each line. An error that ends the reading (undecodable bytes) is noted."""
     try:
         for line, content in source.read_lines():
             fields = content.split(" ")
@@ -114,12 +117,12 @@ SEPARATORS = (
 
 
 def is_writable(item_id: str) -> bool:
-    """Return whether a TREC line can carry this id for every reader of such files."""
+    """Check whether every reader of TREC files can read this id."""
     return item_id.split() == [item_id] and not item_id.startswith("\ufeff")
 
 
 def check_writable(item_id: str, name: str) -> None:
-    """Raise ValidationError unless a TREC line can carry this id for every reader of such files."""
+    """Raise ValidationError unless every reader of TREC files can read this id."""
     if not is_writable(item_id):
         raise ValidationError(f"TREC separates fields by white space and cannot hold the {name} {item_id!r}")
 
@@ -127,7 +130,7 @@ def check_writable(item_id: str, name: str) -> None:
 def _complain(
     query_id: str, doc_id: str, grade: str, line: int, problems: Problems, scale: GradeScale
 ) -> bool:
-    """Note what is wrong with a line. Returns whether nothing is: its grade is one that the scale passes over."""
+    """Note the problems of a line. Returns whether there are none: the scale then skips its grade."""
     before = problems.noted
     for name, item_id in (("query_id", query_id), ("doc_id", doc_id)):
         if is_too_long(item_id):

@@ -1,7 +1,7 @@
-"""Write a ground truth as files, piece by piece, with qrels grouped under their query.
+"""Write a ground truth as files, piece by piece, with qrels grouped by query.
 
-A `FileWriter` returns the beginning, each query with its qrels, and the end of one file as text. So a file of a million
-qrels is never whole in memory, and a release writes all formats in one pass over the database.
+A `FileWriter` returns the beginning of a file, each query with its qrels, and the end as text. So a file of a
+million qrels is never complete in memory, and a release writes all formats in one pass over the database.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ def _take_every(_: Query, __: Sequence[Qrel]) -> bool:
 class FileWriter:
     """Writes one file of a format, with LF as line end. The same truth gives the same text.
 
-    The functions raise ValidationError for an id that the format cannot carry.
+    The functions raise ValidationError for an id that the format cannot hold.
     """
 
     path: str
@@ -54,7 +54,7 @@ def write_file(
     truth: GroundTruth,
     groups: Sequence[tuple[Query, Sequence[Qrel]]],
 ) -> Iterator[str]:
-    """Yield the pieces of one file. `groups`: every query with the qrels to be listed (see `group_qrels`)."""
+    """Yield the pieces of one file. `groups`: every query with its qrels to list (see `group_qrels`)."""
     yield writer.begin(truth.metadata, len(truth.queries))
     index = 0
     for query, qrels in groups:
@@ -70,9 +70,9 @@ Group = tuple[Query, Sequence[Qrel]]
 
 
 def group_qrels(truth: GroundTruth, *, list_grade_0: bool) -> list[Group]:
-    """Return every query with its qrels, both in the truth's order; grade 0 only when asked for.
+    """Return every query with its qrels, both in the truth's order; grade 0 only with `list_grade_0`.
 
-    ValidationError when a query stands twice or a qrel belongs to no query.
+    ValidationError if a query is repeated or a qrel has no query.
     """
     groups: dict[str, list[Qrel]] = {query.query_id: [] for query in truth.queries}
     if len(groups) != len(truth.queries):
@@ -87,10 +87,10 @@ def group_qrels(truth: GroundTruth, *, list_grade_0: bool) -> list[Group]:
 
 
 def list_runs(truth: GroundTruth, groups: Sequence[Group], *, list_grade_0: bool) -> Sequence[Group]:
-    """Return the qrels in the truth's own order, in stretches of one query each, for files of a line per qrel.
+    """Return the qrels in the truth's own order, in groups of one query each, for files with a line per qrel.
 
-    A query without qrels stands before the first query that follows it in the truth. `groups`: as
-    `group_qrels` gives them; they come back when the qrels of each query stand together in the queries' order.
+    A query without qrels comes before the next query of the truth. `groups`: from `group_qrels`; returned
+    unchanged if the qrels of each query are together, in the order of the queries.
     """
     if _stand_together(truth):
         return groups
@@ -112,7 +112,7 @@ def list_runs(truth: GroundTruth, groups: Sequence[Group], *, list_grade_0: bool
 
 
 def _stand_together(truth: GroundTruth) -> bool:
-    """Return whether the qrels follow the order of the queries."""
+    """Check whether the qrels follow the order of the queries."""
     order = {query.query_id: index for index, query in enumerate(truth.queries)}
     last = -1
     for qrel in truth.qrels:
@@ -124,6 +124,6 @@ def _stand_together(truth: GroundTruth) -> bool:
 
 
 def list_fields(query: Query, *, without: Sequence[str] = ()) -> dict[str, str]:
-    """Return the known fields of a query that it has, by name, in their usual order."""
+    """Return {name: value} of the known fields that the query has, in their usual order."""
     values = {name: getattr(query, name) for name in QUERY_FIELDS if name not in without}
     return {name: value for name, value in values.items() if value is not None}

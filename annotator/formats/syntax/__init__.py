@@ -1,1 +1,1 @@
-"""Text, JSON, YAML, tables and Markdown, below the formats. Imports no format."""
+"""Text, JSON, YAML, tables and Markdown, independent of formats."""

@@ -1,7 +1,6 @@
 """Read a file's grades as 0-3, or from another scale by the user's mapping (`--map-grades`).
 
-Counts the grades it mapped and the values on no scale, so that a refusal can name them. Values are compared as text,
-without white space around them.
+Counts mapped grades and values on no scale; a refusal names the latter. Values are compared as trimmed text.
 """
 
 import re
@@ -22,11 +21,11 @@ _TARGETS: Mapping[str, int | str] = {"0": 0, "1": 1, "2": 2, "3": 3, UNRATEABLE:
 
 @dataclass(frozen=True, slots=True)
 class GradeScale:
-    """The scale by which grades of a file are read.
+    """The scale for reading the grades of a file.
 
-    `mapping`: the grade, or "unrateable", of each value that is to be read as another one. `lenient`: any value counts as
-    "unrateable", for readers that want no grades. `mapped` and `unknown` count the values met. `ungraded`: the lines whose
-    grade is empty; their pairs are not judged.
+    `mapping`: {value: grade or "unrateable"}. `lenient`: any value counts as "unrateable", for readers that
+    need no grades. `mapped` and `unknown` count values. `ungraded`: lines with an empty grade; their pairs
+    are not judged.
     """
 
     mapping: Mapping[str, int | str] = field(default_factory=dict)
@@ -36,7 +35,7 @@ class GradeScale:
     ungraded: list[int] = field(default_factory=list)
 
     def translate(self, value: object) -> int | str | None:
-        """Return what the mapping makes of a value, or the grade of a decimal such as 3.0: a grade, "unrateable", or None."""
+        """Return the mapped value, or the grade of a decimal such as 3.0: a grade, "unrateable" or None."""
         if not self.mapping:
             return read_decimal(value)
         text = _show(value)
@@ -46,14 +45,16 @@ class GradeScale:
         return self.mapping[text]
 
     def accepts(self, value: object) -> bool:
-        """Note a value that is no grade. Returns whether it is passed over all the same."""
+        """Note a value that is not a grade. Returns whether the row is skipped without an error."""
         text = _show(value)
         if text is not None and (text in self.unknown or len(self.unknown) < MAX_VALUES):
             self.unknown[text] += 1
         return self.lenient and text is not None
 
     def describe_unknown(self) -> Message:
-        """Return a sentence with the values on no scale and the option or field that maps them; "" without any."""
+        """Return a sentence with the values on no scale and the option or field that maps them; "" if there
+        are none.
+        """
         if not self.unknown:
             return join(())
         counted = self.unknown.most_common(MAX_NAMED)
@@ -71,7 +72,7 @@ class GradeScale:
         return join((words,))
 
     def hint(self, error: BadInput) -> BadInput:
-        """Return the refusal with that sentence added."""
+        """Return the refusal, with the sentence of `describe_unknown` added."""
         sentence = self.describe_unknown()
         return BadInput(error.problems, hint=sentence) if sentence else error
 
@@ -85,7 +86,7 @@ class GradeScale:
         )
 
     def note_mapped(self) -> tuple[str, ...]:
-        """Return notes on what was mapped, and how often, and on rows without a grade."""
+        """Return notes on the mapped values with counts, and on rows without a grade."""
         if not self.mapping:
             return self.note_ungraded()
         mapped = ", ".join(
@@ -95,16 +96,16 @@ class GradeScale:
 
     @property
     def figures(self) -> dict[str, int]:
-        """Return how often each value of the mapping was met."""
+        """Return {mapped value: occurrences}."""
         return {value: self.mapped[value] for value in self.mapping}
 
     def leave_out_mapped(self, problems: list[FormatError]) -> list[FormatError]:
-        """Return these problems but those that are about a value which the mapping reads as a grade."""
+        """Return the problems without those about values in the mapping."""
         return [problem for problem in problems if problem.found.strip("'\"").strip() not in self.mapping]
 
 
 def read_decimal(value: object) -> int | None:
-    """Return the grade that a number with decimals is, such as 3.0 or "3.0"; None for every other value."""
+    """Return the grade of a decimal such as 3.0 or "3.0"; None for every other value."""
     if type(value) is float:
         return int(value) if value in (0, 1, 2, 3) else None
     if isinstance(value, str) and len(value) > 1:
@@ -114,7 +115,9 @@ def read_decimal(value: object) -> int | None:
 
 
 def parse_mapping(text: str | None) -> dict[str, int | str]:
-    """Return the mapping of `--map-grades`, such as "4=3,-1=unrateable". ValidationError says what is wrong with it."""
+    """Return the mapping of `--map-grades`, such as "4=3,-1=unrateable". ValidationError explains what is
+    wrong.
+    """
     mapping: dict[str, int | str] = {}
     for part in () if text is None else text.split(","):
         value, mark, target = (piece.strip() for piece in part.rpartition("="))
@@ -129,7 +132,7 @@ def parse_mapping(text: str | None) -> dict[str, int | str]:
 
 
 def _show(value: object) -> str | None:
-    """Return a value as text; None for what can be no grade on any scale."""
+    """Return the value as text; None if it cannot be a grade on any scale."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):

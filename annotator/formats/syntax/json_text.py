@@ -1,9 +1,9 @@
-"""Read JSON into a Tree with the line of every place, and write JSON piece by piece.
+"""Read JSON into a Tree with line numbers, and write JSON piece by piece.
 
-The standard library parses; our scanner finds line numbers, and runs only if there is an error to report. Refused with
-the line: what is not JSON (RFC 8259: no NaN, no Infinity), a key twice in an object, nesting deeper than 50, a number
-too large, escaped NUL characters or lone surrogates, more than 1 GB. Writes the same characters as `json.dumps(…,
-ensure_ascii=False, indent=2)`, whose encoder is slow when it indents, for files with a million entries.
+The standard library parses; our scanner finds line numbers, and runs only to report an error. Refused with
+the line: invalid JSON (RFC 8259: no NaN, no Infinity), a repeated key in an object, nesting deeper than 50, a
+number too large, escaped NUL characters or lone surrogates, more than 1 GB. Writes the same characters as
+`json.dumps(…, ensure_ascii=False, indent=2)`, which is slow with indentation for files of a million entries.
 """
 
 import json
@@ -31,11 +31,11 @@ _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
 class _RefusedJson(ValueError):
-    """Something that is JSON for Python's parser but not for us."""
+    """A text that Python's parser accepts and this program refuses."""
 
 
 def load_json(data: bytes, path: str) -> Tree:
-    """Return the tree of a JSON document. BadInput when it is not one."""
+    """Return the tree of a JSON document. BadInput if it is invalid."""
     if len(data) > MAX_BYTES:
         raise refuse(
             path,
@@ -69,14 +69,14 @@ def load_json(data: bytes, path: str) -> Tree:
 
 
 def describe_fault(error: json.JSONDecodeError) -> tuple[str, str]:
-    """Return what was expected and what was found where a text stops being JSON; a comment is named as one."""
+    """Return (expected, found) for the place where a text stops being JSON. Recognizes comments."""
     if is_comment(error.doc[error.pos :]):
         return _COMMENT_FAULT
     return "JSON", error.msg
 
 
 def describe_line_fault(error: json.JSONDecodeError) -> tuple[str, str]:
-    """Return the same for a line of JSONL, with the place within the line."""
+    """Return (expected, found) for a line of JSONL, with the position within the line."""
     expected, actual = describe_fault(error)
     return _expect_object(expected), _show_place(actual, error.pos + 1)
 
@@ -93,13 +93,16 @@ def _show_place(actual: str, character: int) -> Message:
 
 
 def is_comment(text: str) -> bool:
-    """Return whether a text begins as a comment does in JavaScript or in YAML."""
+    """Check whether a text begins like a comment in JavaScript or YAML."""
     return text.lstrip().startswith(("//", "/*", "#"))
 
 
 def parse_json(text: str) -> Any:
-    """Return the value of a JSON text. ValueError (JSONDecodeError with a position where there is one) when it is not
-    JSON or holds what no file or database can: NaN, a key twice, NUL, a lone surrogate, too deep a nesting."""
+    """Return the value of a JSON text.
+
+    ValueError for invalid JSON (JSONDecodeError with a position, if known) and for content that no file or
+    database can hold: NaN, a repeated key, NUL, a lone surrogate, too deep nesting.
+    """
     try:
         value = _decode(text)
     except RecursionError:
@@ -116,10 +119,10 @@ def parse_json(text: str) -> Any:
 
 
 def parse_json_items(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of JSON Lines, of an array, or the one of a single document, each with the line it begins on.
+    """Yield (first line, object) of JSON Lines, of an array, or of a single document.
 
-    What is no object is noted; what is no JSON ends an array, and of JSON Lines only its line. Comments before the first object
-    are noted, and what follows them is read.
+    Values that are not objects are noted. Invalid JSON ends an array, but only its own line in JSON Lines.
+    Comments before the first object are noted, and reading continues after them.
     """
     text = _leave_out_comments(text, problems)
     if not text.strip():
@@ -140,7 +143,7 @@ def parse_json_items(text: str, problems: Problems) -> Iterator[tuple[int, dict[
 
 
 def _leave_out_comments(text: str, problems: Problems) -> str:
-    """Return the text with empty lines for the comments it begins with, each noted with its line."""
+    """Return the text with empty lines in place of its first comments, each noted with its line."""
     while comment := _COMMENT.match(text):
         problems.add(text.count("\n", 0, comment.start(1)) + 1, *_COMMENT_FAULT)
         text = "\n" * text.count("\n", 0, comment.end()) + text[comment.end() :]
@@ -148,7 +151,7 @@ def _leave_out_comments(text: str, problems: Problems) -> str:
 
 
 def _array_items(text: str, problems: Problems) -> Iterator[tuple[int, Any]]:
-    """Yield the items of an array, one parsed after the other, so that each has its line."""
+    """Yield (line, item) of an array. Items are parsed one after another to know their lines."""
     position = _SPACE.match(text, text.index("[") + 1).end()  # type: ignore[union-attr]  # it matches everywhere
     line = text.count("\n", 0, position) + 1
     closed = text[position : position + 1] == "]"
@@ -179,7 +182,7 @@ def _array_items(text: str, problems: Problems) -> Iterator[tuple[int, Any]]:
 
 
 def _checked(line: int, part: str, problems: Problems) -> Iterator[tuple[int, Any]]:
-    """Yield the value of a JSON text that begins on this line; nothing after noting what is wrong with it."""
+    """Yield the value of a JSON text that begins on this line; nothing after noting an error in it."""
     try:
         yield line, parse_json(part)
     except json.JSONDecodeError as error:
@@ -198,7 +201,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Integers(dict[str, int]):
-    """The value of every integer by its digits. The small ones, which are nearly all in such files, are looked up without a call."""
+    """Integers by their digits. Small ones, the most frequent in such files, need no function call."""
 
     def __missing__(self, digits: str) -> int:
         _number(digits)
@@ -227,7 +230,9 @@ _LENIENT = json.JSONDecoder()
 
 
 def _decode(text: str) -> Any:
-    """Return what `_DECODER.decode` returns, which looks for white space around every text: most lines of JSONL have none."""
+    """Return the same as `_DECODER.decode`, but faster for text without white space around it, such as lines
+    of JSONL.
+    """
     if text[:1] == "{":
         value, end = _DECODER.raw_decode(text)
         if end == len(text) or text[end:] == "\r":
@@ -264,9 +269,9 @@ def _depth(value: Any) -> int:
 
 
 def _explain(text: str, path: str) -> tuple[Any, tuple[FormatError, ...]]:
-    """Return the value of a text that the parser accepts and we refuse, and every such place with its line.
+    """Return the value of a text that the parser accepts and we refuse, with every such place and its line.
 
-    BadInput when there is no value to look at further.
+    BadInput if no value can be read.
     """
     problems = Problems(path)
     line, counted = 1, 0
@@ -316,7 +321,9 @@ def _fits(token: str) -> bool:
 
 
 def _scan(text: str) -> Iterator[tuple[Location, int, str]]:
-    """Yield every key and value of a JSON text as (place, offset, token); a key met twice has the token "again"."""
+    """Yield every key and value of a JSON text as (location, offset, token). A repeated key has the token
+    "again".
+    """
     location: list[str | int] = []
     seen_keys: list[set[str] | None] = []  # one per open container: its keys, or None for a list
     key_next = False
@@ -360,9 +367,9 @@ STEP = "  "
 
 
 def write_value(value: Any, indent: str) -> str:
-    """Return a value as it stands after a key on a line of this indentation.
+    """Return a value as written after a key on a line of this indentation.
 
-    ValidationError for what JSON cannot hold.
+    ValidationError for content that JSON cannot hold.
     """
     if isinstance(value, str):
         return quote(value)
@@ -374,5 +381,5 @@ def write_value(value: Any, indent: str) -> str:
 
 
 def write_entry(key: str, value: Any, indent: str) -> str:
-    """`"key": value` at this indentation, without a comma or line end."""
+    """Return `"key": value` at this indentation, without a comma or line end."""
     return f"{indent}{quote(key)}: {write_value(value, indent)}"

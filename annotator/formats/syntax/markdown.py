@@ -1,8 +1,9 @@
-"""Escape text for Markdown, so that other people's ids and texts never become markup.
+"""Escape text for Markdown: ids and texts from users never become markup.
 
-For release texts that people read (CHANGES.md, DATASHEET.md). Texts appear only in table cells or behind our own words,
-so only characters that mean something within a line are escaped. Control characters, which could reverse the text
-direction, are shown by number. Rules: CommonMark 0.31 and the tables of GitHub Flavored Markdown.
+For release texts that people read (CHANGES.md, DATASHEET.md). Texts appear only in table cells or after our
+own words, so only characters with a meaning within a line are escaped. Control characters, which could
+reverse the text direction, are shown by number. Rules: CommonMark 0.31 and the tables of GitHub Flavored
+Markdown.
 """
 
 import re
@@ -37,7 +38,9 @@ def escape_markdown(text: str) -> str:
 
 
 def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a table. Cells are Markdown already; a column's name that ends in "#" holds numbers."""
+    """Return the lines of a table. Cells must be Markdown already; a column name ending in "#" marks a column
+    of numbers.
+    """
     names = [column.removesuffix("#").strip() for column in columns]
     marks = ["---:" if column.endswith("#") else "---" for column in columns]
     return [_row(names), f"|{'|'.join(marks)}|", *(_row(row) for row in rows)]
@@ -56,5 +59,7 @@ def _show(character: str) -> str:
 
 
 def _escape_start(line: str) -> str:
-    """Return a line that begins like a list or a heading's underline. Digits cannot be escaped, so a reference does."""
+    """Escape a line that begins like a list item or a heading's underline. Digits become character
+    references.
+    """
     return f"\\{line}" if not line[0].isdigit() else f"&#{ord(line[0])};{line[1:]}"

@@ -1,9 +1,10 @@
-"""Temporary files and folders that the next run removes if their maker was killed.
+"""Temporary files and folders that the next run removes if their process was killed.
 
-A partial file is hidden in the folder of its target, under the name `.NAME.RANDOM.annotator-partial`. Its maker holds a lock on it (flock) while
-it works. The kernel ends the lock when the process dies, however it dies. So whoever makes the next partial file in the same folder
-first removes all that nobody holds. No age and no process number is compared: both are wrong after a restart of a container.
-What has the name of a partial file and more behind it (a journal of SQLite) belongs to it.
+A partial file is hidden in the folder of its target, named `.NAME.RANDOM.annotator-partial`. Its process
+holds a lock on it (flock) while working. The kernel releases the lock when the process ends for any reason.
+Before making a new partial file, a process removes all unlocked ones in that folder. Ages and process ids are
+not compared: both are wrong after a container restart. Files whose name begins with the name of a partial
+file (a journal of SQLite) belong to it.
 """
 
 import contextlib
@@ -30,7 +31,8 @@ def name_partial(target: Path) -> Path:
 
 @contextmanager
 def hold_partial(partial: Path, *, is_folder: bool = False, mode: int = 0o600) -> Iterator[Path]:
-    """Make an empty file or folder under a name of `name_partial`, and hold it. What still has the name at the end is removed.
+    """Make an empty file or folder under a name of `name_partial`, and lock it. It is removed at the end
+    unless renamed.
 
     Abandoned ones in the same folder are removed first. A folder is readable by its owner only.
     """
@@ -45,13 +47,14 @@ def hold_partial(partial: Path, *, is_folder: bool = False, mode: int = 0o600) -
 
 @contextmanager
 def hold_temporary_folder(name: str, parent: Path | None = None) -> Iterator[Path]:
-    """Make a folder for temporary files, in the system's folder for them or in `parent`."""
+    """Make a folder for temporary files, in the system's temporary folder or in `parent`."""
     with hold_partial(name_partial((parent or Path(tempfile.gettempdir())) / name), is_folder=True) as folder:
         yield folder
 
 
 def replace_file(target: Path, pieces: Iterable[bytes], *, mode: int = 0o600) -> None:
-    """Write a file under a hidden name, then give it the target's name. OSError: an existing target is as it was.
+    """Write a file under a hidden name, then rename it to the target. After an OSError an existing target is
+    unchanged.
 
     A device or a pipe, such as /dev/stdout, is written to and never replaced.
     """
@@ -66,7 +69,7 @@ def replace_file(target: Path, pieces: Iterable[bytes], *, mode: int = 0o600) ->
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove the partial files and folders in this folder that nobody holds. Errors of the system are ignored."""
+    """Remove the unlocked partial files and folders in this folder. Ignores system errors."""
     with contextlib.suppress(OSError):
         names = {path.name for path in folder.iterdir() if path.name.startswith(".") and SUFFIX in path.name}
         for base in {name[: name.index(SUFFIX) + len(SUFFIX)] for name in names}:
@@ -94,7 +97,9 @@ def _remove_if_abandoned(partial: Path) -> None:
 
 
 def _make(partial: Path, is_folder: bool, mode: int) -> int:
-    """Make it and return the descriptor that holds it. Again if it was taken for abandoned before it was held."""
+    """Make it and return the descriptor that holds the lock. Retries if another process removed it before it
+    was locked.
+    """
     while True:
         if is_folder:
             partial.mkdir(mode=0o700)
@@ -110,7 +115,7 @@ def _make(partial: Path, is_folder: bool, mode: int) -> int:
 
 
 def _remove(partial: Path) -> None:
-    """Remove it and what belongs to it."""
+    """Remove it and the files that belong to it."""
     with contextlib.suppress(OSError):
         for path in [path for path in partial.parent.iterdir() if path.name.startswith(partial.name)]:
             if path.is_dir() and not path.is_symlink():

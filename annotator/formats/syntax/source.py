@@ -1,10 +1,11 @@
-"""Open what a reader reads: one regular file, or the folder of a format; as bytes or lines.
+"""Open the input of a reader: one regular file, or the folder of a format; as bytes or lines.
 
-The first step of every reader of a named file. Text is UTF-8 (a BOM is accepted) unless another encoding is named.
-Refused with the line: bytes that are not in the encoding, NUL, lone surrogates, a line of more than 32 MB. Devices,
-named pipes and files under /proc and /sys are refused before the first byte, since reading them may never end or fail
-half way; so is a folder where a file is expected. The bytes are hashed while they are read, so that the record of an
-import has the hash of what was read. A reader may read a file twice, and is refused if the file changed in between.
+Every reader of a named file starts here. Text is UTF-8 (with or without BOM) unless another encoding is
+named. Refused with the line: bytes not in the encoding, NUL, lone surrogates, a line of more than 32 MB.
+Devices, named pipes and files under /proc and /sys are refused before the first byte, since reading them may
+never end or may fail half way. A folder is refused if a file is expected. The bytes are hashed while they are
+read, so an import's record has the hash of the imported bytes. A file may be read twice; it is refused if it
+changed in between.
 """
 
 import hashlib
@@ -36,7 +37,7 @@ _PIECE = 1_048_576
 def open_regular(path: str | Path) -> BinaryIO:
     """Open the file for reading.
 
-    BadInput when it is no regular file; ValidationError when it is a folder or cannot be opened.
+    BadInput if it is not a regular file; ValidationError if it is a folder or cannot be opened.
     """
     try:
         _check(Path(path).stat().st_mode, path)  # first: to open a pipe would wait for somebody who writes
@@ -58,7 +59,7 @@ def open_regular(path: str | Path) -> BinaryIO:
 def read_regular(path: str | Path, *, longest_line: int | None = None) -> bytes:
     """Read a whole regular file, as `open_regular` opens it.
 
-    With `longest_line` BadInput names a line of more bytes, which is not read to its end.
+    `longest_line`: BadInput for a line of more bytes, before its end is read.
     """
     with open_regular(path) as file, named_errors(path):
         if longest_line is None:
@@ -67,7 +68,7 @@ def read_regular(path: str | Path, *, longest_line: int | None = None) -> bytes:
 
 
 def read_lines_up_to(file: BinaryIO, path: str, longest_line: int) -> bytes:
-    """Read a whole file. BadInput as soon as a line has more bytes than that."""
+    """Read a whole file. BadInput at the first line with more bytes than the limit."""
     pieces: list[bytes] = []
     line, length = 1, 0
     while piece := file.read(_PIECE):
@@ -83,7 +84,7 @@ def read_lines_up_to(file: BinaryIO, path: str, longest_line: int) -> bytes:
 
 @contextmanager
 def named_errors(path: str | Path) -> Iterator[None]:
-    """Turn what the system says while a file is read into ValidationError with its name."""
+    """Turn system errors while reading into ValidationError with the file's name."""
     try:
         yield
     except OSError as error:
@@ -107,10 +108,10 @@ MAX_LINE = 32_000_000
 
 @dataclass(frozen=True, slots=True)
 class InputSource:
-    """A file or a folder, as the user named it.
+    """A file or folder, as the user named it.
 
-    `data` stands for the file's content where there is no file. `scale` says how its grades are read. `hashes`: the SHA-256
-    of the stored bytes of each file that was read to its end, by path.
+    `data`: the content, if there is no file. `scale`: how its grades are read. `hashes`: {path: SHA-256 of
+    the stored bytes} of each file read to its end.
     """
 
     path: str
@@ -121,7 +122,7 @@ class InputSource:
 
     @property
     def sha256(self) -> str | None:
-        """Return the hash of the file as it was read; None for a folder, and before the file was read to its end."""
+        """Return the hash of the file; None for a folder, or before the file was read to its end."""
         return self.hashes.get(self.path)
 
     @property
@@ -129,15 +130,15 @@ class InputSource:
         return self.data is None and Path(self.path).is_dir()
 
     def open(self) -> BinaryIO:
-        """Return the content as it is stored. ValidationError when it cannot be read."""
+        """Return the stored content. ValidationError if it cannot be read."""
         if self.data is not None:
             return io.BytesIO(self.data)
         return open_regular(self.path)
 
     def read_stored(self, *, longest_line: int | None = None) -> bytes:
-        """Return the whole content as it is stored.
+        """Return the whole stored content.
 
-        With `longest_line` (in bytes) BadInput names a longer line, before the rest is read.
+        `longest_line` (in bytes): BadInput names a longer line, before the rest is read.
         """
         with self.open() as file, named_errors(self.path):
             data = file.read() if longest_line is None else read_lines_up_to(file, self.path, longest_line)
@@ -153,7 +154,7 @@ class InputSource:
         return read_text(self.read_stored(), self.path, encoding=self.encoding)
 
     def read_lines(self, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
-        """Yield each line with its number (from 1), one at a time; without its LF or CRLF unless `keep_ends`."""
+        """Yield (line number from 1, line), without LF or CRLF unless `keep_ends`."""
         if self.encoding is not None:
             lines = self.read_text().split("\n")
             kept = (
@@ -179,12 +180,12 @@ class InputSource:
         self._note_hash(digest.hexdigest())
 
     def _note_hash(self, sha256: str) -> None:
-        """Keep the hash of the whole file. ConflictError if an earlier reading found other bytes."""
+        """Store the hash of the whole file. ConflictError if an earlier reading had other bytes."""
         if self.hashes.setdefault(self.path, sha256) != sha256:
             raise ConflictError(say("{path} was changed while it was read. Start again.", path=self.path))
 
     def child(self, name: str) -> "InputSource":
-        """Return a file of the folder, by its path within; never one outside it. ValidationError for such a path."""
+        """Return a file of the folder, by its path within. ValidationError for a path outside it."""
         inner = PurePosixPath(name)
         root = Path(self.path).resolve()
         if inner.is_absolute() or ".." in inner.parts or not (root / name).resolve().is_relative_to(root):

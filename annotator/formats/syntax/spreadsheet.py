@@ -1,10 +1,10 @@
 """Write CSV files that people open in a spreadsheet. The only writer of such files.
 
-UTF-8 with a byte order mark, without which Excel garbles Japanese and Korean; lines end in CR LF. A text that a
-spreadsheet would run as a formula, or that begins with an apostrophe, gets an apostrophe before it; removing one
-restores every text. Every text is quoted, so that a spreadsheet that splits at semicolons or tabs makes no new cell,
-and no formula, of what follows one. Numbers stay numbers. Files for programs (qrels, judgments.csv, run files) are
-written exactly, by other writers: see docs/files.md.
+UTF-8 with a byte order mark, without which Excel garbles Japanese and Korean; lines end in CR LF. A text that
+a spreadsheet would run as a formula, or that begins with an apostrophe, gets an apostrophe in front; removing
+one restores every text. Every text is quoted: a spreadsheet that splits at semicolons or tabs makes no new
+cell or formula inside it. Numbers stay numbers. Other writers write files for programs (qrels, judgments.csv,
+run files) exactly: see docs/files.md.
 """
 
 import csv
@@ -45,14 +45,14 @@ def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Ite
 
 
 def mark_cell(text: str) -> str:
-    """Return the text as a spreadsheet keeps it a text."""
+    """Return the text marked so that a spreadsheet treats it as text."""
     return MARK + text if text.startswith(_FORMULA) else text
 
 
 def mark_id(text: str) -> str:
-    """Return the id marked so that a spreadsheet keeps it as it is. For files that are read back.
+    """Return the id marked so that a spreadsheet keeps it unchanged. For files that are read back.
 
-    Without the mark, a number, a date, a truth value and white space around it would be lost.
+    Without the mark, numbers, dates, truth values and white space around ids would change.
     """
     plain = _KEPT.match(text) and not _REWRITTEN.match(text) and text == text.strip()
     return text if plain and mark_cell(text) == text else MARK + text
@@ -64,12 +64,12 @@ def unmark(text: str) -> str:
 
 
 def write_time(moment: datetime) -> str:
-    """Return a time in UTC, as every file has it."""
+    """Return a time in UTC, in the form of all files."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 class MarkedId(str):
-    """An id that `mark_id` has marked: written as it is."""
+    """An id that `mark_id` has marked; written unchanged."""
 
     __slots__ = ()
 

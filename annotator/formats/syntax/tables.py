@@ -1,8 +1,9 @@
 """Read rows of CSV, TSV and JSONL files with their line numbers. Every reader of tables uses it.
 
-CSV and TSV have a header line, quote with `"` (doubled inside) and allow line breaks in quotes. JSONL is one JSON
-object per line. Empty cells are absent; cells are never trimmed. Refused, each with its line: a missing header, a
-column twice, a row with another number of cells, broken quoting, a line that is not a JSON object, a key twice.
+CSV and TSV have a header line, quote with `"` (doubled inside) and allow line breaks in quotes. JSONL is one
+JSON object per line. Empty cells are absent; cells are never trimmed. Refused, each with its line: a missing
+header, a repeated column, a row with another number of cells, broken quoting, a line that is not a JSON
+object, a repeated key.
 """
 
 import codecs
@@ -34,7 +35,7 @@ from annotator.formats.syntax.tree import refuse
 Kind = Literal["csv", "tsv", "jsonl"]
 KINDS: tuple[Kind, ...] = ("csv", "tsv", "jsonl")
 ColumnNames = Mapping[str, str]
-"""The column of a file by the name that its reader expects."""
+"""{name that the reader expects: column of the file}."""
 MAX_CELL = 32_000_000
 CELL_LIMIT = say("cells of at most {n} characters", n=MAX_CELL)
 _SUFFIXES: dict[str, Kind] = {
@@ -47,7 +48,7 @@ _SUFFIXES: dict[str, Kind] = {
 
 
 class TableLine(NamedTuple):
-    """One row: the line it begins on (1-based), and its cells by column name."""
+    """One row: its first line (from 1), and its cells by column name."""
 
     line: int
     cells: dict[str, Any]
@@ -66,17 +67,17 @@ class Table:
 def read_table(source: InputSource, *, kind: str | None = None) -> bytes:
     """Return the content of a table in UTF-8.
 
-    BadInput names a line or a cell that is too long, before the rest is read.
+    BadInput names a too long line or cell, before the rest is read.
     """
     _refuse_long_cells(source, kind)
     return source.read_bytes(longest_line=MAX_LINE)
 
 
 def _refuse_long_cells(source: InputSource, kind: str | None) -> None:
-    """Look through a CSV or TSV file for a quoted cell that goes on over many lines, without keeping what was read.
+    """Look for a too long quoted cell over many lines of a CSV or TSV file, without storing it.
 
-    Only in files of more bytes than a cell may have characters: this takes as long as splitting the file into its cells. What
-    else is wrong with the file is left to its reader, a line that is too long also.
+    Only in files larger than the limit of a cell: this takes as long as splitting the file into cells. The
+    reader finds other problems, also too long lines.
     """
     with source.open() as file, named_errors(source.path):
         head = file.read(65_536)
@@ -92,7 +93,9 @@ def _refuse_long_cells(source: InputSource, kind: str | None) -> None:
 
 
 def _find_long_cell(text: TextIO, delimiter: str) -> int | None:
-    """Return the line of the first row with a cell over the limit; None where a reader finds another problem first."""
+    """Return the line of the first row with a cell over the limit; None if a reader finds another problem
+    first.
+    """
     csv.field_size_limit(MAX_CELL)
     lines = iter(lambda: text.readline(MAX_LINE + 1), "")
     rows = csv.reader(takewhile(lambda line: len(line) <= MAX_LINE, lines), delimiter=delimiter, strict=True)
@@ -106,12 +109,12 @@ def _find_long_cell(text: TextIO, delimiter: str) -> int | None:
 
 
 def detect_kind(data: bytes, path: str) -> Kind | None:
-    """Return what kind of table this is: by the name's suffix, else by the first line; None when neither tells."""
+    """Return the kind of table by the name's suffix, else by the first line; None if neither decides."""
     return kind_of_name(path) or _kind_of_content(data)
 
 
 def kind_of_name(path: str) -> Kind | None:
-    """Return what kind of table a file's suffix says it is."""
+    """Return the kind of table by the file's suffix, or None."""
     for suffix, kind in _SUFFIXES.items():
         if path.lower().endswith(suffix):
             return kind
@@ -137,10 +140,10 @@ def read_rows(
     names: ColumnNames | None = None,
     problems: Problems | None = None,
 ) -> Table:
-    """Return all rows of a table. BadInput names every line that is not one; ValidationError when the kind is unknown.
+    """Return all rows of a table. BadInput names every malformed line; ValidationError for an unknown kind.
 
-    `columns`: those of a CSV or TSV file without a header. `names`: see `rename_columns`. With `problems` those lines are
-    noted there instead, so that a caller can name them with its own.
+    `columns`: of a CSV or TSV file without a header. `names`: see `rename_columns`. `problems`: if given,
+    malformed lines are noted there instead, and the caller raises them with its own.
     """
     kind = kind or detect_kind(data, path)
     if kind not in KINDS:
@@ -168,8 +171,8 @@ def read_rows(
 def rename_columns(table: Table, names: ColumnNames, problems: Problems) -> Table:
     """Return the table with the file's columns under the names that its reader expects.
 
-    `names`: the file's column by the expected name, such as `{"text": "質問"}`. Another column that has an expected name is
-    kept as "text (file)". A column that is not in the file, or is named twice, is noted.
+    `names`: {expected name: column of the file}, such as `{"text": "質問"}`. Another column that already has an
+    expected name is kept as "text (file)". Missing and repeated columns are noted.
     """
     wanted = {column: name for name, column in names.items()}
     if len(wanted) < len(names):
@@ -202,11 +205,11 @@ def open_table(
     columns: tuple[str, ...] = (),
     names: ColumnNames | None = None,
 ) -> tuple[Table, Problems]:
-    """Return a table that has the required columns, and the collector for what is wrong with its rows.
+    """Return a table that has the required columns, and the collector of problems in its rows.
 
-    Each column is given with its other names. `columns`: those of a file without a header; `names`: see `rename_columns`.
-    Raises BadInput for a line that is no row, and for missing columns. Lines of JSONL stand for themselves: what is wrong with
-    some is left in the collector, so that the caller names it together with what is wrong with the others.
+    `required`: the alternative names of each column. `columns`: of a file without a header. `names`: see
+    `rename_columns`. BadInput for malformed rows and missing columns. Problems in single lines of JSONL stay
+    in the collector, and the caller raises them with its own.
     """
     problems = Problems(path)
     table = read_rows(data, path, kind=kind, columns=columns, problems=problems)
@@ -220,7 +223,7 @@ def open_table(
 
 
 def check_columns(table: Table, required: Sequence[Sequence[str]], problems: Problems) -> None:
-    """Note every required column that a CSV or TSV file lacks; each is given with its other names."""
+    """Note every required column that a CSV or TSV file lacks. `required`: the alternative names of each."""
     if table.columns is None:
         return
     missing = [" or ".join(names) for names in required if not set(names) & set(table.columns)]
@@ -233,7 +236,7 @@ def check_columns(table: Table, required: Sequence[Sequence[str]], problems: Pro
 
 
 def take(cells: dict[str, Any], names: Sequence[str]) -> Any:
-    """Remove and give the first of these columns that has a value; None when none has."""
+    """Remove and return the first of these columns that has a value, or None."""
     for name in names:
         value = cells.pop(name, None)
         if value is not None:
@@ -242,7 +245,7 @@ def take(cells: dict[str, Any], names: Sequence[str]) -> Any:
 
 
 def take_id(row: TableLine, names: Sequence[str], problems: Problems) -> str | None:
-    """Remove and give an id exactly as it stands, a JSON number as its digits; None after noting a problem."""
+    """Remove and return an id exactly as written, a JSON number as its digits; None after noting a problem."""
     value = row.cells.pop(names[0], None)
     if value is None:
         value = take(row.cells, names[1:])
@@ -262,7 +265,7 @@ def take_id(row: TableLine, names: Sequence[str], problems: Problems) -> str | N
 
 
 def take_text(row: TableLine, names: Sequence[str], problems: Problems) -> str | None:
-    """Remove and give a text; None when there is none, or after noting that it is something else."""
+    """Remove and return a text; None if it is absent, or after noting another type."""
     value = take(row.cells, names)
     if value is None or isinstance(value, str):
         return value
@@ -271,7 +274,7 @@ def take_text(row: TableLine, names: Sequence[str], problems: Problems) -> str |
 
 
 def take_texts(row: TableLine, names: Sequence[str], problems: Problems) -> list[str | None]:
-    """Remove and give the texts of several columns, each as `take_text` gives it; faster for a million rows."""
+    """Remove and return the texts of several columns, as `take_text` does. Faster for a million rows."""
     pop, texts = row.cells.pop, list[str | None]()
     for name in names:
         value = pop(name, None)
@@ -283,7 +286,7 @@ def take_texts(row: TableLine, names: Sequence[str], problems: Problems) -> list
 
 
 def unfold_metadata(row: TableLine) -> None:
-    """Put the keys of a nested `metadata` (BEIR) beside the others, unless one of them stands there already."""
+    """Move the keys of a nested `metadata` (BEIR) up to the other columns, except names that exist there."""
     nested = row.cells.get("metadata")
     if nested is None:
         return
@@ -293,7 +296,9 @@ def unfold_metadata(row: TableLine) -> None:
 
 
 def _decode_lines(data: bytes, path: str) -> Iterator[str]:
-    """Yield the lines of a file as they are wanted, with their ends: the whole text is never in memory beside its rows."""
+    """Yield the lines with their ends, one at a time: the whole text and its rows are never in memory
+    together.
+    """
     for number, line in enumerate(io.BytesIO(data)):
         try:
             text = line.decode("utf-8")
@@ -367,7 +372,7 @@ def _jsonl_rows(lines: Iterable[str], problems: Problems) -> Iterator[TableLine]
 
 
 def check_kind(kind: str) -> Kind:
-    """ValidationError unless it is csv, tsv or jsonl."""
+    """Raise ValidationError unless it is csv, tsv or jsonl."""
     if kind in KINDS:
         return kind
     raise ValidationError(f"no table format named {kind!r}; there are: {', '.join(KINDS)}")

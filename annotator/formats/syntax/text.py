@@ -1,7 +1,8 @@
-"""Decode bytes to text, and check what every text or id must be.
+"""Decode bytes to text, and check every text and id.
 
-Text is UTF-8 (a BOM is accepted) unless another encoding is named; it is never normalized or trimmed. Refused with the
-line: bytes that are not in the encoding, NUL, and lone surrogates (no database and no UTF-8 file can hold them).
+Text is UTF-8 (with or without BOM) unless another encoding is named; it is never normalized or trimmed.
+Refused with the line: bytes not in the encoding, NUL, and lone surrogates (no database and no UTF-8 file can
+hold them).
 """
 
 import codecs
@@ -23,11 +24,11 @@ ID_LIMIT = say("at most {n} characters ({m} bytes)", n=MAX_ID, m=MAX_ID_BYTES)
 
 
 BOM_WITHIN = say("no byte order mark within the file"), "U+FEFF"
-"""What is expected and found on a line that begins with a byte order mark: two files were joined."""
+"""(expected, found) for a line that begins with a byte order mark: two files were joined."""
 
 
 def note_marks(lines: Iterable[str], marks: set[int]) -> Iterator[str]:
-    """Yield the lines, and note the number of every line after the first that begins with a byte order mark."""
+    """Yield the lines. Adds to `marks` the number of every line after the first that begins with a BOM."""
     for number, line in enumerate(lines, 1):
         if number > 1 and line.startswith("\ufeff"):
             marks.add(number)
@@ -52,12 +53,12 @@ def read_text(data: bytes, path: str, *, encoding: str | None = None) -> str:
 
 
 def to_utf8(data: bytes, path: str, encoding: str | None) -> bytes:
-    """Return the same text in UTF-8, for readers that expect it; the bytes themselves when no encoding is named."""
+    """Return the text in UTF-8, for readers that expect it; the same bytes if no encoding is named."""
     return read_text(data, path, encoding=encoding).encode("utf-8") if encoding else data
 
 
 def check_encoding(name: str) -> str:
-    """Return the codec of that name. ValidationError when Python knows no such text encoding."""
+    """Return the codec of that name. ValidationError if Python knows no such text encoding."""
     try:
         "".encode(name)
         codecs.lookup(name)
@@ -69,14 +70,14 @@ def check_encoding(name: str) -> str:
 
 
 def is_too_long(text: str) -> bool:
-    """Return whether an id is longer than every database can index; ID_LIMIT says the limit in words."""
+    """Check whether an id is too long for an index of any database; see ID_LIMIT."""
     return len(text) * 4 > MAX_ID_BYTES and (
         len(text) > MAX_ID or len(text.encode("utf-8", "surrogatepass")) > MAX_ID_BYTES
     )
 
 
 def describe(value: object) -> str:
-    """Return a value as an error message shows it: in one line, and short."""
+    """Return a value in one short line, for error messages."""
     if value is None:
         return say("nothing")
     if isinstance(value, dict):
@@ -90,7 +91,7 @@ def describe(value: object) -> str:
 
 
 def describe_bytes(head: bytes) -> str | None:
-    """Return what a file is that begins with these bytes and holds no text, and what to do; None for everything else."""
+    """Return the kind of binary file that begins with these bytes, with advice; None for other files."""
     return next((words for mark, words in _BINARY.items() if head.startswith(mark)), None)
 
 

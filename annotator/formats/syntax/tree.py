@@ -1,7 +1,7 @@
-"""A parsed YAML or JSON file: plain values, and the line number of any place in them.
+"""A parsed YAML or JSON file: plain values, and the line number of any location in them.
 
-`yaml_text.py` and `json_text.py` make it for the readers of formats. A place is a tuple of keys and indexes, shown as
-`queries[3].id`. Lines are looked up only to report an error, so a good file costs nothing.
+`yaml_text.py` and `json_text.py` make it for the readers of formats. A location is a tuple of keys and
+indexes, shown as `queries[3].id`. Lines are looked up only to report an error, so a good file costs nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +21,7 @@ TEXT_LIMIT = say("a text of at most {n} characters", n=MAX_TEXT)
 
 
 class PlainScalar(str):
-    """A YAML scalar written without quotes: its source text. An id takes it as it is (`id: 1` is "1")."""
+    """A YAML scalar without quotes: its source text. An id uses it unchanged (`id: 1` is "1")."""
 
     __slots__ = ()
 
@@ -30,7 +30,7 @@ class PlainScalar(str):
 class Tree:
     """`value` holds dicts, lists, str, int, float, bool, None; YAML's unquoted scalars are `PlainScalar`.
 
-    `faults`: what is wrong already (a key twice), to be told with whatever else is found.
+    `faults`: problems already found (a repeated key), raised together with later ones.
     """
 
     path: str
@@ -40,7 +40,7 @@ class Tree:
 
 
 class TreeProblems:
-    """Collects what is wrong in a tree by place, and raises it all at once with the lines."""
+    """Collects the problems in a tree by location, and raises them all at once with their lines."""
 
     def __init__(self, tree: Tree, scale: GradeScale | None = None) -> None:
         self.tree = tree
@@ -51,16 +51,16 @@ class TreeProblems:
         return bool(self.errors)
 
     def add(self, location: Location, expected: str, found: object) -> None:
-        """Note that at `location` something else was expected; `found` is the value there."""
+        """Note a problem at `location`; `found` is the value there."""
         self.add_words(location, expected, describe(found))
 
     def add_words(self, location: Location, expected: str, found: str) -> None:
-        """Note the same; `found` is words about the value there: it is a secret, or its absence is the problem."""
+        """Note a problem at `location`; `found` describes the value: it is secret, or missing."""
         place = show_location(location)
         self.errors.append((location, say("{place} to be {expected}", place=place, expected=expected), found))
 
     def raise_if_any(self) -> None:
-        """Raise BadInput with every problem, in the order of the file."""
+        """Raise BadInput with every problem, in file order."""
         if not self.errors and not self.tree.faults:
             return
         lines = self.tree.locate([location for location, _, _ in self.errors])
@@ -73,14 +73,14 @@ class TreeProblems:
     # What every reader asks of a value ------------------------------------------------------------
 
     def mapping(self, value: Any, location: Location) -> dict[str, Any]:
-        """Return the mapping at `location`; empty after noting that it is something else."""
+        """Return the mapping at `location`; empty after noting another type."""
         if isinstance(value, dict):
             return value
         self.add(location, say("a mapping"), value)
         return {}
 
     def list(self, value: Any, location: Location) -> list[Any]:
-        """Return the list at `location`; empty after noting that it is something else."""
+        """Return the list at `location`; empty after noting another type."""
         if isinstance(value, list):
             return value
         self.add(location, say("a list"), value)
@@ -99,14 +99,14 @@ class TreeProblems:
         return ""
 
     def text(self, value: Any, location: Location) -> str:
-        """Return a text; "" where the file says so in so many words: its source had none. "" after noting a problem."""
+        """Return a text, possibly empty; "" after noting a problem."""
         if isinstance(value, str) and not is_nothing(value):
             return self._check_length(str(value), location)
         self.add(location, say("a text"), value)
         return ""
 
     def optional_text(self, value: Any, location: Location) -> str | None:
-        """Return a text, or None where there is none (YAML's unquoted `null` or `~` too)."""
+        """Return a text, or None if it is absent (also YAML's unquoted `null` or `~`)."""
         if is_nothing(value):
             return None
         if isinstance(value, str):
@@ -120,9 +120,9 @@ class TreeProblems:
         return text
 
     def grade(self, value: Any, location: Location) -> int | None:
-        """Return a grade 0-3 written as a number, or what the scale makes of another value.
+        """Return a grade 0-3 written as a number, or the scale's grade for another value.
 
-        None where that is no grade; 0 after noting a problem.
+        None if the value is not a grade; 0 after noting a problem.
         """
         mapped = self.scale.translate(value)
         if mapped is not None:
@@ -137,7 +137,7 @@ class TreeProblems:
         return 0
 
     def own_grade(self, value: Any, location: Location) -> int | str | None:
-        """Return an annotator's own grade: 0-3 or "unrateable", written so or by the scale.
+        """Return an annotator's own grade: 0-3 or "unrateable", written so or read by the scale.
 
         None after noting a problem.
         """
@@ -154,12 +154,12 @@ class TreeProblems:
 
 
 def is_nothing(value: Any) -> bool:
-    """JSON's null, and YAML's unquoted null, ~ or nothing at all."""
+    """Check for JSON's null, and YAML's unquoted null, ~ or empty value."""
     return value is None or (isinstance(value, PlainScalar) and value in ("", "~", "null", "Null", "NULL"))
 
 
 def show_location(location: Location) -> str:
-    """Return a place as people write it: `queries[3].ground_truth["doc 1"].relevance`."""
+    """Return a location as people write it: `queries[3].ground_truth["doc 1"].relevance`."""
     shown = ""
     for step in location:
         if isinstance(step, int):
@@ -172,7 +172,7 @@ def show_location(location: Location) -> str:
 
 
 def line_of(lines: Mapping[Location, int], location: Location) -> int | None:
-    """Return the line of a place; of what holds it where the place itself is missing."""
+    """Return the line of a location, or of its nearest existing parent."""
     for length in range(len(location), -1, -1):
         if location[:length] in lines:
             return lines[location[:length]]
@@ -190,12 +190,12 @@ def locate_items(tree: Tree, *location: str | int) -> list[int]:
 
 
 def every_prefix(locations: Iterable[Location]) -> set[Location]:
-    """Return the places and everything that holds them: what a `locate` should look for."""
+    """Return the locations and all their parents, to look up with `locate`."""
     return {location[:length] for location in locations for length in range(len(location) + 1)}
 
 
 def refuse(path: str, line: int | None, expected: str, found: str) -> BadInput:
-    """Return one problem as an exception to raise."""
+    """Return a BadInput with one problem, to raise."""
     problems = Problems(path)
     problems.add(line, expected, found)
     return BadInput(problems.errors)

@@ -1,8 +1,9 @@
-"""Read YAML in the plain style in which this program writes it, line by line: a third of the time of the parser's events.
+"""Read YAML in the plain style that this program writes, line by line, in a third of the parser's time.
 
-A line is empty, a comment, or a key or an item of a list (`- `) with nothing or one value after it: a text in double quotes, a
-number, a word, an empty list or mapping. What stands below a key is indented deeper. Whatever else a file has (other quotes,
-anchors, tags, texts over several lines, a key twice, deep nesting) is left to the parser, which also names what is wrong.
+A line is empty, a comment, or a key or list item (`- `) with at most one value after it: a text in double
+quotes, a number, a word, an empty list or mapping. Content of a key is indented deeper. A file with anything
+else (other quotes, anchors, tags, texts over several lines, a repeated key, deep nesting) is left to the
+parser, which also names errors.
 """
 
 import re
@@ -25,11 +26,11 @@ _NAMED = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
 
 
 class _OtherStyle(Exception):
-    """The file has something that only the parser understands."""
+    """The file needs the full parser."""
 
 
 def read_plain_style(text: str) -> Any:
-    """Return the value of a YAML document, with unquoted values as `PlainScalar`; None if it has any other style."""
+    """Return the value of a YAML document, unquoted values as `PlainScalar`; None if it has another style."""
     if "\t" in text or "\r" in text or "\ufeff" in text:
         return None
     try:

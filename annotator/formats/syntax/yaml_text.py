@@ -1,12 +1,13 @@
 """Read YAML safely into a Tree, and write YAML that every reader understands.
 
-Reads the parser's events, without recursion and without tags. Only `null`, `true`, `false` and plain numbers are
-converted, and only in metadata (`resolve`): dates, `no`, `1e3`, `0o7`, `12:30` stay text. Lines end at LF, CR or CRLF
-as in YAML 1.2; U+0085, U+2028 and U+2029 are ordinary characters. A million qrels are ten million events, so lines and
-places are looked up only when needed, and files in the style that this program writes are read by `yaml_lines.py`. Refused with the line: what is not YAML, aliases that expand to more than 10,000
-values together (an alias bomb), merge keys (`<<`), a tag, a key twice, several documents, nesting deeper than 50, more
-than 256 MB. Writes every text in double quotes with risky characters escaped: SnakeYAML, PyYAML (both YAML 1.1) and
-YAML 1.2 readers agree on it.
+Reads the parser's events, without recursion and without tags. Only `null`, `true`, `false` and plain numbers
+are converted, and only in metadata (`resolve`): dates, `no`, `1e3`, `0o7`, `12:30` stay text. Lines end at
+LF, CR or CRLF as in YAML 1.2; U+0085, U+2028 and U+2029 are ordinary characters. A million qrels are ten
+million events, so lines and locations are looked up only when needed, and `yaml_lines.py` reads files in the
+style that this program writes. Refused with the line: invalid YAML, aliases that expand to more than 10,000
+values together (an alias bomb), merge keys (`<<`), a tag, a repeated key, several documents, nesting deeper
+than 50, more than 256 MB. Writes every text in double quotes with risky characters escaped: SnakeYAML, PyYAML
+(both YAML 1.1) and YAML 1.2 readers agree on it.
 """
 
 import json
@@ -34,9 +35,9 @@ _STRING_TAG = "tag:yaml.org,2002:str"
 
 
 class YamlBuilder:
-    """Builds one document. A key given twice is noted in `problems`; everything else that is refused is raised.
+    """Builds one document. A repeated key is noted in `problems`; everything else that is refused is raised.
 
-    `restore` maps stand-in characters back. The line of each place in `wanted` is noted in `lines`.
+    `restore` maps stand-in characters back. The line of each location in `wanted` is stored in `lines`.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class YamlBuilder:
         self.aliased = 0
 
     def build(self, events: Iterator[Any]) -> Any:
-        """Return the value of the document whose events come next."""
+        """Return the value of the document from the next events."""
         take: dict[str, Callable[[Any], None]] = {
             "ScalarEvent": self._scalar,
             "MappingStartEvent": self._open_mapping,
@@ -142,7 +143,7 @@ class YamlBuilder:
             self.path.pop()
 
     def _alias(self, event: Any) -> None:
-        """Return the value that an alias stands for, the same object, as long as all of them together stay small."""
+        """Return the object that an alias refers to. Refused if all aliases together become too large."""
         name = event.anchor
         if name not in self.anchors:
             raise self._refuse(event, say("an alias of something complete above it"), f"*{name}")
@@ -157,7 +158,7 @@ class YamlBuilder:
         self._put(value, event)
 
     def _step(self) -> str | int | None:
-        """Return where in the holder the next value will stand; None outside of any."""
+        """Return the next value's key or index in the holder; None outside of any."""
         return len(self.holder) if self.in_list else self.key
 
     def _note(self, event: Any) -> None:
@@ -171,7 +172,7 @@ class YamlBuilder:
 
 
 def _measure(value: Any, most: int) -> tuple[int, int]:
-    """Return how many values this is, counted to a little over `most`, and how many levels deep."""
+    """Return (number of values, nesting depth). Stops counting a little above `most`."""
     size, depth, level = 1, 0, [value]
     while level and size <= most:
         items: list[Any] = []
@@ -211,7 +212,7 @@ _WORDS: Mapping[str, Any] = {
 
 
 def load_yaml(data: bytes, path: str) -> Tree:
-    """Return the tree of one YAML document. BadInput when it is not one, or not a safe one."""
+    """Return the tree of one YAML document. BadInput if it is invalid or unsafe."""
     if len(data) > MAX_BYTES:
         raise refuse(
             path,
@@ -226,7 +227,7 @@ def load_yaml(data: bytes, path: str) -> Tree:
         raise refuse(path, line, say("YAML without control characters"), f"U+{ord(odd.group()):04X}")
 
     def locate(locations: Iterable[Location]) -> dict[Location, int]:
-        """Return the lines; what stands within an alias is found at the alias."""
+        """Return {location: line}. Content of an alias has the line of the alias."""
         lines: dict[Location, int] = {}
         wanted = every_prefix(locations)
         _build(text, Problems(path), wanted, lines)
@@ -240,7 +241,7 @@ def load_yaml(data: bytes, path: str) -> Tree:
 
 
 def resolve(value: Any) -> Any:
-    """Return a metadata value as YAML's core schema reads it: unquoted null, true, false and numbers are those."""
+    """Return a metadata value with unquoted null, true, false and numbers converted, by YAML's core schema."""
     if isinstance(value, PlainScalar):
         return _resolve_plain(value)
     if isinstance(value, dict):
@@ -298,8 +299,11 @@ def _events(text: str, path: str) -> Iterator[Any]:
 
 
 def _hide_breaks(text: str) -> tuple[str, dict[int, str]]:
-    """YAML 1.1 parsers break lines at U+0085, U+2028 and U+2029. Stand-ins from the private use area keep
-    them what they are; the second value maps the stand-ins back."""
+    """Replace U+0085, U+2028 and U+2029 by characters of the private use area; also return {stand-in:
+    character}.
+
+    YAML 1.1 parsers would break lines there.
+    """
     present = [character for character in _NOT_BREAKS if character in text]
     if not present:
         return text, {}
@@ -321,7 +325,7 @@ def quote(text: str) -> str:
 
 
 def write_key(key: str) -> str:
-    """Return a mapping's key: bare where every reader takes it for a text, else quoted."""
+    """Return a mapping's key: bare if every reader takes it for a text, else quoted."""
     written = key if _PLAIN_KEY.fullmatch(key) and key.lower() not in _NOT_KEYS else quote(key)
     if len(written) > LONGEST_KEY:
         raise ValidationError(
@@ -364,7 +368,7 @@ def write_scalar(value: Any) -> str:
 
 
 def _write_float(value: float) -> str:
-    """Always with a point, so that every reader sees a float: 1e+22 becomes 1.0e+22."""
+    """Return the number with a point, so every reader sees a float: 1e+22 becomes 1.0e+22."""
     text = repr(value)
     digits, mark, exponent = text.partition("e")
     if not mark:
