@@ -1,1 +1,1 @@
-"""The installation as a whole: backup, restore, moving to another database, and what an upgrade would do."""
+"""The whole installation: backup, restore, moving to another database, and the effect of an upgrade."""

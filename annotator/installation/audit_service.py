@@ -1,6 +1,6 @@
-"""Note in the audit log what was done to the installation as a whole, after it was done. For the operator.
+"""Record acts on the whole installation in the audit log, after they are done. For the operator.
 
-In a transaction of its own: a backup is a file, and a copy is in another database.
+Uses its own transaction: a backup is a file, and a copy is in another database.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from annotator.storage.schema import find_revision, list_migrations
 def note_installation_act(
     database: Database, action: AuditAction, *, target: str, details: Mapping[str, Any], now: datetime
 ) -> bool:
-    """Append an entry. Returns False if the database's schema is an older one, which is left as it is."""
+    """Append an entry. Returns False, without writing, if the database's schema is older."""
     with database.read() as session:
         if find_revision(session) != list_migrations()[-1].revision:
             return False

@@ -1,8 +1,9 @@
-"""Write a backup as one zip, piece by piece, with a SHA-256 of every member; read it back and refuse what differs.
+"""Write a backup as one zip, piece by piece, with a SHA-256 of every member; read it back and refuse
+differences.
 
-The file is written under a temporary name, readable by its owner only, and gets its own name when it is whole and on the disk.
-What a killed backup leaves, the next one into the same folder removes (`formats/syntax/partial_files.py`).
-A published release is checked against its list of checksums on the way.
+The file has a temporary name, readable by its owner only, until it is complete and on the disk. The next
+backup into the same folder removes the rest of a killed backup (`formats/syntax/partial_files.py`). Published
+releases are checked against their checksums while they are added.
 """
 
 import hashlib
@@ -37,7 +38,7 @@ _DAMAGES = (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, Va
 
 
 class BackupWriter:
-    """A backup that is being written."""
+    """A backup being written."""
 
     def __init__(self, file: IO[bytes], created_at: datetime) -> None:
         self.members: list[BackupMember] = []
@@ -75,7 +76,7 @@ class BackupWriter:
 
 
 def check_free(path: Path) -> None:
-    """Raise ConflictError if something is at the path, StateError if its folder does not exist."""
+    """Raise ConflictError if the path exists, StateError if its folder does not."""
     if os.path.lexists(path):
         raise ConflictError(f"{path} exists already, and nothing is written over; name another file")
     if not path.absolute().parent.is_dir():
@@ -84,9 +85,10 @@ def check_free(path: Path) -> None:
 
 @contextmanager
 def open_partial_file(path: Path) -> Iterator[Path]:
-    """Yield an empty file beside the path, readable by its owner only. It gets the path's name if the block succeeds.
+    """Yield an empty file in the path's folder, readable by its owner only. Renamed to the path if the block
+    succeeds.
 
-    Raises ConflictError if something is at the path.
+    Raises ConflictError if the path exists.
     """
     check_free(path)
     with hold_partial(name_partial(path)) as partial:
@@ -97,7 +99,7 @@ def open_partial_file(path: Path) -> Iterator[Path]:
 
 
 def _place(partial: Path, path: Path) -> None:
-    """Give the file its name, unless something is there by now."""
+    """Rename the file, unless the path exists by now."""
     try:
         os.link(partial, path)  # unlike a rename, never over another file
     except FileExistsError:
@@ -116,17 +118,17 @@ def _sync(path: Path) -> None:
 
 
 def report_backup(path: Path, partial: Path, manifest: BackupManifest) -> BackupReport:
-    """Return the report of a written file, with its hash as a whole."""
+    """Return the report of a written file, with the hash of the whole file."""
     with partial.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return BackupReport(path, partial.stat().st_size, digest, manifest)
 
 
 def add_release(writer: BackupWriter, folder: Path, name: str, sums: str) -> list[str]:
-    """Add the folder of a release. Returns what differs from its checksums, a sentence for each file.
+    """Add the folder of a release. Returns differences from its checksums, one sentence per file.
 
-    `name`: `dataset/version`. `sums`: the text of SHA256SUMS as the database recorded it; empty in releases from before that, which
-    are compared with their own file.
+    `name`: `dataset/version`. `sums`: the text of SHA256SUMS as the database recorded it; empty for older
+    releases, which are compared with their own SHA256SUMS.
     """
     if not folder.is_dir() or folder.is_symlink():
         return [f"release {name}: its folder is missing ({folder})"]
@@ -148,7 +150,7 @@ def add_release(writer: BackupWriter, folder: Path, name: str, sums: str) -> lis
 
 
 def add_folder(writer: BackupWriter, folder: Path, name: str) -> None:
-    """Add every file of a folder, but no hidden one. A file that vanishes meanwhile is left out."""
+    """Add every file of a folder except hidden ones. A file that disappears meanwhile is left out."""
     for path in _list_files(folder):
         if not any(part.startswith(".") for part in PurePosixPath(path).parts):
             with suppress(FileNotFoundError), (folder / path).open("rb") as file:
@@ -156,7 +158,7 @@ def add_folder(writer: BackupWriter, folder: Path, name: str) -> None:
 
 
 def _list_files(folder: Path) -> list[str]:
-    """Return the paths of the plain files below the folder, sorted. No link is followed."""
+    """Return the paths of the plain files below the folder, sorted. Links are not followed."""
     if not folder.is_dir():
         return []
     paths = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
@@ -169,7 +171,7 @@ def _read_sums(sums: str) -> dict[str, str]:
 
 
 class BackupReader:
-    """An open backup. Everything that is read is compared with the checksums of its manifest."""
+    """An open backup. Everything read is compared with the checksums of its manifest."""
 
     def __init__(self, path: Path, archive: ZipFile) -> None:
         self.path, self._archive = path, archive
@@ -184,7 +186,7 @@ class BackupReader:
                 raise self._refuse("paths below the folders that it restores", name)
 
     def copy_member(self, member: BackupMember, target: IO[bytes]) -> None:
-        """Write a member to an open file or pipe. Raises BadInput if its bytes are not the ones that were saved."""
+        """Write a member to an open file or pipe. Raises BadInput if its bytes differ from the saved ones."""
         digest, size = hashlib.sha256(), 0
         for piece in self._read_pieces(member):
             digest.update(piece)
@@ -218,7 +220,7 @@ class BackupReader:
         return next(member for member in self.manifest.members if member.path == name)
 
     def list_members(self, path: str) -> list[BackupMember]:
-        """Return the member of this path, and those of the folder of this path."""
+        """Return the member with this path, and all members below it."""
         return [
             member
             for member in self.manifest.members
@@ -262,14 +264,14 @@ def _to_manifest(shown: dict[str, Any]) -> BackupManifest:
 
 
 def is_safe_path(path: str) -> bool:
-    """Return whether a member's path stays below the folder that it is written to, on every system."""
+    """Check that a member's path stays below its target folder, on every operating system."""
     parts = PurePosixPath(path).parts
     return bool(parts) and "\\" not in path and not path.startswith("/") and ".." not in parts
 
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[BackupReader]:
-    """Open a backup. Raises BadInput if it is none, StateError if there is no file."""
+    """Open a backup. Raises BadInput if it is not one, StateError if the file does not exist."""
     if not path.is_file():
         raise StateError(f"expected a file made by annotator backup, found none at {path}")
     try:

@@ -29,10 +29,10 @@ from annotator.storage.schema import upgrade_within
 
 
 def copy_installation(source: Database, target: Database, progress: ReportProgress) -> CopyReport:
-    """Copy every row of the source, as it is at one moment, into the empty target: all of it, or nothing.
+    """Copy every row of the source, from one moment, into the empty target: everything or nothing.
 
-    The source's schema must be up to date. Raises StateError if the target holds anything or cannot hold a value, or if its content
-    differs when it is read back.
+    The source's schema must be up to date. Raises StateError if the target is not empty, cannot hold a value,
+    or has different content when read back.
     """
     if source.url == target.url:
         raise StateError("expected another database than the one that is copied")
@@ -58,7 +58,7 @@ def copy_installation(source: Database, target: Database, progress: ReportProgre
 
 @contextmanager
 def _open_target(target: Database) -> Iterator[Database]:
-    """Yield the database to write into. A SQLite file is written under a temporary name."""
+    """Yield the database to write into. A SQLite file has a temporary name until the end."""
     path = find_sqlite_file(target.url) if target.is_sqlite else None
     if path is None:
         if target.is_sqlite:
@@ -82,7 +82,7 @@ def _open_target(target: Database) -> Iterator[Database]:
 def _copy_tables(
     reading: Session, writing: Session, rows: int, shown_url: str, progress: ReportProgress
 ) -> tuple[CopiedTable, ...]:
-    """Copy and compare every table. Returns their rows and hashes."""
+    """Copy and compare every table. Returns their row counts and hashes."""
     require_empty(writing, shown_url)
     upgrade_within(writing, shown_url)
     writer = TableWriter(writing)
@@ -112,7 +112,7 @@ def _copy_tables(
 
 
 def _hash_rows(session: Session, table: Table, hashed: TableHash) -> Iterator[list[Row]]:
-    """Yield the rows of a table, and add them to the hash."""
+    """Yield the rows of a table unchanged, and add them to the hash."""
     for rows in read_rows(session, table):
         hashed.add(rows)
         yield rows

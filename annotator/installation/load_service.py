@@ -1,4 +1,6 @@
-"""How much waits in an installation, over all datasets together: for whoever runs the server, who sees no dataset."""
+"""Count the waiting work of an installation, over all datasets together: for operators, who may see no
+dataset.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +12,7 @@ from annotator.storage.sql import fetch, prepare_sql
 
 @dataclass(frozen=True, slots=True)
 class InstallationLoad:
-    """Counts over all datasets, also archived ones."""
+    """Counts over all datasets, including archived ones."""
 
     open_pairs: int  # that lack judgments
     open_disagreements: int  # pairs that wait for a lead
@@ -46,7 +48,7 @@ _LOCKS = prepare_sql("SELECT COUNT(*) AS waiting FROM pg_locks WHERE NOT granted
 
 
 def measure_load(database: Database, *, now: datetime) -> InstallationLoad:
-    """Count. Raises DatabaseUnavailable if the database cannot be read now."""
+    """Return the counts. Raises DatabaseUnavailable if the database cannot be read now."""
     with database.read() as session:
         (counts,) = fetch(session, _COUNTS, _Counts, {"now": now})
         waiting = 0 if database.is_sqlite else fetch(session, _LOCKS, _Locks)[0].waiting

@@ -1,7 +1,7 @@
 """Find and run `pg_dump` and `pg_restore`, PostgreSQL's own programs for backups.
 
-They must be at least as new as the server. The password goes to them in the environment, never in their command line, which
-everybody on the machine can read.
+They must be at least as new as the server. They get the password in the environment, never on the command
+line, which every user of the machine can read.
 """
 
 import os
@@ -22,9 +22,10 @@ _VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 
 
 def find_program(name: str, server_version: int, folder: Path | None) -> Path:
-    """Return the program of a version that fits the server: from the folder, or else from the PATH and Debian's folders.
+    """Return a program whose version fits the server: from `folder`, or else from the PATH and Debian's
+    folders.
 
-    Raises StateError if there is none, with what to install.
+    Raises StateError if there is none, and names the package to install.
     """
     if folder is not None:
         candidates = [folder / name]
@@ -47,7 +48,7 @@ def find_program(name: str, server_version: int, folder: Path | None) -> Path:
 
 
 def read_version(program: Path) -> int | None:
-    """Return the main version of a program; None if it cannot be run."""
+    """Return the major version of a program; None if it cannot be run."""
     try:
         done = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     except OSError:
@@ -58,9 +59,10 @@ def read_version(program: Path) -> int | None:
 
 @contextmanager
 def dump_database(program: Path, url: str, secrets: Mapping[str, str], snapshot: str) -> Iterator[IO[bytes]]:
-    """Yield the dump of a database as a pipe, in pg_dump's custom format, as the exported snapshot sees it.
+    """Yield a pipe with the dump of a database, in pg_dump's custom format, from the exported snapshot.
 
-    `url`: without its password; `secrets`: variables of the environment. Raises StateError at the end if pg_dump failed.
+    `url`: without its password; `secrets`: environment variables. Raises StateError at the end if pg_dump
+    failed.
     """
     left_out = [f"--exclude-table-data=*.{table}" for table in SHORT_LIVED]
     options = ["--format=custom", "--compress=1", "--no-owner", "--no-privileges", "--lock-wait-timeout=30s"]
@@ -82,7 +84,7 @@ def dump_database(program: Path, url: str, secrets: Mapping[str, str], snapshot:
 
 @contextmanager
 def restore_database(program: Path, url: str, secrets: Mapping[str, str]) -> Iterator[IO[bytes]]:
-    """Yield a pipe that takes a dump and restores it in one transaction. Raises StateError at the end if it failed."""
+    """Yield a pipe that restores a dump in one transaction. Raises StateError at the end if it failed."""
     options = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges"]
     command = [str(program), *options, f"--dbname={url}"]
     with tempfile.TemporaryFile() as messages:

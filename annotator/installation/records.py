@@ -23,7 +23,7 @@ ReportProgress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class BackupMember:
-    """A file in a backup: its path in it, its size in bytes and its SHA-256."""
+    """A file in a backup: its path there, its size in bytes and its SHA-256."""
 
     path: str
     bytes: int
@@ -32,10 +32,10 @@ class BackupMember:
 
 @dataclass(frozen=True, slots=True)
 class BackupManifest:
-    """What a backup says about itself.
+    """A backup's description of itself.
 
-    `database`: "sqlite" or "postgresql". `tables`: the number of rows of every table in the backup. `problems`: what was wrong
-    with the folders of releases when they were saved, a sentence each.
+    `database`: "sqlite" or "postgresql". `tables`: {table: rows in the backup}. `problems`: faults in the
+    folders of releases at backup time, one sentence each.
     """
 
     program: str
@@ -49,13 +49,13 @@ class BackupManifest:
 
     @property
     def bytes(self) -> int:
-        """The size of all members."""
+        """Return the total size of all members."""
         return sum(member.bytes for member in self.members)
 
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """A backup that was written. `sha256`: of the whole file."""
+    """A written backup. `sha256`: of the whole file."""
 
     path: Path
     bytes: int
@@ -65,9 +65,9 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """A backup that was restored. `migrated_to`: the schema that its database was brought to; None if it had it already.
+    """A restored backup. `migrated_to`: the new schema of its database; None if no migration was needed.
 
-    `withdrawn_links`: how many invitations and links for a new password, not used when the backup was made, are void now.
+    `withdrawn_links`: the number of unused invitations and password links that are now void.
     """
 
     path: Path
@@ -81,7 +81,7 @@ class RestoreReport:
 
 @dataclass(frozen=True, slots=True)
 class CopiedTable:
-    """A table that was copied: its rows, and the hash of their content, the same on both databases."""
+    """A copied table: its row count, and the hash of its content, equal on both databases."""
 
     name: str
     rows: int
@@ -90,7 +90,7 @@ class CopiedTable:
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """An installation that was copied. `changed`: tables whose number of rows changed in the source meanwhile."""
+    """A copied installation. `changed`: tables whose row count changed in the source during the copy."""
 
     source: str
     target: str
@@ -99,13 +99,15 @@ class CopyReport:
 
     @property
     def rows(self) -> int:
-        """The number of rows of all tables."""
+        """Return the total row count of all tables."""
         return sum(table.rows for table in self.tables)
 
 
 @dataclass(frozen=True, slots=True)
 class PendingMigration:
-    """A migration that would run, what it does, and whether servers of the schema before may go on meanwhile."""
+    """A migration that would run, its effect, and whether servers with the earlier schema can continue
+    meanwhile.
+    """
 
     revision: str
     summary: str
@@ -114,12 +116,13 @@ class PendingMigration:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeCheck:
-    """What an upgrade of the database would do, and what speaks against it.
+    """The effect of a database upgrade, and reasons against it.
 
-    `schema`: of the database; None if it is empty. `needed`: of this program. `refusals`: why the upgrade would fail. `bytes`: the
-    size of the database; `free_bytes`: of its disk, None if this machine cannot see it. `rehearsed`: whether the migrations ran
-    on a copy, or in a transaction that was rolled back. `backup_at`, `judgments_since`: of the backup that was named.
-    `look_alikes`: sentences on people whose usernames look alike.
+    `schema`: of the database; None if it is empty. `needed`: of this program. `refusals`: why the upgrade
+    would fail. `bytes`: the size of the database; `free_bytes`: free space of its disk, None if this machine
+    cannot see it. `rehearsed`: whether the migrations ran on a copy, or in a transaction that was rolled
+    back. `backup_at`, `judgments_since`: of the named backup. `look_alikes`: sentences about people with
+    similar usernames.
     """
 
     database: str
@@ -136,10 +139,10 @@ class UpgradeCheck:
 
     @property
     def rolls(self) -> bool:
-        """Whether replicas may be restarted with the new version one after the other; else all are stopped first."""
+        """Whether replicas can be restarted with the new version one by one; otherwise all must stop first."""
         return all(migration.rolls for migration in self.migrations)
 
     @property
     def is_ready(self) -> bool:
-        """Whether nothing speaks against the upgrade."""
+        """Whether there are no reasons against the upgrade."""
         return not self.refusals

@@ -1,7 +1,7 @@
-"""Write a backup of the whole installation while people work, and restore one: all of it, or nothing.
+"""Write a backup of the whole installation while people work, and restore one: everything or nothing.
 
-A backup holds the database as it is at one moment, the folders of the releases that the database knows at that moment, and fetched
-runs. Restoring refuses a target that holds anything. For the operator, who owns the database.
+A backup holds the database at one moment, the folders of the releases in the database at that moment, and
+fetched runs. Restoring requires an empty target. For the operator, who owns the database.
 """
 
 import os
@@ -61,7 +61,7 @@ _KEPT = ("judgment", "adjudication", "release", "release_qrel")
 
 @dataclass(frozen=True, slots=True)
 class BackupFolders:
-    """The folders beside the database. None: left out."""
+    """The folders outside the database. None: left out."""
 
     exports: Path | None
     fetched_runs: Path | None
@@ -76,10 +76,12 @@ def write_backup(
     now: datetime,
     progress: ReportProgress,
 ) -> BackupReport:
-    """Write a backup into a new file. Nobody waits for it; what is acknowledged before it begins is in it.
+    """Write a backup into a new file. People can work meanwhile; it holds everything acknowledged before it
+    began.
 
-    `programs`: the folder of pg_dump. Raises ConflictError if the file exists, StateError if there is nothing to save, the database is
-    damaged or pg_dump does not fit. What is wrong with a release's folder is a problem in the manifest, and saved as it is.
+    `programs`: the folder of pg_dump. Raises ConflictError if the file exists, StateError if there is nothing
+    to save, the database is damaged or pg_dump does not fit. Faults in a release's folder become problems in
+    the manifest; the folder is saved unchanged.
     """
     with open_partial_file(path) as partial, partial.open("r+b") as file, ExitStack() as stack:
         writer = stack.enter_context(BackupWriter(file, now))
@@ -111,7 +113,7 @@ def write_backup(
 
 @dataclass(frozen=True, slots=True)
 class _SavedDatabase:
-    """What a backup needs to know of its database. `releases`: the text of SHA256SUMS by `dataset/version`."""
+    """Data about the database for its backup. `releases`: {`dataset/version`: text of SHA256SUMS}."""
 
     schema: str
     tables: Mapping[str, int]
@@ -120,7 +122,9 @@ class _SavedDatabase:
 
 @contextmanager
 def _scratch_file(beside: Path) -> Iterator[Path]:
-    """Yield an empty file that is removed, readable by its owner only. Its name is cleaned up with that of `beside`."""
+    """Yield an empty file, readable by its owner only, and remove it. `beside`: the file whose partial name
+    it extends.
+    """
     path = beside.with_name(f"{beside.name}.database")
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
@@ -170,7 +174,7 @@ def _read_server_version(session: Session) -> int:
 
 
 def _read_schema(session: Session, shown_url: str) -> str:
-    """Return the revision. StateError where there is nothing to save, or a newer program has made it."""
+    """Return the revision. StateError if the database is empty, or a newer program made it."""
     schema, known = find_revision(session), [migration.revision for migration in list_migrations()]
     if schema is None:
         raise StateError(f"the database {shown_url} is empty: there is nothing to save")
@@ -185,7 +189,7 @@ def _read_releases(session: Session) -> dict[str, str]:
 
 
 def split_secrets(url: URL) -> tuple[str, dict[str, str]]:
-    """Return a database URL for PostgreSQL's own programs, and its password as a variable of their environment."""
+    """Return a database URL for PostgreSQL's own programs, and its password as an environment variable."""
     query = dict(url.query)
     password = url.password or query.pop("password", None)
     if "sslpassword" in query:
@@ -205,11 +209,11 @@ def restore_backup(
     now: datetime,
     progress: ReportProgress,
 ) -> RestoreReport:
-    """Restore a backup into an empty database and its folders: all of it, or nothing.
+    """Restore a backup into an empty database and its folders: everything or nothing.
 
-    Compares every checksum and every count. A database of an older schema is migrated. Nobody is signed in afterwards, nobody holds a
-    pair, and links that were not used are void. Raises BadInput for a file that is not whole, StateError if the target holds anything,
-    is of another kind, or a newer program made the backup.
+    Compares every checksum and every row count. Migrates a database of an older schema. Afterwards nobody is
+    signed in, no pair is leased, and unused links are void. Raises BadInput for an incomplete file,
+    StateError if the target is not empty or of another kind, or if a newer program made the backup.
     """
     with open_backup(path) as backup, ExitStack() as stack:
         _require_fitting(backup.manifest, database)
@@ -264,7 +268,7 @@ def _require_fitting(manifest: BackupManifest, database: Database) -> None:
 
 
 def _list_folders(folders: BackupFolders) -> list[Path]:
-    """Return the folders in which a killed restore can have left something."""
+    """Return the folders in which a killed restore can have left files."""
     exports = folders.exports
     datasets = sorted(exports.iterdir()) if exports is not None and exports.is_dir() else []
     return [folder for folder in (exports, folders.fetched_runs, *datasets) if folder is not None]
@@ -272,7 +276,7 @@ def _list_folders(folders: BackupFolders) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """A folder of a release, or a fetched run, that is unpacked under a hidden name and then renamed."""
+    """A release's folder or a fetched run: unpacked under a hidden name, then renamed."""
 
     source: str
     target: Path
@@ -281,7 +285,7 @@ class _Move:
 
     @contextmanager
     def unpack(self, backup: BackupReader) -> Iterator[None]:
-        """Unpack under the hidden name. Removes what is still hidden at the end."""
+        """Unpack under the hidden name. At the end, remove files that are still hidden."""
         members = backup.list_members(self.source)
         is_file = any(member.path == self.source for member in members)
         try:
@@ -300,7 +304,7 @@ class _Move:
 
 
 def _plan_moves(backup: BackupReader, folders: BackupFolders) -> list[_Move]:
-    """Return what is unpacked. Raises StateError if something is in its place."""
+    """Return the folders and runs to unpack. Raises StateError if a target exists."""
     found: dict[str, tuple[Path, bool]] = {}
     for top, folder, parts in ((EXPORTS, folders.exports, 3), (FETCHED_RUNS, folders.fetched_runs, 2)):
         for member in backup.list_members(top) if folder is not None else ():
@@ -317,7 +321,7 @@ def _plan_moves(backup: BackupReader, folders: BackupFolders) -> list[_Move]:
 
 @contextmanager
 def _put_in_place(moves: list[_Move]) -> Iterator[None]:
-    """Rename the hidden folders. Takes them back if the block fails."""
+    """Rename the hidden folders. Removes them again if the block fails."""
     moved: list[_Move] = []
     try:
         for move in moves:
@@ -331,7 +335,7 @@ def _put_in_place(moves: list[_Move]) -> Iterator[None]:
 
 
 def _restore_sqlite(backup: BackupReader, database: Database, moves: list[_Move], now: datetime) -> int:
-    """Restore beside the database's file and rename. Returns how many links are void now."""
+    """Restore next to the database's file and rename. Returns the number of void links."""
     path = find_sqlite_file(database.url)
     if path is None:
         raise StateError(f"expected the name of a file, found {database.shown_url}")
@@ -353,7 +357,7 @@ def _restore_sqlite(backup: BackupReader, database: Database, moves: list[_Move]
 
 @contextmanager
 def open_place(url: URL, path: Path) -> Iterator[Path]:
-    """Yield a new file that takes the place of a SQLite database without a row, or of none, if the block succeeds."""
+    """Yield a new file that replaces an empty or absent SQLite database if the block succeeds."""
     with hold_temporary_folder(f"{path.name}.empty", path.absolute().parent) as hidden:
         aside = [file for file in list_database_files(url) if file.exists()]
         for file in aside:
@@ -370,7 +374,7 @@ def open_place(url: URL, path: Path) -> Iterator[Path]:
 def _restore_postgresql(
     backup: BackupReader, database: Database, moves: list[_Move], programs: Path | None, now: datetime
 ) -> int:
-    """Restore in one transaction, then migrate and compare. Returns how many links are void now."""
+    """Restore in one transaction, then migrate and compare. Returns the number of void links."""
     with database.write() as session:
         program = find_program("pg_restore", _read_server_version(session), programs)
         drop_tables(session)  # they are empty, and the backup brings its own
@@ -391,7 +395,7 @@ def _restore_postgresql(
 
 
 def _finish(database: Database, manifest: BackupManifest, now: datetime) -> int:
-    """Void unused links, migrate, and compare again. Returns how many links are void now."""
+    """Void unused links, migrate, and compare again. Returns the number of void links."""
     with database.write() as session:
         withdrawn = 0
         if "one_time_link" in manifest.tables:
@@ -415,7 +419,7 @@ def _finish(database: Database, manifest: BackupManifest, now: datetime) -> int:
 
 
 def _compare(expected: Mapping[str, int], found: Mapping[str, int]) -> None:
-    """Raise StateError if a table has another number of rows."""
+    """Raise StateError if a table has an unexpected number of rows."""
     different = [
         f"{name}: {expected.get(name, 0):,} rows in the backup, {found.get(name, 0):,} restored"
         for name in sorted({*expected, *found})
@@ -426,6 +430,6 @@ def _compare(expected: Mapping[str, int], found: Mapping[str, int]) -> None:
 
 
 def read_manifest(path: Path) -> BackupManifest:
-    """Return what a backup says about itself, without reading its members."""
+    """Return the manifest of a backup, without reading its members."""
     with open_backup(path) as backup:
         return backup.manifest

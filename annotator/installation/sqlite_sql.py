@@ -1,4 +1,6 @@
-"""Copy a SQLite database while others write to it, and check a copy. By SQLite's backup API; never by copying the file."""
+"""Copy a SQLite database while others write to it, and check a copy. Uses SQLite's backup API, never a file
+copy.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -16,9 +18,9 @@ PAGES = 4_096  # copied between two reports of progress
 
 
 def copy_database(database: Database, target: Path, progress: ReportProgress) -> None:
-    """Copy the database into an empty file, as it is at one moment. Others go on writing meanwhile.
+    """Copy the database at one moment into an empty file. Others can write meanwhile.
 
-    A read transaction keeps the moment: without it the copy would start again whenever somebody writes.
+    A read transaction fixes the moment; without it, every write by others would restart the copy.
     """
     with database.read() as session:
         session.execute(text("SELECT count(*) FROM sqlite_master")).all()
@@ -34,7 +36,7 @@ def copy_database(database: Database, target: Path, progress: ReportProgress) ->
 
 
 def clear_short_lived(path: Path) -> None:
-    """Delete the rows that a backup does not hold, and overwrite them with zeros."""
+    """Delete the rows that backups exclude, and overwrite them with zeros."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA secure_delete=ON")
         names = _list_names(connection)
@@ -49,7 +51,7 @@ def clear_short_lived(path: Path) -> None:
 
 
 def check_file(path: Path) -> dict[str, int]:
-    """Return the number of rows of each table. Raises StateError if the file is damaged, or rows break a foreign key."""
+    """Return {table: row count}. Raises StateError if the file is damaged, or rows violate a foreign key."""
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -74,7 +76,7 @@ def _list_names(connection: sqlite3.Connection) -> list[str]:
 
 
 def find_content(url: URL) -> str | None:
-    """Return what a SQLite database holds, in words; None if there is no file, or only tables without a row."""
+    """Describe the content of a SQLite database in words; None without a file, or if all tables are empty."""
     path = find_sqlite_file(url)
     if path is None or not path.exists() or path.stat().st_size == 0:
         return None

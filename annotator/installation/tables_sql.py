@@ -1,8 +1,9 @@
-"""Read and write whole tables in bulk, the same way on SQLite and PostgreSQL: for copies, and for the counts of a backup.
+"""Read and write whole tables in bulk, the same way on SQLite and PostgreSQL: for copies, and for a backup's
+counts.
 
-A row is a tuple of plain values that do not depend on the database: whole numbers, floats, texts, booleans, bytes, times as text in
-UTC with microseconds, JSON as the text that is stored. The hash of a table is the sum of the SHA-256 of its rows, so that it does not
-depend on their order, which differs by collation.
+A row is a tuple of plain values that do not depend on the database: whole numbers, floats, texts, booleans,
+bytes, times as text in UTC with microseconds, JSON as the stored text. The hash of a table is the sum of its
+rows' SHA-256: independent of their order, which differs by collation.
 """
 
 import hashlib
@@ -42,7 +43,7 @@ Convert = Callable[[str, Column], Column]
 
 
 class TableHash:
-    """The hash of the rows that were added, in any order."""
+    """The hash of the added rows, independent of their order."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -60,7 +61,7 @@ class TableHash:
 
 
 def list_tables() -> list[Table]:
-    """Return the tables of this program, each after those that its rows name."""
+    """Return the tables of this program, each after the tables it references."""
     return list(SQLModel.metadata.sorted_tables)
 
 
@@ -70,17 +71,17 @@ def is_postgresql(session: Session) -> bool:
 
 
 def list_table_names(session: Session) -> list[str]:
-    """Return the names of the tables in the database, whoever made them."""
+    """Return the names of all tables in the database, also of other programs."""
     return sorted(inspect(session.connection()).get_table_names())
 
 
 def count_rows(session: Session, names: Sequence[str]) -> dict[str, int]:
-    """Return the number of rows of each table."""
+    """Return {table: row count}."""
     return {name: int(session.scalar(text(f'SELECT count(*) FROM "{name}"')) or 0) for name in names}
 
 
 def require_empty(session: Session, shown_url: str) -> None:
-    """Raise StateError if the database holds anything but the empty tables of this program."""
+    """Raise StateError unless the database holds only empty tables of this program."""
     names = list_table_names(session)
     foreign = [name for name in names if name not in {*SQLModel.metadata.tables, VERSION_TABLE}]
     filled = [
@@ -110,7 +111,8 @@ def drop_tables(session: Session) -> None:
 
 
 def list_broken_references(session: Session, names: Sequence[str]) -> list[str]:
-    """Return a sentence for each foreign key that rows break, also those that PostgreSQL checks by triggers.
+    """Return a sentence for each foreign key that rows violate, including ones that triggers check on
+    PostgreSQL.
 
     On PostgreSQL the schema must be this program's. `names`: the tables in the database.
     """
@@ -129,7 +131,7 @@ def list_broken_references(session: Session, names: Sequence[str]) -> list[str]:
 
 
 def is_recording_release(session: Session, names: Sequence[str]) -> bool:
-    """Return whether a release is being published, or was until its publishing was killed. `names`: the tables."""
+    """Check whether a release is being published, or its publishing was killed. `names`: the tables."""
     table = "release_recording"
     return table in names and bool(count_rows(session, [table])[table])
 
@@ -145,7 +147,7 @@ def _count_broken(table: Table, key: ForeignKeyConstraint) -> str:
 
 
 def read_rows(session: Session, table: Table) -> Iterator[list[Row]]:
-    """Yield all rows of a table in lists, as plain values."""
+    """Yield lists with all rows of a table, as plain values."""
     converts = [_find_reading(column) for column in table.columns]
     for rows in _fetch(session, table):
         yield _convert(table, rows, converts)
@@ -167,12 +169,12 @@ def _fetch(session: Session, table: Table) -> Iterator[list[Row]]:
 
 
 def _find_driver(session: Session) -> Any:
-    """Return the driver's own connection, within the session's transaction."""
+    """Return the driver's own connection, in the session's transaction."""
     return session.connection().connection.driver_connection
 
 
 def _write_column(column: Any) -> str:
-    """Return a column as PostgreSQL's text of it, where the driver would make something else of it."""
+    """Return SQL for a column as PostgreSQL's text, if the driver would convert it to something else."""
     if _is_time(column):
         return f"to_char(\"{column.name}\" AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')"
     return f'"{column.name}"::text' if isinstance(column.type, JSON) else f'"{column.name}"'
@@ -204,7 +206,7 @@ def _convert(table: Table, rows: Sequence[Row], converts: Sequence[Convert]) -> 
 
 
 def _require(name: str, values: Column, kinds: set[type], expected: str) -> None:
-    """Raise StateError if a value has another type. SQLite stores whatever it is given."""
+    """Raise StateError if a value has another type. SQLite accepts any type."""
     strange = set(map(type, values)) - kinds - {type(None)}
     if strange:
         found = next(value for value in values if type(value) in strange)
@@ -248,7 +250,7 @@ def _is_plain_time(value: str) -> bool:
 
 
 def _normalize_time(name: str, value: str) -> str:
-    """Return a time that was not written by this program's own columns in their form."""
+    """Return a time in the form of this program's columns, if another program wrote it."""
     try:
         time = datetime.fromisoformat(value)
     except ValueError:
@@ -267,7 +269,9 @@ class TableWriter:
             self._driver.execute("PRAGMA defer_foreign_keys=ON")
 
     def drop_indexes(self) -> None:
-        """On PostgreSQL, drop foreign keys and indexes that `rebuild_indexes` makes again: all at once takes a fraction of the time."""
+        """Drop foreign keys and indexes on PostgreSQL until `rebuild_indexes`: building them at once takes a
+        fraction of the time.
+        """
         if not is_postgresql(self._session):
             return
         keys = text(
@@ -293,13 +297,13 @@ class TableWriter:
         ]
 
     def rebuild_indexes(self) -> None:
-        """Make again what `drop_indexes` dropped. The database checks every row."""
+        """Rebuild the indexes and foreign keys that `drop_indexes` dropped. The database checks every row."""
         for statement in self._rebuilt:
             self._session.connection().exec_driver_sql(statement)
         self._rebuilt = []
 
     def write(self, table: Table, chunks: Iterator[list[Row]]) -> None:
-        """Insert rows. Raises StateError for what the database cannot hold, with the table and the reason."""
+        """Insert rows. Raises StateError with table and reason for values that the database cannot hold."""
         connection = self._session.connection()
         errors = connection.dialect.loaded_dbapi.Error
         names = ", ".join(f'"{column.name}"' for column in table.columns)
@@ -327,7 +331,7 @@ class TableWriter:
                     copy.write_row(_add_zone(row, times))
 
     def set_sequences(self) -> None:
-        """Let PostgreSQL number further rows above those that were written."""
+        """Set PostgreSQL's sequences above the written keys."""
         if not is_postgresql(self._session):
             return
         for table in list_tables():
@@ -354,7 +358,7 @@ def _add_zone(row: Row, times: Sequence[int]) -> Sequence[Any]:
 
 
 def _refuse_nul(table: Table, rows: Sequence[Row]) -> None:
-    """Raise StateError for a text with a NUL character, which SQLite holds and PostgreSQL does not."""
+    """Raise StateError for a text with a NUL character. SQLite accepts it, PostgreSQL does not."""
     for column, values in zip(table.columns, zip(*rows, strict=True), strict=True):
         for at, value in enumerate(values):
             if type(value) is str and "\x00" in value:
@@ -367,6 +371,6 @@ def _refuse_nul(table: Table, rows: Sequence[Row]) -> None:
 
 
 def analyze(session: Session) -> None:
-    """Let PostgreSQL count what it holds, so that it plans statements well from the first on."""
+    """Update PostgreSQL's statistics, so it plans the first queries well."""
     if is_postgresql(session):
         session.execute(text("ANALYZE"))

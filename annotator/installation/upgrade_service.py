@@ -1,4 +1,4 @@
-"""Say what an upgrade of the database's schema would do, and whether it would succeed, without changing anything."""
+"""Describe the effect of a schema upgrade, and whether it would succeed, without changing anything."""
 
 import shutil
 from pathlib import Path
@@ -27,13 +27,14 @@ ROOM = 3
 
 
 class _RehearsalDone(Exception):
-    """Rolls back the transaction in which the migrations were tried."""
+    """Rolls back the transaction of the rehearsed migrations."""
 
 
 def check_upgrade(database: Database, *, backup: Path | None, rehearse: bool) -> UpgradeCheck:
-    """Compare the database's schema with the program's, and look for what would make the migrations fail.
+    """Compare the database's schema with the program's, and look for reasons why the migrations would fail.
 
-    `rehearse`: run the migrations on a copy (SQLite), or in a transaction that is rolled back (PostgreSQL, where everybody waits for it).
+    `rehearse`: run the migrations on a copy (SQLite), or in a transaction that is rolled back (PostgreSQL;
+    everybody waits meanwhile).
     """
     files = list_database_files(database.url)
     if files and not files[0].exists():
@@ -78,7 +79,7 @@ def check_upgrade(database: Database, *, backup: Path | None, rehearse: bool) ->
 
 
 def _measure(session: Session, files: list[Path]) -> tuple[int, int | None]:
-    """Return the size of the database, and the room on its disk; None where the disk is another machine's."""
+    """Return (size of the database, free space on its disk); None for the disk of another machine."""
     if files:
         size = sum(path.stat().st_size for path in files if path.exists())
         return size, shutil.disk_usage(files[0].parent).free
@@ -86,7 +87,7 @@ def _measure(session: Session, files: list[Path]) -> tuple[int, int | None]:
 
 
 def _rehearse(database: Database) -> list[str]:
-    """Run the migrations without keeping anything. Returns why they fail."""
+    """Run the migrations and undo them. Returns why they fail, or None."""
     try:
         if database.is_sqlite:
             _rehearse_on_a_copy(database)

@@ -1,1 +1,3 @@
-"""The page Queries and documents: files into a dataset, tried, remapped; each in a process of its own."""
+"""The page Queries and documents: files into a dataset, trial conversions, new ids; each task in its own
+process.
+"""

@@ -1,4 +1,4 @@
-"""Draw the tab Checks from a file: training and gold pairs, a line each."""
+"""Draw the tab Checks from a file: training and gold pairs, one per line."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,6 @@ from annotator.web.page_context import PageContext
 
 
 def draw(context: PageContext, dataset: str) -> None:
-    """Draw the tab."""
     st.text(
         tr(
             "Training and gold pairs: a CSV file with the columns query_id, doc_id, kind (training or gold), grade and explanation. The "

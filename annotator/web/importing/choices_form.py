@@ -19,7 +19,7 @@ TABLE_KINDS = ("queries", "documents", "pairs", "judgments")
 
 
 class ChoicesForm:
-    """The fields of one file. `key` keeps those of one file apart from those of the next."""
+    """The fields of one file. `key` makes widget keys that differ from file to file."""
 
     def __init__(self, job: FileJob, item: Mapping[str, Any]) -> None:
         self.item, self.prefix = item, f"choice {job.purpose} {job.number} {item['path']}"
@@ -29,12 +29,12 @@ class ChoicesForm:
         return f"{self.prefix} {name}"
 
     def ask(self, name: str, label: str, *, text_help: str | None = None) -> str | None:
-        """Draw a field for a text; None where it is empty."""
+        """Draw a text field; return its text, None if empty."""
         return st.text_input(label, key=self.key(name), max_chars=500, help=text_help).strip() or None
 
 
 def draw_choices(job: FileJob, item: Mapping[str, Any]) -> ImportChoices:
-    """Draw the fields and return what they say."""
+    """Draw the fields and return their values."""
     form = ChoicesForm(job, item)
     first, second, third = st.columns(3)
     with first:
@@ -100,7 +100,7 @@ def _draw_header(form: ChoicesForm, kind: ImportKind) -> bool:
 
 
 def _draw_columns(form: ChoicesForm, kind: ImportKind) -> dict[str, str]:
-    """Draw which column is what; return the file's column by the name expected, where they differ."""
+    """Draw the choice of columns; return {expected name: column of the file} where they differ."""
     present = list(form.item["columns"])
     suggested = suggest_names(kind, tuple(present))
     is_open = bool(suggested) or not form.item["is_certain"]
@@ -137,7 +137,7 @@ def _draw_columns(form: ChoicesForm, kind: ImportKind) -> dict[str, str]:
 
 
 def _list_own(name: str) -> tuple[str, ...]:
-    """Return the names under which the reader finds a column by itself."""
+    """Return the names under which the reader finds a column without help."""
     return {
         "query_id": ("query_id", "_id", "query-id"),
         "doc_id": ("doc_id", "_id", "corpus-id"),
@@ -146,7 +146,7 @@ def _list_own(name: str) -> tuple[str, ...]:
 
 
 def _draw_options(form: ChoicesForm, kind: ImportKind) -> dict[str, Any]:
-    """Draw the options of a kind; return those that are chosen."""
+    """Draw the options of a kind; return the chosen ones."""
     if kind == "documents":
         return {} if form.item["columns"] else _draw_document_options(form)
     if kind == "run":
@@ -244,7 +244,7 @@ def _draw_mapping(form: ChoicesForm) -> str | None:
 
 
 def _draw_declared(form: ChoicesForm) -> dict[str, Any] | None:
-    """Draw what is known of how the grades were made; None where nothing is."""
+    """Draw the fields for how the grades were made; return the declaration, None if all are empty."""
     declared: dict[str, Any] = {}
     with st.expander(tr("How the grades were made")):
         st.caption(tr("The datasheet of each release repeats it."))

@@ -1,6 +1,7 @@
-"""The files that tasks wrote, over HTTP: the list of problems, and a converted file. Each person gets their own only.
+"""Serve the files of tasks over HTTP: the list of problems, and a converted file. Each person gets only their
+own.
 
-`GET /api/import?dataset=…&purpose=import|try|remap|checks|fetch&file=problems|converted`
+    GET /api/import?dataset=…&purpose=import|try|remap|checks|fetch&file=problems|converted
 """
 
 from pathlib import Path

@@ -1,8 +1,9 @@
 """The tasks that send requests to a search endpoint: try a spec with one query, and fetch a run.
 
-They run in a process of their own (`worker.py`), which is ended to stop them; a fetch keeps every answer on the disk as it comes, so
-the next one goes on there. The run's file is in a folder that is named by a hash of what is fetched and that no address leads to.
-Only variables SEARCH_… of the server's environment can be named; nothing here returns or logs their values.
+They run in their own process (`worker.py`), which is killed to stop them. A fetch stores every answer on disk
+at once, so the next fetch continues there. The name of the run's folder is a hash of what is fetched; no URL
+leads to it. A spec can name only variables SEARCH_… of the server's environment; no code here returns or logs
+their values.
 """
 
 import hashlib
@@ -31,13 +32,13 @@ from annotator.storage.database import Database
 from annotator.web.importing.message_json import to_json
 
 SPEC = "specification"
-"""What errors call the spec, which is no file here."""
+"""The name of the spec in errors: there is no file."""
 Progress = Callable[[str], None]
 Result = dict[str, Any]
 
 
 def try_endpoint(request: Mapping[str, Any], report_progress: Progress) -> Result:
-    """Send one query, and return what was recognised in the answer. Nothing is stored."""
+    """Send one query, and return what was recognized in the answer. Stores nothing."""
     report = _fetch(request, report_progress, dry_run=True)
     figures = asdict(report)
     tried = {name: figures[name] for name in TRIED}
@@ -47,7 +48,9 @@ def try_endpoint(request: Mapping[str, Any], report_progress: Progress) -> Resul
 def fetch_from_endpoint(
     request: Mapping[str, Any], report_progress: Progress, describe_problems: Callable[..., Result]
 ) -> Result:
-    """Fetch the answers that are missing and import the run. Queries without an answer are `failed`, and all are in the file."""
+    """Fetch the missing answers and import the run. `failed` lists queries without an answer; the file has
+    all of them.
+    """
     database, actor = _open(request)
     show_search_hosts(database, actor, request["dataset"])  # for leads: nobody else makes a folder
     check_system(request["system"])
@@ -101,7 +104,7 @@ MOST_FAILED = 2_000
 
 
 def name_folder(database: Database, request: Mapping[str, Any], spec: EndpointSpec) -> str:
-    """Return the name of the folder of a run: the hash of everything that its answers belong to."""
+    """Return the name of a run's folder: a hash of everything that its answers depend on."""
     parts = [
         database.url.render_as_string(hide_password=True),
         request["dataset"],

@@ -1,7 +1,8 @@
-"""Draw the tab "Fetch a run": the server sends the dataset's queries to a search endpoint, for a lead, and imports the answers.
+"""Draw the tab "Fetch a run", for leads: the server sends the queries to a search endpoint and imports the
+answers.
 
-A spec is tried with one query first; only what was tried can be fetched. The requests are sent by a process of their own
-(`endpoint_tasks.py`), to hosts that the operator of the server and this dataset allow (`server_rules.py`).
+A spec is tried with one query first; only a tried spec can be fetched. Another process (`endpoint_tasks.py`)
+sends the requests, to hosts that both the server's operator and this dataset allow (`server_rules.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,12 +43,11 @@ TEMPLATE_NAMES = {
     "json-api": say("Another system that answers with JSON"),
 }
 SAME = ("spec", "system", "depth", "order", "duplicates")
-"""What a try and a fetch must have in common."""
+"""Values that a try and its fetch must share."""
 LONGEST_SIGNAL = 60
 
 
 def draw(context: PageContext, dataset: str) -> None:
-    """Draw the tab."""
     operator = read_operator_hosts(context.settings.search_hosts)
     allowed = [
         host for host in show_search_hosts(context.database, context.actor, dataset) if host in operator
@@ -75,7 +75,7 @@ def draw(context: PageContext, dataset: str) -> None:
 
 
 def _draw_hosts(context: PageContext, operator: Sequence[str], allowed: Sequence[str]) -> bool:
-    """Say which hosts may be asked, or who can allow some; return whether there are any."""
+    """Draw the allowed hosts, or who can allow some; return whether there are any."""
     draw_note(
         tr(
             "The server sends every query of this dataset to a search system and imports the results as a run. The texts of the queries leave this server; documents, grades and names do not."
@@ -107,9 +107,9 @@ def _draw_hosts(context: PageContext, operator: Sequence[str], allowed: Sequence
 
 
 def _draw_form(latest: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Draw the fields, and return the request that they make; None while one of them is wrong.
+    """Draw the fields, and return the request; None while a field is invalid.
 
-    `latest`: the request of the latest task, with which the fields begin after a reload.
+    `latest`: the request of the latest task, used as initial values after a reload.
     """
     FIELDS.begin("template")
     template, spec = _draw_spec(latest)
@@ -166,7 +166,7 @@ def _draw_form(latest: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _draw_spec(latest: Mapping[str, Any]) -> tuple[str, str]:
-    """Draw the choice of a ready spec and the text; return both."""
+    """Draw the choice of a template and the text; return both."""
     template = FIELDS.keep(
         "template",
         st.selectbox(
@@ -198,7 +198,7 @@ def _draw_spec(latest: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _find_text(latest: Mapping[str, Any], template: str) -> str:
-    """Return the spec to begin with: what was tried last, or the ready one."""
+    """Return the initial spec: the last tried one, or the template."""
     return str(latest["spec"]) if latest.get("template") == template else show_template(template)
 
 
@@ -220,7 +220,7 @@ def _draw_button(
 
 
 def _start(dataset: str, request: dict[str, Any]) -> None:
-    """Begin a task; the hosts are those that the operator allows at this moment."""
+    """Start a task with the hosts that the operator allows now."""
     context = require_context()
     job = FILE_JOBS.open(context.actor.person_id, context.person.name, dataset, PURPOSE)
     settings, database, actor, now = context.settings, context.database, context.actor, context.now
@@ -296,7 +296,7 @@ def _draw_tried(job: FileJob, request: dict[str, Any]) -> None:
 
 
 def _draw_no_answer(job: FileJob, result: Mapping[str, Any]) -> None:
-    """Say why there is no answer: a wrong spec with its lines, a refusal, or what the system said."""
+    """Draw why there is no answer: lines of a wrong spec, a refusal, or the system's message."""
     if "refused" in result:
         st.error(escape_markdown(show_text(result["refused"])), icon=":material/block:")
     elif "problems" in result:
@@ -335,7 +335,7 @@ def _draw_ended(job: FileJob) -> None:
 
 
 def _draw_recognised(tried: Mapping[str, Any]) -> None:
-    """Draw the first answer as it was understood: ids, scores, ranks and signals, and what is doubtful about them."""
+    """Draw the first answer as recognized: ids, scores, ranks, signals, and doubtful points."""
     sample, count = tried["sample"], tried["results"]
     st.subheader(tr("What was recognised"))
     st.text(
@@ -475,7 +475,7 @@ def _draw_run(result: Mapping[str, Any]) -> None:
 
 
 def _draw_failed(job: FileJob, result: Mapping[str, Any]) -> None:
-    """List the queries without an answer; nothing is imported until the lead decides about them."""
+    """Draw the queries without an answer. Nothing is imported until the lead decides about them."""
     st.error(
         tr_n(
             "{n:,} query has no answer. {answered} of {queries} are answered and kept; nothing is imported yet.",

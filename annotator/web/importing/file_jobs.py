@@ -1,15 +1,16 @@
-"""Keep the uploaded files of each person, and run tasks on them in processes of their own.
+"""Keep the uploaded files of each person, and run tasks on them in separate processes.
 
-A process can be ended at any moment: its transaction is rolled back, its memory is free. The files stay on disk, not in
-memory, until others replace them, the person discards them, or nobody has looked at them for IDLE_SECONDS. Tasks that write
-into a dataset run one after the other; the others wait and say for whom; so do fetches of runs for one dataset. What a task did is
-decided by the database, not by whether its process answered. Tasks that send requests to other servers have few processes of their
-own. The processes go to the tasks in the order in which they came, and each person has one of a kind at a time: nobody can take
-all of them.
+A process can be killed at any moment: its transaction is rolled back and its memory is freed. Files are on
+disk, not in memory, until other files replace them, the person discards them, or nobody looked at them for
+IDLE_SECONDS. Tasks that write into a dataset run one after another; waiting tasks show whom they wait for.
+Fetches for the same dataset also run one after another. The database decides whether a task stored anything,
+not an answer of its process. Tasks that send requests to other servers have a small number of processes of
+their own. Tasks get processes in order of arrival, and each person has at most one of each kind: nobody can
+occupy all.
 
-Every process has a limit of memory, of computing time and of time (`TaskLimits`, from ANNOTATOR_IMPORT_…). A process that reaches
-one is ended; so is one that the system kills when the machine has no memory left. Its temporary files are in the job's folder, and
-are deleted with it.
+Each process has limits of memory, computing time and time (`TaskLimits`, from ANNOTATOR_IMPORT_…). A process
+that reaches one is killed; the system also kills one if the machine runs out of memory. Its temporary files
+are in the job's folder, and are deleted with it.
 """
 
 import json
@@ -61,7 +62,7 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 @dataclass(frozen=True, slots=True)
 class TaskLimits:
-    """What the processes of a server may use: how many at a time, and each of them how much memory and time."""
+    """Limits of a server's processes: how many at a time, and the memory and time of each."""
 
     processes: int = 2
     memory_mb: int = 1_500
@@ -72,8 +73,8 @@ class TaskLimits:
 class FileJob:
     """The uploaded files of a person for one purpose on a dataset, and the task on them.
 
-    `results`: of each task by its name. `ended`: how the latest task ended: done, cancelled, late (it took longer than allowed),
-    failed or no_memory.
+    `results`: {task: result}. `ended`: how the latest task ended: done, cancelled, late (over its time
+    limit), failed or no_memory.
     """
 
     person_id: int | None
@@ -110,11 +111,11 @@ class FileJob:
 
     @property
     def temporary(self) -> Path:
-        """The folder for the temporary files of its process."""
+        """Return the folder for the temporary files of the job's process."""
         return self.folder / "temporary"
 
     def died_of(self, *signals: signal.Signals) -> bool:
-        """Return whether one of these signals has ended its process."""
+        """Check whether one of these signals ended the process."""
         return self.process is not None and self.process.returncode in [-number for number in signals]
 
     @property
@@ -123,12 +124,14 @@ class FileJob:
 
     @property
     def processes(self) -> str:
-        """The kind of process that its task needs."""
+        """Return the kind of process that the task needs."""
         return self.task if self.task in OWN_PROCESSES else "import"
 
     @property
     def turn(self) -> tuple[str, str] | None:
-        """The dataset, and what only one task at a time does with it; None for a task that may run beside others."""
+        """Return (dataset, exclusive activity) if such tasks run one at a time; None if the task can run in
+        parallel.
+        """
         if self.task in WRITING:
             return self.dataset, "write"
         return (self.dataset, "fetch") if self.task == "fetch" else None
@@ -136,7 +139,7 @@ class FileJob:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """The folder of a job. It is removed when `held` is closed, or by the next server if this one is killed."""
+    """The folder of a job. Closing `held` removes it; after a kill the next server does."""
 
     path: Path
     held: ExitStack
@@ -146,7 +149,7 @@ Key = tuple[int | None, str, str]
 
 
 class FileJobs:
-    """The jobs of a server. Pages run on threads of Streamlit, tasks on threads of their own: hence the lock."""
+    """The jobs of a server. Locked, because pages run on Streamlit's threads and tasks on their own."""
 
     def __init__(self, limits: TaskLimits = TaskLimits()) -> None:
         self.limits = limits
@@ -159,11 +162,11 @@ class FileJobs:
         self._number = 0
 
     def set_limits(self, limits: TaskLimits) -> None:
-        """Set the limits of the tasks that begin from now on."""
+        """Set the limits of future tasks."""
         self.limits = limits
 
     def find(self, person_id: int | None, dataset: str, purpose: str) -> FileJob | None:
-        """Return the person's files for this purpose; they are kept, since somebody looks at them."""
+        """Return the person's files for this purpose, and restart their idle time."""
         with self._lock:
             job = self._jobs.get((person_id, dataset, purpose))
             if job is not None:
@@ -178,7 +181,9 @@ class FileJobs:
         purpose: str,
         uploads: Iterable[tuple[str, BinaryIO]],
     ) -> FileJob:
-        """Store uploaded files in place of earlier ones. ValidationError: refused, and the earlier ones stay."""
+        """Store uploaded files in place of earlier ones. ValidationError if refused; the earlier files then
+        stay.
+        """
         self.free_idle(now=time.monotonic())
         earlier = self.find(person_id, dataset, purpose)
         if earlier is not None and earlier.is_busy:
@@ -197,7 +202,7 @@ class FileJobs:
         return self._add(person_id, person, dataset, purpose, folder)
 
     def open(self, person_id: int | None, person: str, dataset: str, purpose: str) -> FileJob:
-        """Return the person's job for a purpose that needs no uploaded file; a new one if there is none."""
+        """Return the person's job for a purpose without uploaded files; a new one if needed."""
         job = self.find(person_id, dataset, purpose)
         if job is not None:
             return job
@@ -215,9 +220,9 @@ class FileJobs:
         return job
 
     def _make_room(self, person_id: int | None, folder: Path, earlier: FileJob | None) -> None:
-        """Discard the person's older files beyond MOST_BYTES_OF_A_PERSON; `earlier` is replaced anyway.
+        """Discard the person's older files above MOST_BYTES_OF_A_PERSON. `earlier` will be replaced anyway.
 
-        Raises ValidationError if all uploaded files together would still be more than MOST_BYTES.
+        Raises ValidationError if all uploaded files together would still exceed MOST_BYTES.
         """
         with self._lock:
             sizes = {job: _measure(job.folder) for job in self._jobs.values() if job is not earlier}
@@ -241,7 +246,7 @@ class FileJobs:
         database: Database,
         was_stored: Callable[[], bool] | None = None,
     ) -> None:
-        """Begin a task on the files. `was_stored`: for a task that writes; asks the database whether it did."""
+        """Start a task on the files. `was_stored`: for a task that writes; asks the database whether it did."""
         with self._lock:
             if job.is_busy:
                 return
@@ -267,14 +272,14 @@ class FileJobs:
         )
 
     def cancel(self, job: FileJob) -> None:
-        """End the task: what it has not committed is rolled back."""
+        """Stop the task: uncommitted changes are rolled back."""
         with self._lock:
             job.is_cancelled = True
             if job.process is not None:
                 job.process.kill()
 
     def discard(self, job: FileJob) -> None:
-        """Forget the files, and delete them."""
+        """Forget and delete the files."""
         self.cancel(job)
         with self._lock:
             key = job.person_id, job.dataset, job.purpose
@@ -285,14 +290,15 @@ class FileJobs:
         job.held.close()
 
     def discard_all(self) -> None:
-        """Forget everything, when the server ends."""
+        """Discard all jobs when the server ends."""
         for job in list(self._jobs.values()):
             self.discard(job)
 
     def free_idle(self, *, now: float) -> None:
-        """Discard files that nobody has looked at for IDLE_SECONDS, and the oldest beyond a limit. Busy ones stay.
+        """Discard files that nobody looked at for IDLE_SECONDS, and the oldest above a limit. Busy jobs stay.
 
-        The limits: MOST_JOBS_OF_A_PERSON for each person, so that nobody ends others' work, and MOST_JOBS for all.
+        The limits: MOST_JOBS_OF_A_PERSON for each person, so one person cannot displace others, and MOST_JOBS
+        for all.
         """
         with self._lock:
             by_age = sorted(self._jobs.values(), key=lambda job: job.last_seen)
@@ -321,7 +327,7 @@ class FileJobs:
                 job.ended = job.ended or ("cancelled" if job.is_cancelled else "failed")
 
     def _wait(self, job: FileJob) -> bool:
-        """Wait until the task may begin; return False if it was cancelled meanwhile."""
+        """Wait until the task may start; return False if it was cancelled meanwhile."""
         with self._ended:
             self._waiting.append(job)
             try:
@@ -338,9 +344,9 @@ class FileJobs:
                 self._waiting.remove(job)
 
     def _may_begin(self, job: FileJob) -> bool:
-        """Return whether there is a process for the task after the tasks before it have got theirs.
+        """Check whether a process is free for the task after all tasks before it.
 
-        People whose latest task began earlier come first, then the tasks that came earlier.
+        Order: people whose latest task started earlier, then tasks that arrived earlier.
         """
         begun = list(self._working)
         for waiting in sorted(self._waiting, key=lambda each: self._begun_at.get(each.person_id, 0.0)):
@@ -381,7 +387,7 @@ class FileJobs:
             note_task_ended(job.task, job.ended or "failed")
 
     def _talk(self, job: FileJob, request: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
-        """Give the process that was started its task, and note how it ends."""
+        """Send the task to the started process, and record how it ends."""
         answer: dict[str, Any] = {}
         late = threading.Timer(job.limits.seconds, self._end_late, args=(job, job.process))
         late.daemon = True
@@ -400,7 +406,7 @@ class FileJobs:
 
     @staticmethod
     def _read_answers(job: FileJob, request: dict[str, Any]) -> dict[str, Any]:
-        """Give the process its task, note its steps, and return the last thing that it says."""
+        """Send the task to the process, record its steps, and return its last answer."""
         answer: dict[str, Any] = {}
         if job.process is None:
             return answer
@@ -450,7 +456,7 @@ FILE_JOBS = FileJobs()
 
 
 def _make_folder() -> "_Folder":
-    """Make a folder for a job, which only this user of the system can read."""
+    """Make a folder for a job, readable only by the server's user."""
     held = ExitStack()
     folder = held.enter_context(hold_temporary_folder("files"))
     (folder / "files").mkdir()
@@ -463,12 +469,12 @@ def _measure(folder: Path) -> int:
 
 
 def find_url(database: Database) -> str:
-    """Return the database's URL for another process, which works in another folder."""
+    """Return the database's URL for a process with another working directory."""
     file = find_sqlite_file(database.url)
     url = database.url if file is None else database.url.set(database=str(file))
     return url.render_as_string(hide_password=False)
 
 
 def delete_left_behind() -> None:
-    """Delete the files of servers that were killed."""
+    """Delete the files of killed servers."""
     remove_abandoned(Path(tempfile.gettempdir()))

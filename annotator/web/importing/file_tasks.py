@@ -1,9 +1,9 @@
-"""The tasks on uploaded files: look at them, check or import one, try one, give documents new ids, read checks; and on search
-endpoints (`endpoint_tasks.py`).
+"""The tasks on uploaded files: recognize, check, import, try, convert, new ids, checks; and on search
+endpoints.
 
-Each calls the same service as its command and returns plain JSON for the page. What a service refuses is a result too:
-`refused` (a sentence) or `problems` (every bad place of the file, the first MOST_PROBLEMS of them; `problems.csv` in the
-folder beside the files has all).
+Each task calls the same service as its command and returns plain JSON for the page. A service's refusal is
+also a result: `refused` (a sentence) or `problems` (the first MOST_PROBLEMS bad places; `problems.csv` in the
+folder next to the files has all). `endpoint_tasks.py` has the tasks on search endpoints.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ Result = dict[str, Any]
 
 
 def run_task(request: Mapping[str, Any], *, report_progress: Progress) -> Result:
-    """Do the task in the present folder, that of the files."""
+    """Run the task in the current folder, which holds the files."""
     task = TASKS[request["task"]]
     (OUT / PROBLEM_FILE).unlink(missing_ok=True)
     try:
@@ -43,7 +43,7 @@ def run_task(request: Mapping[str, Any], *, report_progress: Progress) -> Result
 
 
 def describe_problems(problems: Sequence[FormatError], hint: str) -> Result:
-    """Return the problems for the page, and write all of them to the file to download."""
+    """Return the problems for the page, and write all of them to the download file."""
     rows = [(problem.path, problem.line, problem.expected, problem.found) for problem in problems]
     text = "".join(write_sheet(PROBLEM_COLUMNS, rows))
     (OUT / PROBLEM_FILE).write_text(text, encoding="utf-8", newline="")
@@ -59,7 +59,7 @@ def _preview(request: Mapping[str, Any]) -> Result | None:
 
 
 def _look(request: Mapping[str, Any], report_progress: Progress) -> Result:
-    """Recognise what every file holds; check the first as it was recognised (`then`: the request and its result)."""
+    """Recognize the content of every file, and check the first one (`then`: the request and its result)."""
     from annotator.importing.uploads.recognition import recognize_upload
 
     items = recognize_upload(Path())

@@ -1,6 +1,6 @@
-"""Draw the fields for files with their limits, stage what comes, and show a running task with its progress.
+"""Draw the upload fields with their limits, stage the files, and draw a running task with its progress.
 
-A field is new after each upload, so that Streamlit frees what it holds in memory.
+Each upload gets a new field, so that Streamlit frees the memory of the old one.
 """
 
 import math
@@ -26,9 +26,9 @@ POLL_SECONDS = 1.0
 def draw_upload(
     context: PageContext, dataset: str, purpose: str, *, folders: bool = True, stores: bool = True
 ) -> None:
-    """Draw the limits and the field; store what is uploaded in place of earlier files, and draw the page again.
+    """Draw the limits and the field; store an upload in place of earlier files, and redraw the page.
 
-    `stores`: whether the dataset changes later, when somebody confirms it.
+    `stores`: whether the dataset changes later, after a confirmation.
     """
     before = [tr("You see what would change before anything is stored.")] if stores else []
     draw_note(join_sentences([describe_limits(folders=folders), *before]))
@@ -65,7 +65,7 @@ def draw_upload(
 
 
 def describe_limits(*, folders: bool) -> str:
-    """Say what can be uploaded. `folders`: several files, folders and zip archives too."""
+    """Return the upload limits as a sentence. `folders`: several files, folders and zip archives are allowed."""
     if not folders:
         return tr("At most {mb} MB.", mb=show_number(MOST_IMPORT_MB))
     return tr(
@@ -88,7 +88,7 @@ def start_task(
     *,
     was_stored: Callable[[], bool] | None = None,
 ) -> None:
-    """Begin a task on the files for this person."""
+    """Start a task on the files for this person."""
     whole = {
         "person_id": context.actor.person_id,
         "username": context.actor.username,
@@ -100,7 +100,7 @@ def start_task(
 
 
 def draw_running(job: FileJob) -> bool:
-    """Draw the progress of a task and the button that cancels it; return whether one is running."""
+    """Draw the progress of a task and its cancel button; return whether one is running."""
     if not job.is_busy:
         return False
     st.fragment(_draw_progress, run_every=POLL_SECONDS)(job.dataset, job.purpose)
@@ -127,7 +127,7 @@ def _draw_progress(dataset: str, purpose: str) -> None:
 
 
 def _estimate(job: FileJob) -> float:
-    """Return how far a task is, from its steps: what remains is not known."""
+    """Return the fraction done, estimated from the steps: the remaining work is unknown."""
     if not job.step:
         return 0.05
     template = getattr(job.step, "template", "")
@@ -142,7 +142,7 @@ def _cancel(dataset: str, purpose: str) -> None:
 
 
 def draw_ended(job: FileJob) -> None:
-    """Say how a task ended that has no result."""
+    """Draw how a task without a result ended."""
     if job.ended == "cancelled":
         st.info(tr("Cancelled. Nothing was stored."), icon=":material/block:")
     elif job.ended == "no_memory":
@@ -175,7 +175,7 @@ def draw_ended(job: FileJob) -> None:
 
 
 def draw_discard(job: FileJob, purpose: str) -> None:
-    """Draw the button that forgets the uploaded files."""
+    """Draw the button that discards the uploaded files."""
     st.button(
         tr("Choose other files"),
         key=f"{purpose} discard {job.number}",
@@ -192,12 +192,12 @@ def _discard(dataset: str, purpose: str) -> None:
 
 
 def choose_file(job: FileJob, names: Sequence[str]) -> str:
-    """Draw the choice of a file where several came; return its path in the folder."""
+    """Draw the choice among several files; return the chosen path in the folder."""
     if len(names) == 1:
         return names[0]
     return st.selectbox(tr("File"), names, key=f"{job.purpose} file {job.number}")
 
 
 def list_files(job: FileJob) -> list[str]:
-    """Return the uploaded files by their names."""
+    """Return {name: uploaded file}."""
     return sorted(path.relative_to(job.files).as_posix() for path in job.files.rglob("*") if path.is_file())

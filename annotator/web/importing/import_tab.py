@@ -1,6 +1,7 @@
-"""Draw the tab Import: upload, what each file was recognised as, how it is read, what would change, and the import.
+"""Draw the tab Import: upload, recognized content, reading options, the changes, and the import.
 
-The check is the dry run of the same service, repeated whenever a choice changes; only what was checked can be imported.
+The check is the dry run of the same service, repeated after every change of an option; only a checked file
+can be imported.
 """
 
 from collections.abc import Mapping
@@ -34,7 +35,6 @@ PURPOSE = "import"
 
 
 def draw(context: PageContext, dataset: str) -> None:
-    """Draw the tab."""
     job = find_job(context, dataset, PURPOSE)
     if job is None:
         _draw_field(context, dataset)
@@ -54,7 +54,7 @@ def draw(context: PageContext, dataset: str) -> None:
 
 
 def _draw_field(context: PageContext, dataset: str) -> None:
-    """Draw the field for files, and what can be in them."""
+    """Draw the upload field, and the possible kinds of files."""
     draw_upload(context, dataset, PURPOSE)
     with st.expander(tr("What can be imported")):
         for kind, explanation in KIND_HELP.items():
@@ -141,7 +141,7 @@ def _draw_again(job: FileJob, request: dict[str, Any]) -> None:
 
 
 def _draw_confirm(job: FileJob, result: Mapping[str, Any], request: dict[str, Any]) -> None:
-    """Draw what would change, and the button that imports it."""
+    """Draw the changes, and the import button."""
     st.subheader(tr("What changes"))
     draw_changes(result)
     count = result["added"] + result["changed"]

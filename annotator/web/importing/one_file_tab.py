@@ -1,4 +1,4 @@
-"""Draw what the tabs for one table share: upload, check, what would change, apply."""
+"""Draw the common parts of the tabs for one table: upload, check, changes, apply."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -34,7 +34,7 @@ def draw_table_task(
     changes_something: Callable[[Mapping[str, Any]], bool],
     button: str,
 ) -> None:
-    """Draw the upload of one table, its check, what would change, and the button that applies it."""
+    """Draw the upload of one table, its check, the changes, and the apply button."""
     job = find_job(context, dataset, task)
     if job is None:
         draw_upload(context, dataset, task, folders=False)

@@ -1,7 +1,7 @@
-"""Draw the page Queries and documents, for leads: what the dataset holds, and everything that brings files into it.
+"""Draw the page Queries and documents, for leads: the dataset's content, and all ways to bring in files.
 
-Files are read in processes of their own (`file_jobs.py`), by the services of `annotator import`, `check`, `convert`, `remap`
-and `calibration import`. A reload, or another tab, shows the same files and the same task.
+Separate processes read the files (`file_jobs.py`), with the services of `annotator import`, `check`,
+`convert`, `remap` and `calibration import`. A reload, or another tab, shows the same files and the same task.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,6 @@ TABS: dict[Message, Callable[[PageContext, str], None]] = {
 
 
 def draw(context: PageContext) -> None:
-    """Draw the page."""
     st.title(tr("Queries and documents"))
     dataset = require_dataset(context)
     contents = show_contents(context.database, context.actor, dataset)
@@ -48,7 +47,7 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_contents(context: PageContext, contents: DatasetContents) -> None:
-    """Draw what there is, and the next step of a dataset that has not everything yet."""
+    """Draw the dataset's content, and the next step if something is missing."""
     if not any(item.count for item in contents.counts):
         st.text(
             tr("This dataset is empty. Import its queries first, then its documents; then make the pool.")

@@ -1,4 +1,4 @@
-"""Draw the tab New document ids: a file of old and new ids, what would change, and the change."""
+"""Draw the tab New document ids: a file of old and new ids, the changes, and the button that applies them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,6 @@ from annotator.web.page_context import PageContext
 
 
 def draw(context: PageContext, dataset: str) -> None:
-    """Draw the tab."""
     st.text(
         tr(
             "For a rebuilt corpus: a CSV file with the columns old_doc_id and new_doc_id. A renamed document keeps its pairs and judgments. Documents that are split or merged get new pairs to judge, with the old grades as suggestions for leads."

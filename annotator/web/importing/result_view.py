@@ -20,7 +20,7 @@ FILES_ADDRESS = "/api/import"
 
 
 def draw_preview(result: Mapping[str, Any]) -> None:
-    """Draw the first records of the file, as they are read."""
+    """Draw the first records of the file."""
     preview = result.get("preview")
     if not preview or not preview["rows"]:
         return
@@ -68,7 +68,7 @@ def draw_refusal(job: FileJob, result: Mapping[str, Any]) -> bool:
 
 
 def list_file_address(job: FileJob, file: str) -> str:
-    """Return the address of a file that a task wrote: problems, or converted."""
+    """Return the URL of a file that a task wrote: problems, or converted."""
     return f"{FILES_ADDRESS}?{urlencode({'dataset': job.dataset, 'purpose': job.purpose, 'file': file})}"
 
 
@@ -88,7 +88,7 @@ def _choose_start(job: FileJob, count: int) -> int:
 
 
 def draw_changes(result: Mapping[str, Any]) -> None:
-    """Draw how much is new, changed and unchanged, and the notes of the import."""
+    """Draw the numbers of new, changed and unchanged items, and the notes of the import."""
     draw_table(
         tr("What changes"),
         (tr("read"), tr("new"), tr("changed"), tr("unchanged")),

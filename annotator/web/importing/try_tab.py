@@ -1,4 +1,4 @@
-"""Draw the tab Try a file: check and convert a ground-truth file; nothing of it is stored in the dataset."""
+"""Draw the tab Try a file: check and convert a ground-truth file without storing it in the dataset."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,6 @@ PURPOSE = "try"
 
 
 def draw(context: PageContext, dataset: str) -> None:
-    """Draw the tab."""
     st.text(
         tr("Check a ground-truth file and convert it into another format. Nothing is stored in the dataset.")
     )
@@ -75,7 +74,7 @@ def _draw_file(context: PageContext, job: FileJob, items: list[dict[str, Any]]) 
 
 
 def _draw_reading(job: FileJob, item: Mapping[str, Any]) -> dict[str, Any]:
-    """Draw how the file is read; return it as the task has it."""
+    """Draw the reading options; return them for the task."""
     key = f"try {job.number} {item['path']}"
     first, second, third = st.columns(3)
     formats = ["", *(file_format.name for file_format in FORMATS)]

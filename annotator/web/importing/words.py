@@ -1,4 +1,4 @@
-"""Name the kinds of files and say what each is, for the page Queries and documents."""
+"""Names and descriptions of the kinds of files, and the form's fields, for the page Queries and documents."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ CONTENT_NAMES: Mapping[str, Message] = {**KIND_NAMES, "run": say("Runs")}
 
 
 def name_kind(kind: str, *, names: Mapping[str, Message] = KIND_NAMES) -> str:
-    """Return the name of a kind in the reader's language, with a capital."""
+    """Return the translated name of a kind, capitalized."""
     name = tr(names[kind])
     return name[:1].upper() + name[1:]
 
@@ -48,7 +48,7 @@ DECLARED_NAMES: Mapping[str, Message] = {
     "licence": say("Licence"),
     "note": say("Note"),
 }
-"""What may be declared of grades, as `domain/import_records.py` lists it."""
+"""The statements about grades from `domain/import_records.py`."""
 OPTION_FIELDS: Mapping[str, Message] = {
     "--as-judgments": say("Take the annotators' own grades in the file as their judgments"),
     "--doc-id": say("Ids and titles"),
@@ -65,7 +65,7 @@ OPTION_FIELDS: Mapping[str, Message] = {
     "--system": say("System"),
     "--title": say("Ids and titles"),
 }
-"""The field of the form for an option that messages name."""
+"""The form's field for an option in a message."""
 
 
 def name_field(option: str) -> str:

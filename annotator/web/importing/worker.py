@@ -1,9 +1,9 @@
-"""What runs in a process apart: one task on uploaded files, with messages about its progress and one result.
+"""The program of a task's process: one task on uploaded files, with progress messages and one result.
 
-Started by `file_jobs.py` as `python -P -m annotator.web.importing.worker`. Its input is one line of JSON, the task; its output
-is lines of JSON. It works in the folder of the files, so that messages and records name a file as the user does and no folder
-of the server. `-P`: a file of that folder is never imported as a module. It ends when its input does: when the server has
-ended, an unfinished transaction is rolled back.
+Started by `file_jobs.py` as `python -P -m annotator.web.importing.worker`. Its input is one line of JSON, the
+task; its output is lines of JSON. Its working directory is the folder of the files: messages and records then
+name a file as the user does, without the server's folders. `-P`: files of that folder are never imported as
+modules. It stops when its input ends: if the server has ended, an unfinished transaction is rolled back.
 """
 
 import gc
@@ -22,7 +22,7 @@ from annotator.web.importing.message_json import to_json
 
 
 def work(source: BinaryIO, answers: BinaryIO) -> None:
-    """Do the task that the input names."""
+    """Run the task from the input."""
     request = json.loads(source.readline())
     _be_modest(request["memory_mb"], request["seconds"])
     gc.disable()  # an import keeps all its records to the end: see cli/importing.py
@@ -50,7 +50,9 @@ def _end_with_input(source: BinaryIO) -> None:
 
 
 def _be_modest(memory_mb: int, seconds: float) -> None:
-    """Limit the memory and the computing time of this process. The server ends it too, but a server can be killed."""
+    """Limit the memory and computing time of this process. The server also kills it, but a server can be
+    killed.
+    """
     if sys.platform == "win32":
         return
     import resource
