@@ -1,1 +1,1 @@
-"""Files into the database, one evaluator's file into another's, and new document ids."""
+"""Import files into the database, convert files between evaluators, and give documents and queries new ids."""

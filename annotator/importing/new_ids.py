@@ -1,6 +1,6 @@
-"""Compare the ids that an import brings with those of the dataset, and name the ids that will make trouble later.
+"""Compare an import's ids with the dataset's, and name ids that will cause problems later.
 
-Ids stay as they are given: a person decides whether two of them mean the same document.
+Ids are never changed: a person decides whether two ids mean the same document.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ LISTED = 100
 
 @dataclass(frozen=True, slots=True)
 class NewIds:
-    """Ids that the dataset did not have. `near`: the existing id that a new one nearly equals, by the new one."""
+    """Ids that are new to the dataset. `near`: {new id: nearly equal existing id}."""
 
     ids: tuple[str, ...]
     near: Mapping[str, str]
@@ -29,7 +29,7 @@ class NewIds:
         return cls(ids, find_near_ids(ids, existing_ids))
 
     def describe(self) -> tuple[str, ...]:
-        """Return notes on ids that nearly equal an existing one, and on ids that a format of a release cannot hold."""
+        """Return notes on ids nearly equal to existing ones, and on ids that a release format cannot hold."""
         notes: list[str] = []
         if self.near:
             pairs = [f"{show_id(new_id)} ({show_id(existing)})" for new_id, existing in self.near.items()]
@@ -57,7 +57,7 @@ class NewIds:
 
 
 def note_by_id(new: NewIds) -> tuple[str, ...]:
-    """Return notes on documents of which only the id is known."""
+    """Return notes on documents without any content but their id."""
     if not new.ids:
         return ()
     listed = ", ".join(map(show_id, new.ids[:NAMED])) + (", …" if len(new.ids) > NAMED else "")
@@ -73,7 +73,7 @@ def note_by_id(new: NewIds) -> tuple[str, ...]:
 
 
 def expect_query(query_ids: Iterable[str], unknown: Iterable[str]) -> dict[str, str]:
-    """Return, for each unknown query_id, what a line should have instead: a query_id of the dataset, the near one if any."""
+    """Return {unknown query_id: message with a query_id to use instead}, naming a similar one if it exists."""
     unknown = list(unknown)
     near = find_near_ids(unknown, query_ids)
     return {
@@ -85,13 +85,13 @@ def expect_query(query_ids: Iterable[str], unknown: Iterable[str]) -> dict[str, 
 
 
 def require_content(count: int, path: str, expected: str) -> None:
-    """Raise BadInput if a file that could be read holds nothing of what it was read for."""
+    """Raise BadInput if a readable file has no content of the expected kind."""
     if not count:
         raise BadInput([FormatError(path, None, expected, say("none"))])
 
 
 def list_some(names: Sequence[str], most: int) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first names, and the number of others."""
     more = len(names) - most
     shown = ", ".join(names[:most])
     return say("{listed} and {n:,} more", listed=shown, n=more) if more > 0 else shown

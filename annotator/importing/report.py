@@ -12,10 +12,10 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """`read` counts what the file holds; `added + changed + unchanged` is the same number, less what a run left out.
+    """`read`: the file's items; it equals `added + changed + unchanged` plus the items that a run left out.
 
-    `notes` are sentences for people: what was left out, what came along. `figures`: the counts behind them, as the record
-    of the import keeps them. With `dry_run` nothing was stored.
+    `notes`: sentences for people, about omitted and added items. `figures`: their counts, for the record of
+    the import. With `dry_run` nothing was stored.
     """
 
     kind: ImportKind
@@ -30,13 +30,13 @@ class ImportReport:
 
     @property
     def changes_something(self) -> bool:
-        """Return whether the file has something new or different from what is stored."""
+        """Whether the file has new or different content."""
         return self.added + self.changed > 0
 
 
 @dataclass(frozen=True, slots=True)
 class FolderReport:
-    """The report of a folder of runs: the sums, and the report of every file, sorted by name."""
+    """The report of a folder of runs: sums, and a report for each file, sorted by name."""
 
     kind: ImportKind
     path: str
@@ -52,23 +52,23 @@ class FolderReport:
     def of(
         cls, path: str, files: Sequence[ImportReport], notes: tuple[str, ...], *, dry_run: bool
     ) -> "FolderReport":
-        """Return the report of a folder by those of its files."""
+        """Return the report of a folder from the reports of its files."""
         read, added = sum(file.read for file in files), sum(file.added for file in files)
         changed, unchanged = sum(file.changed for file in files), sum(file.unchanged for file in files)
         return cls("run", path, read, added, changed, unchanged, notes, dry_run, tuple(files))
 
 
 def be_silent(_: str) -> None:
-    """Tell nobody."""
+    """Report no progress."""
 
 
 def note_joined(count: int) -> tuple[str, ...]:
-    """Return a note on pairs that were not in the pool."""
+    """Return a note on pairs that joined the pool."""
     return (say_n("{n:,} pair joined the pool", "{n:,} pairs joined the pool", count),) if count else ()
 
 
 def note_contradicting(count: int) -> tuple[str, ...]:
-    """Return a note on lines of a judgments file that give another answer than an earlier line of the same file."""
+    """Return a note on lines of a judgments file that contradict an earlier line of the file."""
     if not count:
         return ()
     return (
@@ -81,17 +81,17 @@ def note_contradicting(count: int) -> tuple[str, ...]:
 
 
 def count_contradicting(count: int) -> dict[str, Any]:
-    """Return the figure of contradicting lines; nothing where there is none."""
+    """Return the figure of contradicting lines; empty if there are none."""
     return {"contradicting_lines": count} if count else {}
 
 
 def count_mapped(counts: Mapping[str, int]) -> dict[str, Any]:
-    """Return how often `--map-grades` read each value as a grade, as a figure of the report; empty without a mapping."""
+    """Return the figure of values read by `--map-grades`; empty without a mapping."""
     return {"mapped_grades": dict(counts)} if counts else {}
 
 
 def note_moved(count: int | None) -> tuple[str, ...]:
-    """Return a note on results of a stored run that stand in another place now; None: that could not be told."""
+    """Return a note on results of a stored run that changed position; None: this could not be determined."""
     if count is None:
         return (say("documents of this run have new ids since it was stored: it keeps its order"),)
     if not count:
@@ -106,7 +106,7 @@ def note_moved(count: int | None) -> tuple[str, ...]:
 
 
 def note_more_queries(count: int) -> tuple[str, ...]:
-    """Return a note on results of queries that the dataset did not have when the same file was imported before."""
+    """Return a note on results of queries that were added after the file's first import."""
     if not count:
         return ()
     return (
@@ -119,7 +119,7 @@ def note_more_queries(count: int) -> tuple[str, ...]:
 
 
 def note_changed_texts(documents: int, judgments: int) -> tuple[str, ...]:
-    """Return notes on documents that have another text now, and on judgments that were made on an older one."""
+    """Return notes on documents with a new text, and on judgments of an older text."""
     if not documents:
         return ()
     changed = say_n("{n:,} document has another text now", "{n:,} documents have another text now", documents)

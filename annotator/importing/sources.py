@@ -1,10 +1,11 @@
-"""Open the file or folder that the user named, and find the reader for it: the first step of every import.
+"""Open the user's file or folder, and find the reader for it: the first step of every import.
 
-In a folder of .md .rst .txt .html .docx .pdf .xlsx files, a doc_id is the path relative to the folder; with `sections` each
-file is split at its headings (`sections.py`), with `cut` into a law's articles (`law_articles.py`); ids and titles may follow
-a pattern (`document_names.py`). Hidden files, links out of the folder, other kinds and empty files are skipped and counted in
-a note. Refuses a missing path, a folder in place of a file, an unrecognised format, a folder without documents, a file that
-is no text in its encoding, and an id that is no text or longer than 1,000 characters.
+In a folder of .md .rst .txt .html .docx .pdf .xlsx files, a doc_id is the path relative to the folder. With
+`sections` each file is split at its headings (`sections.py`), with `cut` into a law's articles
+(`law_articles.py`); ids and titles may follow a pattern (`document_names.py`). Hidden files, links out of the
+folder, other kinds and empty files are skipped and counted in a note. Refuses a missing path, a folder in
+place of a file, an unknown format, a folder without documents, a file that is not text in its encoding, and
+an id that is not text or longer than 1,000 characters.
 """
 
 import os
@@ -57,7 +58,7 @@ MEDIA_TYPE_BY_SUFFIX = {
 
 @dataclass(frozen=True, slots=True)
 class DocumentFolder:
-    """The documents that were read, and notes for people on what was skipped."""
+    """The documents of a folder, and notes for people on skipped files."""
 
     documents: tuple[DocumentLine, ...]
     notes: tuple[str, ...]
@@ -65,7 +66,7 @@ class DocumentFolder:
 
 @dataclass(frozen=True, slots=True)
 class FileLayout:
-    """What becomes of the text files of a folder: how each is divided, and what its documents are called.
+    """How the text files of a folder are divided, and how their documents are named.
 
     `sections`: split at headings. `cut`: divide as a law text. Not both.
     """
@@ -85,7 +86,7 @@ class FileLayout:
 
 
 def make_layout(*, sections: bool, cut: str | None, doc_id: str | None, title: str | None) -> FileLayout:
-    """Return the layout of these options. ValidationError for a cut that there is not, or a pattern that is none."""
+    """Return the layout of these options. ValidationError for an unknown cut or an invalid pattern."""
     chosen = next((name for name in CUTS if name == cut), None)
     if cut is not None and chosen is None:
         raise ValidationError(f"--cut: expected one of {', '.join(CUTS)}, found {cut!r:.80}")
@@ -102,7 +103,9 @@ def make_layout(*, sections: bool, cut: str | None, doc_id: str | None, title: s
 def read_folder(
     folder: Path, *, layout: FileLayout, encoding: str | None, at_most: int | None = None
 ) -> DocumentFolder:
-    """Return every document below a folder; of its first `at_most` files. BadInput names every file that cannot be one."""
+    """Return every document below a folder, of its first `at_most` files. BadInput names every unreadable
+    file.
+    """
     skipped: Counter[str] = Counter()
     problems = Problems(str(folder))
     pages: list[tuple[str, SectionedPage]] = []
@@ -119,7 +122,9 @@ def read_folder(
 
 
 def read_single_file(source: InputSource, *, layout: FileLayout) -> DocumentFolder:
-    """Return one text file as a document (or as its parts); its doc_id is the file's name, or by the layout's pattern."""
+    """Return one text file as a document or as its parts; its doc_id is the file's name, or follows the
+    layout's pattern.
+    """
     path = Path(source.path)
     if path.suffix.lower() in MODULES:
         require_readable(source.path, path.suffix.lower())
@@ -139,7 +144,7 @@ def _divide(
     problems: Problems,
     skipped: Counter[str],
 ) -> list[DocumentLine]:
-    """Return the documents of the files by the layout."""
+    """Return the documents of the files, divided by the layout."""
     lines: list[DocumentLine] = []
     for shown, page in rename_pages(pages, doc_id=layout.doc_id, title=layout.title, problems=problems):
         documents = [page.document]
@@ -161,7 +166,7 @@ def _divide(
 
 
 def _walk(folder: Path, skipped: Counter[str]) -> Iterator[str]:
-    """Yield the relative POSIX paths of the files to read; what is not read is counted."""
+    """Yield the relative POSIX paths of the files to read; count skipped ones."""
     root = folder.resolve()
     for directory, folders, files in os.walk(folder):
         here = Path(directory)
@@ -188,7 +193,9 @@ def _walk(folder: Path, skipped: Counter[str]) -> Iterator[str]:
 def _read_file(
     source: InputSource, doc_id: str, problems: Problems, skipped: Counter[str]
 ) -> Iterator[tuple[str, SectionedPage]]:
-    """Yield the page of a file with its path for errors; nothing for one that is empty or, after a problem, bad."""
+    """Yield the page of a file with its path for errors; nothing if it is empty or has a problem, which is
+    noted.
+    """
     path = Path(source.path)
     shown = os.fsencode(path).decode("utf-8", errors="backslashreplace")
     if holds_no_text(doc_id):
@@ -279,9 +286,10 @@ def read_query_source(
     header: bool = True,
     columns: ColumnNames | None = None,
 ) -> tuple[list[QueryLine], tuple[str, ...]]:
-    """Return the queries of a table or of a ground-truth file, and notes on what was left alone: grades on any scale.
+    """Return the queries of a table or of a ground-truth file, and notes on ignored grades.
 
-    `source`: with a lenient scale, so that no grade is refused. `header`: False for a table without one. `columns`: a table's columns by the names expected (`rename_columns`).
+    `source`: with a lenient scale, so that no grade is refused. `header`: False for a table without one.
+    `columns`: {expected name: column of the table} (`rename_columns`).
     """
     file_format = None if columns else _find_query_format(source, format_name)
     if file_format is None:
@@ -348,7 +356,7 @@ def read_document_source(
 
 
 def _find_query_format(source: InputSource, name: str | None) -> Format | None:
-    """Return the ground-truth format; None for a table of queries. CSV and JSONL may be either: their columns tell."""
+    """Return the ground-truth format; None for a table of queries. For CSV and JSONL the columns decide."""
     if name is not None and name not in KINDS:
         if name not in {file_format.name for file_format in FORMATS}:
             raise ValidationError(f"no format named {name!r}; there are: {', '.join(_list_names())}")
@@ -379,7 +387,7 @@ def _locate(file_format: Format, source: InputSource, truth: GroundTruth) -> lis
 
 
 def _check_texts(lines: list[QueryLine], source: InputSource, file_format: Format) -> None:
-    """BadInput names every query that has no text: people cannot judge documents for it."""
+    """Raise BadInput for every query without a text: people cannot judge documents for it."""
     if lines and "query_texts" not in file_format.features:
         expected = "queries with their texts"
         raise BadInput(

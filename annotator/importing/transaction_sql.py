@@ -1,4 +1,4 @@
-"""Open the write transaction of an import, and keep the record of what it stored."""
+"""Open the write transaction of an import, and store its record."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from annotator.storage.logs.import_records import add_import_record, list_import
 
 @dataclass(frozen=True, slots=True)
 class ImportTransaction:
-    """A write transaction on the dataset that a file is imported into."""
+    """A write transaction on the dataset that gets the file."""
 
     session: Session
     dataset_pk: int
@@ -31,9 +31,10 @@ class ImportTransaction:
     seen: set[int]
 
     def note_named(self, names: Iterable[tuple[str, str]]) -> None:
-        """Note that the answer tells of these pairs (query_id, doc_id) what is stored: whoever imports no longer judges them.
+        """Note pairs (query_id, doc_id) whose stored data the report reveals: the importer may no longer
+        judge them.
 
-        Call it before the file brings new pairs. It holds whatever becomes of the import.
+        Call it before the file adds pairs. It applies even if the import is refused.
         """
         if self.actor.person_id is not None:
             self.seen.update(*find_published(self.session, self.dataset_pk, set(names)).values())
@@ -45,8 +46,8 @@ def open_import(
 ) -> Iterator[ImportTransaction]:
     """Open a write transaction on a dataset and lock the dataset. A dry run is rolled back at the end.
 
-    Afterwards, also if the import is refused, records the pairs of `ImportTransaction.seen`. Raises NotAllowed unless the actor
-    leads the dataset.
+    Afterwards, also if the import is refused, records the pairs of `ImportTransaction.seen`. Raises
+    NotAllowed unless the actor leads the dataset.
     """
     seen: set[int] = set()
     try:
@@ -69,7 +70,9 @@ def record_import(
     options: Mapping[str, Any] | None = None,
     declared: Mapping[str, Any] | None = None,
 ) -> int:
-    """Store the record of an import that changes something, and return its primary key. `sha256`: of the file, None for a folder."""
+    """Store the record of an import that changes something; return its key. `sha256`: of the file, None for a
+    folder.
+    """
     counts = {
         "read": report.read,
         "added": report.added,
@@ -99,7 +102,7 @@ def record_declaration(
     sha256: str | None,
     declared: Mapping[str, Any] | None,
 ) -> tuple[str, ...]:
-    """Store what is declared of a file in which nothing is new, for its earlier imports. Returns notes for people."""
+    """Store a declaration for the earlier imports of a file without new content. Returns notes for people."""
     if declared is None:
         return ()
     records = list_import_records(transaction.session, transaction.dataset_pk)

@@ -1,9 +1,9 @@
-"""Choose the target of a conversion, and put all its files in place or none.
+"""Choose the target of a conversion, and write all its files or none.
 
-The format is taken from the name only where the name is unambiguous: `qrels.trec.txt`, `law-compact.json`, `x.jsonl`;
-`x.json` could be three. Refuses an existing target unless it may be overwritten, and never overwrites a folder that is no
-BEIR folder. Files are written piece by piece under a hidden name beside the target and renamed in one step, so a failure
-leaves what was there before.
+The format is taken from the target's name if that is unambiguous: `qrels.trec.txt`, `law-compact.json`,
+`x.jsonl`; `x.json` could be three formats. Refuses an existing target unless overwriting is allowed, and
+never overwrites a folder that is not a BEIR folder. Files are written piece by piece under a hidden name in
+the same folder and renamed in one step, so a failure changes nothing.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _BEIR_NAMES = frozenset({"queries.jsonl", "corpus.jsonl", "qrels"})
 
 
 def choose_format(target: str, name: str | None) -> Format:
-    """Return the format that is named, else the one that the target's name means. ValidationError asks for `--to`."""
+    """Return the named format, else the one that the target's name implies. ValidationError asks for `--to`."""
     if name is not None:
         return find_format(name)
     if target.endswith(("/", os.sep)) or Path(target).is_dir():
@@ -49,12 +49,12 @@ def choose_format(target: str, name: str | None) -> Format:
 
 
 def is_folder(file_format: Format) -> bool:
-    """Return whether the format is a folder of files."""
+    """Check whether the format is a folder of files."""
     return any(writer.path for writer in file_format.files)
 
 
 def check_target(target: Path, file_format: Format, *, overwrite: bool) -> None:
-    """Refuse what must not be written over: ConflictError; a place where nothing can be: ValidationError."""
+    """Raise ConflictError if the target must not be overwritten, ValidationError if it cannot exist."""
     if not target.absolute().parent.is_dir():
         raise ValidationError(f"{target}: expected its folder to be there, found none: {target.parent}")
     if not target.exists() and not target.is_symlink():
@@ -89,7 +89,7 @@ _REPORT_EVERY = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """One file that was written, with its size and SHA-256."""
+    """A written file with its size and SHA-256."""
 
     path: str
     bytes: int
@@ -99,9 +99,9 @@ class WrittenFile:
 def write_target(
     target: Path, pieces: Iterable[tuple[str, str]], *, report_progress: ProgressCallback
 ) -> tuple[WrittenFile, ...]:
-    """Write `(path, text)` pieces: path "" is the target itself, others lie in it as a folder.
+    """Write `(path, text)` pieces: path "" is the target itself, other paths are files in the target folder.
 
-    ValidationError when it cannot be written (no room, no right); then nothing was.
+    ValidationError if the target cannot be written (no space, no permission); then nothing was written.
     """
     target = target.absolute()
     try:
@@ -116,7 +116,7 @@ def write_target(
 def _write_pieces(
     root: Path, pieces: Iterable[tuple[str, str]], report_progress: ProgressCallback
 ) -> tuple[WrittenFile, ...]:
-    """Return the files below root; the one of path "" is called `file`."""
+    """Return the files written below root. The file with path "" is named `file`."""
     written: list[WrittenFile] = []
     current: str | None = None
     with _Output(report_progress) as output:
@@ -182,7 +182,7 @@ def _move_to_target(partial: Path, target: Path, *, is_file: bool) -> None:
 
 @contextmanager
 def _aside(target: Path, backup: Path) -> Iterator[None]:
-    """Move a folder that is there out of the way, and back when what follows fails."""
+    """Move an existing folder out of the way, and back if the block fails."""
     if not target.exists():
         yield
         return

@@ -1,9 +1,9 @@
 """Convert one evaluator's file into another's, without a database.
 
-Two steps, so that a caller can report every loss before anything is written. Refuses a conversion whose file would be
-wrong rather than smaller, and overwriting unless asked to.
-`convert --queries FILE` adds missing texts and fields: queries match by id or, in the format without ids (ranked), by exact
-text; the source's own values stay. Refuses a text that matches two queries of the file, or none.
+Works in two steps, so a caller can report every loss before writing. Refuses a conversion whose file would be
+wrong and not only smaller. Overwrites only if asked to. `convert --queries FILE` adds missing texts and
+fields: queries match by id or, in the format without ids (ranked), by exact text; the source's own values
+stay. Refuses a text that matches two queries of the file, or none.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ _NAMED = 5
 
 
 def read_query_file(source: InputSource) -> tuple[Query, ...]:
-    """Return the queries of any file that has some: a ground-truth file or folder, or a table `query_id,text`."""
+    """Return the queries of a ground-truth file or folder, or of a table `query_id,text`."""
     if source.is_folder or len(list_certain(source)) == 1:
         return read_truth(source)[1].queries
     if kind_of_name(source.path) is None:
@@ -50,7 +50,7 @@ def read_query_file(source: InputSource) -> tuple[Query, ...]:
 def supply_texts(
     truth: GroundTruth, queries: Sequence[Query], *, by_text: bool
 ) -> tuple[GroundTruth, tuple[str, ...]]:
-    """Return the truth with what `queries` says about its queries, and notes on what did not fit."""
+    """Return the truth with texts and fields added from `queries`, and notes on mismatches."""
     if by_text:
         truth = _give_ids(truth, queries)
     supplied = {query.query_id: query for query in queries}
@@ -86,7 +86,7 @@ def _list_notes(queries: Sequence[Query], supplied: dict[str, Query]) -> Iterabl
 
 
 def _give_ids(truth: GroundTruth, queries: Sequence[Query]) -> GroundTruth:
-    """Return the truth under the ids that the queries file has for the same texts."""
+    """Return the truth with the ids that the queries file has for the same texts."""
     ids: dict[str, list[str]] = {}
     for query in queries:
         ids.setdefault(query.text, []).append(query.query_id)
@@ -122,9 +122,11 @@ ProgressCallback = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A conversion that was read and not yet written. `losses`: what the target cannot hold, wrong ones first.
+    """A conversion that was read but not yet written. `losses`: content that the target cannot hold, wrong
+    losses first.
 
-    `mapped_grades`: how often each value of `--map-grades` stands in the source. `notes`: what was mapped, counts that the source states wrongly, and what `--queries` did not fit. `can_be_written`: whether no loss is wrong.
+    `mapped_grades`: {value of `--map-grades`: occurrences in the source}. `notes`: mapped values, wrong
+    counts of the source, and mismatches with `--queries`. `can_be_written`: whether no loss is wrong.
     """
 
     source: str
@@ -154,11 +156,11 @@ def prepare_conversion(
     overwrite: bool = False,
     report_progress: ProgressCallback = lambda _: None,
 ) -> Conversion:
-    """Read the source, and find what the target's format cannot hold of it. Nothing is written.
+    """Read the source, and find the content that the target's format cannot hold. Writes nothing.
 
-    `queries`: a file with the queries' texts and fields, for a source that has ids only. `report_progress`: called with each step.
-    BadInput with every bad place; ValidationError when a format has to be named; ConflictError when the target is
-    there and not to be overwritten.
+    `queries`: a file with the queries' texts and fields, for a source without them. `report_progress`: called
+    with each step. BadInput with every bad place; ValidationError if a format must be named; ConflictError if
+    the target exists and must not be overwritten.
     """
     path = Path(target)
     written_format = choose_format(target, target_format)
@@ -187,7 +189,7 @@ def prepare_conversion(
 def write_conversion(
     conversion: Conversion, *, report_progress: ProgressCallback = lambda _: None
 ) -> tuple[WrittenFile, ...]:
-    """Write what was prepared, all of it or nothing. ValidationError with every loss that would be wrong."""
+    """Write the prepared conversion: everything or nothing. ValidationError lists every wrong loss."""
     wrong = list_wrong(conversion.losses)
     if wrong:
         lines = "\n".join(f"- {loss.what}" for loss in wrong)

@@ -71,13 +71,13 @@ def import_qrels(
     dry_run: bool = False,
     report_progress: Progress = be_silent,
 ) -> ImportReport:
-    """Import a ground truth of any format: its grades settle the pairs that nobody has judged here.
+    """Import a ground truth of any format: its grades settle the pairs without a judgment here.
 
-    With `rejudge` the pairs are to be judged, and the grades become suggestions that leads see. Pairs outside the pool join
-    it. `grades_by`: for files without grades; `map_grades`: for other scales. `as_judgments`: the annotators' own grades in
-    the file become their independent judgments, and its settled grades of these pairs become suggestions. `declared`: how
-    the grades were made (`provenance.py`), and under which names the annotators' own grades are stored. Refused: a query
-    that is not in the dataset.
+    With `rejudge` the pairs are to be judged, and the grades become suggestions for leads. Pairs outside the
+    pool join it. `grades_by`: for files without grades; `map_grades`: for other scales. `as_judgments`: the
+    annotators' own grades in the file become independent judgments, and its settled grades of these pairs
+    become suggestions. `declared`: how the grades were made (`provenance.py`), and the names under which the
+    annotators' own grades are stored. Refused: a query outside the dataset.
     """
     if not as_judgments:
         refuse_annotators(declared, use="add --as-judgments, or leave them out")
@@ -139,7 +139,7 @@ def import_qrels(
 def _find_pairs(
     transaction: ImportTransaction, qrels: Sequence[tuple[int, Qrel]], *, kept: bool
 ) -> tuple[list[tuple[int, Qrel]], list[tuple[int, int]], tuple[str, ...]]:
-    """Return (pair_pk, qrel) for each (query_pk, qrel), (query_pk, pair_pk) of the pairs that are new, and notes.
+    """Return (pair_pk, qrel) for each (query_pk, qrel), (query_pk, pair_pk) of the new pairs, and notes.
 
     Adds missing documents and pairs. `kept`: see `add_missing`.
     """
@@ -165,7 +165,7 @@ def _store_annotators(
     *,
     command: str,
 ) -> tuple[str, ...]:
-    """Store the annotators' own grades of a ground truth as their judgments, as `import_judgments` does; return notes."""
+    """Store the annotators' own grades as their judgments, as `import_judgments` does; return notes."""
     declaration, people = split_declaration(declared)
     names = name_annotators(file, people)
     records = list_import_records(transaction.session, transaction.dataset_pk)

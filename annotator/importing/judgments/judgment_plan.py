@@ -1,8 +1,9 @@
-"""Turn lines of a judgments file into events with stable names, so that the same line twice is one judgment.
+"""Turn lines of a judgments file into events with stable names: the same line twice is one judgment.
 
-The name (`line_id`) covers everything the line says, so a different grade later is a revision; so is an earlier grade given
-again (2, 0, 2), also where the first 2 came with an earlier file. A judgment keeps it in a column of its own: no browser can
-send it. Its event id is drawn with a secret. Refuses a line with a time in the future.
+The name (`line_id`) covers the whole content of the line, so a different grade later is a revision. An
+earlier grade given again (2, 0, 2) is also a revision, even if the first 2 came from an earlier file. A
+judgment stores the name in a column that no browser can set. A secret is part of its event id. Refuses a line
+with a time in the future.
 """
 
 import hashlib
@@ -45,12 +46,12 @@ class ImportedJudgmentEvent:
 
     @property
     def is_respelled(self) -> bool:
-        """Return whether the line spells the person's name in another way."""
+        """Whether the line spells the person's name differently."""
         return _spell(self.line) != self.username
 
 
 class StoredLine(NamedTuple):
-    """A stored judgment that came with a file."""
+    """A stored judgment that came from a file."""
 
     line_id: str
     username: str
@@ -61,7 +62,7 @@ class StoredLine(NamedTuple):
 
 
 class ImportedAnnotator(NamedTuple):
-    """A person who is named by a file as the annotator of its judgments."""
+    """A person whom a file names as the annotator of its judgments."""
 
     pk: int
     is_simulated: bool
@@ -69,9 +70,10 @@ class ImportedAnnotator(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EventPlan:
-    """The events of a file, in the order in which they are stored.
+    """The events of a file, in storing order.
 
-    `contradicting`: how many lines give another answer than an earlier line of the same annotator on the same pair.
+    `contradicting`: the number of lines that differ from an earlier line of the same annotator on the same
+    pair.
     """
 
     events: tuple[ImportedJudgmentEvent, ...]
@@ -81,14 +83,14 @@ class EventPlan:
 def plan_events(
     lines: Iterable[JudgmentLine], path: str, *, now: datetime, persons: Mapping[str, str] = NOBODY
 ) -> EventPlan:
-    """Return the events of the lines, a line that says nothing new left out.
+    """Return the events of the lines, without lines that add nothing.
 
-    `persons`: the username of each annotator's name (see `match_names`). BadInput names every time after `now`, and every line
-    that contradicts a line under another spelling of the same person's name.
+    `persons`: {annotator's name: username} (see `match_names`). BadInput names every time after `now`, and
+    every line that contradicts a line under another spelling of the same person's name.
 
-    A line without a time of its own that repeats what the annotator last said of the pair is the same judgment; one that goes
-    back to an earlier answer is a revision, and its name holds how often that was said before. A line with a time of its own is
-    the press of that time, wherever it stands and however often.
+    A line without a time that repeats the annotator's last answer on the pair is the same judgment. A line
+    without a time that returns to an earlier answer is a revision; its name holds the number of earlier
+    occurrences. A line with a time is the judgment of that time, regardless of position and repetition.
     """
     problems = Problems(path)
     events: dict[str, ImportedJudgmentEvent] = {}
@@ -131,10 +133,10 @@ def plan_events(
 def list_overtaken(
     events: Iterable[ImportedJudgmentEvent], stored: Container[str]
 ) -> list[ImportedJudgmentEvent]:
-    """Return the last lines that are stored already although an earlier line on their pair by their annotator is new.
+    """Return stored last lines of a pair whose annotator has a new, earlier line on it in the file.
 
-    Stored alone, that earlier line would become current, although the file says that the last line is. Lines with a time of
-    their own are left out.
+    Otherwise that earlier line would become current, although the file's last line should be. Lines with a
+    time are excluded.
     """
     last: dict[tuple[str, str, str], tuple[ImportedJudgmentEvent, bool]] = {}
     for event in events:
@@ -147,7 +149,7 @@ def list_overtaken(
 
 
 def repeat_event(event: ImportedJudgmentEvent, repetitions: int) -> ImportedJudgmentEvent:
-    """Return the event with the name of a line that says again what was said so often before."""
+    """Return the event with the name of a line that repeats an answer for the given time."""
     line_id = _name_line(event.username, event.line, repetitions)
     return replace(event, line_id=line_id, repetitions=repetitions)
 
@@ -155,10 +157,10 @@ def repeat_event(event: ImportedJudgmentEvent, repetitions: int) -> ImportedJudg
 def find_stored(
     events: Iterable[ImportedJudgmentEvent], stored: Iterable[StoredLine], path: str, *, dataset: str
 ) -> set[str]:
-    """Return the names of the lines that are stored already.
+    """Return the names of the lines that are already stored.
 
-    Under a name from before NAMED_SINCE, anybody could have stored something else on purpose: then the line is not stored
-    yet. Raises BadInput if something else is stored under a name of today.
+    Under a name from before NAMED_SINCE, anybody could have stored other content; such a line counts as not
+    stored. Raises BadInput if a current name has other content.
     """
     problems = Problems(path)
     by_name = {event.line_id: event for event in events}
@@ -181,7 +183,7 @@ def _spell(line: JudgmentLine) -> str:
 
 
 def note_respelled(persons: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a note on names that were taken for a person of another spelling. `persons`: username by name."""
+    """Return a note on names matched to a person with another spelling. `persons`: {name: username}."""
     respelled = {
         name: person for name, person in persons.items() if unicodedata.normalize("NFC", name) != person
     }
@@ -203,9 +205,10 @@ def check_respelled(
     answers: Iterable[tuple[str, int | None] | None],
     path: str,
 ) -> None:
-    """Raise BadInput for every line under another spelling that contradicts the person's current judgment of its pair.
+    """Raise BadInput for lines under another spelling that contradict the person's current judgment of the
+    pair.
 
-    `answers`: of each event, the outcome and grade of that judgment; None if there is none.
+    `answers`: (outcome, grade) of that judgment for each event; None if there is none.
     """
     problems = Problems(path)
     for event, answer in zip(events, answers, strict=True):
@@ -224,12 +227,12 @@ def _says_the_same(line: JudgmentLine, other: JudgmentLine) -> bool:
 
 
 def _list_content(line: JudgmentLine) -> tuple[object, ...]:
-    """Return what a line says of its pair."""
+    """Return the content of a line, without its annotator and pair."""
     return line.outcome, line.grade, line.note, line.judged_at, line.seconds
 
 
 def _order(events: Iterable[ImportedJudgmentEvent]) -> tuple[ImportedJudgmentEvent, ...]:
-    """Return the events in file order, but an annotator's answers on a pair by their times if every one has a time."""
+    """Return the events in file order; an annotator's events on a pair by time if all of them have one."""
     groups: dict[tuple[str, str, str], list[ImportedJudgmentEvent]] = {}
     listed = list(events)
     for event in listed:
@@ -255,9 +258,9 @@ def check_targets(
 ) -> None:
     """Raise BadInput for every line that must not be stored.
 
-    Those are lines with an unknown query, a pair that a lead has settled, an annotator whose name looks like another's
-    (`namesakes`: the existing name by the new one), an annotator in `real_people`, who must not get simulated
-    judgments, or one in `browser_judges`, for whom no file of a lead may speak.
+    Refused: an unknown query; a pair that a lead has settled; an annotator whose name looks like another's
+    (`namesakes`: {new name: existing name}); an annotator in `real_people`, who must not get simulated
+    judgments; an annotator in `browser_judges`, for whom a lead's file must not answer.
     """
     problems = Problems(path)
     queries, settled, real = set(query_ids), set(adjudicated), set(real_people)
@@ -298,7 +301,7 @@ def name_pairs(
     queries: Mapping[str, QueryText],
     documents: Mapping[str, DocumentKey],
 ) -> dict[tuple[int, int], tuple[str, str]]:
-    """Return (query_id, doc_id) of every judged pair, by (query_pk, document_pk)."""
+    """Return {(query_pk, document_pk): (query_id, doc_id)} of the judged pairs."""
     names = dict.fromkeys((event.line.query_id, event.line.doc_id) for event in events)
     return {(queries[query_id].pk, documents[doc_id].pk): (query_id, doc_id) for query_id, doc_id in names}
 
@@ -314,9 +317,10 @@ def to_rows(
     secret: str,
     now: datetime,
 ) -> list[dict[str, Any]]:
-    """Return the events as they are stored: independent judgments, received now and, unless a line says when, made now.
+    """Return the rows to store: independent judgments, received now and, without a time in the line, made
+    now.
 
-    `pairs`: pair_pk by (query_pk, document_pk). `secret`: without it nobody can compute an event id.
+    `pairs`: {(query_pk, document_pk): pair_pk}. `secret`: makes event ids unpredictable.
     """
     return [
         {
@@ -344,19 +348,19 @@ def _name_line(username: str, line: JudgmentLine, repetitions: int) -> str:
 
 
 def name_line_as_before(dataset: str, event: ImportedJudgmentEvent) -> str:
-    """Return the name of a line that was imported before names began with NAMED_SINCE: its event id of that time."""
+    """Return the name of a line imported before names began with NAMED_SINCE: its event id at that time."""
     content = [dataset, *_list_names(event.username, event.line, event.repetitions)]
     return str(uuid.uuid5(OLD_NAMESPACE, json.dumps(content, ensure_ascii=False)))
 
 
 def _list_names(username: str, line: JudgmentLine, repetitions: int) -> list[object]:
-    """Return what names a line. The first time something is said, the number of repetitions is left out."""
+    """Return the parts of a line's name. The number of repetitions is left out for the first occurrence."""
     content: list[object] = [line.query_id, line.doc_id, username, *_list_content(line)]
     return [*content, repetitions] if repetitions else content
 
 
 def _draw_event_id(line_id: str, secret: str) -> str:
-    """Return a UUID of version 8 (RFC 9562) that the secret and the line decide."""
+    """Return a UUID of version 8 (RFC 9562), determined by the secret and the line."""
     value = bytearray(hmac.digest(secret.encode(), line_id.encode(), "sha256")[:16])
     value[6], value[8] = value[6] & 0x0F | 0x80, value[8] & 0x3F | 0x80
     return str(uuid.UUID(bytes=bytes(value)))

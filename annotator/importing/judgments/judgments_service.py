@@ -1,4 +1,4 @@
-"""Import judgments made elsewhere, for a lead. Checks and errors as in `texts_service.py`."""
+"""Import external judgments, for a lead. Checks and errors as in `texts_service.py`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -77,12 +77,12 @@ def import_judgments(
 ) -> ImportReport:
     """Import judgments from CSV, TSV or JSONL. The report's `changed` counts revisions of earlier judgments.
 
-    An annotator is the person of the same name, also in another case or width or with white space (see `fold`). An unknown
-    one becomes a person without a sign-in (marked as simulated if `simulated`). A pair outside the pool
-    joins it. `map_grades` reads other scales (`formats/syntax/grade_scale.py`). `declared`: how the judgments were made
-    (`provenance.py`); if the file was imported before, it is kept with that import. Refused: an unknown query, a pair that
-    a lead has settled, a time in the future, and, unless the operator imports it, a new judgment of a person who can sign in and
-    has judged this dataset in the browser.
+    An annotator is the person of the same name, ignoring case, width and white space (see `fold`). An unknown
+    annotator becomes a person without a sign-in (marked as simulated if `simulated`). A pair outside the pool
+    joins it. `map_grades` reads other scales (`formats/syntax/grade_scale.py`). `declared`: how the judgments
+    were made (`provenance.py`); if the file was imported before, it is stored with that import. Refused: an
+    unknown query, a pair that a lead has settled, a time in the future, and, unless the operator imports it,
+    a new judgment of a person who can sign in and has judged this dataset in the browser.
     """
     refuse_annotators(declared, use="this file names its annotators itself")
     scale = GradeScale(parse_mapping(map_grades))
@@ -125,7 +125,7 @@ def import_judgments(
 def plan_judgments(
     transaction: ImportTransaction, lines: Sequence[JudgmentLine], path: str
 ) -> tuple[EventPlan, tuple[str, ...]]:
-    """Return the events of the lines under the names of people, and notes on other spellings of these names."""
+    """Return the events of the lines with usernames, and notes on other spellings of these names."""
     names = dict.fromkeys(line.annotator for line in lines)
     persons = match_names(names, list_usernames(transaction.session))
     return plan_events(lines, path, now=transaction.now, persons=persons), note_respelled(persons)
@@ -133,7 +133,7 @@ def plan_judgments(
 
 @dataclass(frozen=True, slots=True)
 class NewJudgments:
-    """Judgments of a file that are not stored yet; their people, documents and pairs are."""
+    """Judgments of a file that are not stored yet. Their people, documents and pairs are stored."""
 
     rows: Sequence[Mapping[str, Any]]  # see `judgments_sql.add_judgments`
     revisions: int  # how many revise an earlier judgment
@@ -152,7 +152,7 @@ def prepare_new_judgments(
     simulated: bool = False,
     report_progress: Progress = be_silent,
 ) -> NewJudgments:
-    """Choose the events that are not stored yet, and store the people, documents and pairs that they bring.
+    """Choose the events that are not stored yet, and store their new people, documents and pairs.
 
     BadInput names every event that cannot be stored (see `find_stored` and `check_targets`).
     """
@@ -203,7 +203,7 @@ def prepare_new_judgments(
 
 
 def _check_newcomers(events: Iterable[ImportedJudgmentEvent], newcomers: Iterable[str], path: str) -> None:
-    """Raise BadInput with the line of every new annotator whose name no new account may have."""
+    """Raise BadInput for every line whose new annotator has a name that no new account may have."""
     refused = {name for name in newcomers if find_username_fault(name) is not None}
     problems = Problems(path)
     for event in events:
@@ -223,7 +223,8 @@ def store_judgments(
     options: Mapping[str, Any],
     declared: Mapping[str, Any] | None,
 ) -> tuple[str, ...]:
-    """Store new judgments with the record of their import; if there are none, what is declared of an earlier import.
+    """Store new judgments with a record of their import. Without new ones, store the declaration with the
+    earlier import.
 
     Returns further notes for people.
     """
@@ -241,7 +242,7 @@ def store_judgments(
 
 
 def _make_event_secret(session: Session, dataset_pk: int) -> str:
-    """Return the secret of the dataset's event ids: two datasets of one database share none."""
+    """Return the secret of the dataset's event ids. It differs between datasets of one database."""
     dataset = session.get_one(DatasetRow, dataset_pk)
     return f"{dataset.check_secret}\x1f{dataset.name}"
 
@@ -249,9 +250,9 @@ def _make_event_secret(session: Session, dataset_pk: int) -> str:
 def _choose_new_events(
     transaction: ImportTransaction, events: Sequence[ImportedJudgmentEvent], path: str
 ) -> list[ImportedJudgmentEvent]:
-    """Return the events that are not stored yet, in their order.
+    """Return the events that are not stored yet, in order.
 
-    An event that is stored but has been overtaken (see `list_overtaken`) is returned with a new name.
+    A stored event that has been overtaken (see `list_overtaken`) is returned with a new name.
     """
     stored = _find_stored(transaction, events, path)
     taken = stored | {event.line_id for event in events}

@@ -1,4 +1,4 @@
-"""Read and write what imported judgments need: people, settled pairs, judgments. Judgments are only ever added."""
+"""Read and write the data of imported judgments: people, settled pairs, judgments. Judgments are only added."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -28,13 +28,13 @@ CHUNK_OF_KEYS = 1_000
 
 
 def has_old_names(session: Session) -> bool:
-    """Return whether any judgment has the name of a line from before NAMED_SINCE."""
+    """Check whether any judgment has a line name from before NAMED_SINCE."""
     statement = select(col(JudgmentRow.pk)).where(col(JudgmentRow.line_id) < NAMED_SINCE)
     return session.scalar(statement.limit(1)) is not None
 
 
 def list_stored_lines(session: Session, dataset_pk: int, line_ids: Sequence[str]) -> list[StoredLine]:
-    """Return the judgments of the dataset that came with lines of these names."""
+    """Return the dataset's judgments from lines with these names."""
     stored: list[StoredLine] = []
     for chunk in split_into_chunks(line_ids, CHUNK_OF_KEYS):
         statement = (
@@ -56,7 +56,7 @@ def list_stored_lines(session: Session, dataset_pk: int, line_ids: Sequence[str]
 
 
 def find_annotators(session: Session, usernames: Sequence[str]) -> dict[str, ImportedAnnotator]:
-    """Return, by username, those of the people who exist."""
+    """Return {username: person} of the existing people."""
     annotators: dict[str, ImportedAnnotator] = {}
     for chunk in split_into_chunks(usernames, CHUNK_OF_KEYS):
         statement = select(col(PersonRow.username), col(PersonRow.pk), col(PersonRow.simulated))
@@ -68,7 +68,7 @@ def find_annotators(session: Session, usernames: Sequence[str]) -> dict[str, Imp
 
 
 def list_browser_judges(session: Session, dataset_pk: int) -> list[str]:
-    """Return the usernames of the people who can sign in and have judged the dataset in the browser."""
+    """Return the usernames of people who can sign in and have judged the dataset in the browser."""
     judged_here = (
         select(col(JudgmentRow.annotator_pk))
         .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
@@ -111,7 +111,7 @@ def list_adjudicated_pairs(session: Session, dataset_pk: int) -> set[tuple[str, 
 def list_current_answers(
     session: Session, pair_pks: Sequence[int]
 ) -> dict[tuple[int, int], tuple[str, int | None]]:
-    """Return (outcome, grade) of every current judgment on these pairs, by (pair_pk, annotator_pk)."""
+    """Return {(pair_pk, annotator_pk): (outcome, grade)} of the current judgments on these pairs."""
     answers: dict[tuple[int, int], tuple[str, int | None]] = {}
     columns = (
         col(CurrentJudgmentRow.pair_pk),
@@ -130,7 +130,7 @@ def list_current_answers(
 def add_judgments(
     session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]], *, import_record_pk: int
 ) -> None:
-    """Append judgments in this order. `rows`: every column of `judgment` but its key and its import."""
+    """Append judgments in this order. `rows`: all columns of `judgment` except its key and its import."""
     rows = [{**row, "import_record_pk": import_record_pk} for row in rows]
     add_rows(session, JudgmentRow, mark_late(session, rows))
     derive_current(session, dataset_pk, sorted({row["pair_pk"] for row in rows}))

@@ -1,8 +1,9 @@
-"""Read the importer's declaration of how judgments or qrels were made (`--provenance`, a small YAML or JSON file).
+"""Read the importer's declaration of how judgments or qrels were made (`--provenance`, a small YAML or JSON
+file).
 
-The declaration is kept with the import (`import_record.declared`) and repeated in the datasheet, as declared. Refuses, with
-the line, an unknown key, a value of another type, and a text that is too long. `split_declaration` takes `annotators` out,
-the usernames for the grades in a file, because releases carry nobody's name.
+The declaration is stored with the import (`import_record.declared`) and repeated in the datasheet. Refuses,
+with the line, an unknown key, a value of another type, and a too long text. `split_declaration` separates
+`annotators`, the usernames for the grades in a file, because releases contain no names of people.
 """
 
 from collections.abc import Mapping
@@ -57,7 +58,7 @@ def read_provenance(path: Path) -> dict[str, Any]:
 def split_declaration(
     declared: Mapping[str, Any] | None,
 ) -> tuple[dict[str, Any] | None, dict[str, str]]:
-    """Return what the datasheet states (None for nothing), and the declared name of each annotator in the file."""
+    """Return the statements for the datasheet (None if empty), and {annotator in the file: declared name}."""
     statements = dict(declared or {})
     names = statements.pop(ANNOTATORS, {})
     return statements or None, names
@@ -75,9 +76,9 @@ def refuse_annotators(declared: Mapping[str, Any] | None, *, use: str) -> None:
 
 
 def _read_names(value: Any, problems: TreeProblems) -> dict[str, str]:
-    """Return the person's name for each annotator in the file, in NFC, as people are stored.
+    """Return {annotator in the file: person's name}, in NFC as stored.
 
-    Notes a name that two annotators share: nobody has the grades of two.
+    Notes a name that two annotators share: one person cannot have two people's grades.
     """
     names: dict[str, str] = {}
     for annotator, given in problems.mapping(value, (ANNOTATORS,)).items():
@@ -106,7 +107,7 @@ def _read_flag(value: Any, problems: TreeProblems) -> bool:
 
 
 def _read_text(value: Any, name: str, problems: TreeProblems) -> str:
-    """Return a text; a number or a date (`when: 2019`) as it is written."""
+    """Return a text; a number or a date (`when: 2019`) as written."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not value.strip():

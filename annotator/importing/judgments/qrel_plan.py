@@ -1,9 +1,10 @@
-"""Plan an import of an earlier ground truth: which query each grade belongs to, and what it changes.
+"""Plan an import of an earlier ground truth: the query of each grade, and what each grade changes.
 
-A grade settles its pair while nobody has judged it here; if somebody has, or the lead wants it judged, it is a suggestion.
-With `--as-judgments`, each annotator's own grade or *cannot rate* becomes a judgment of `annotator_1` … or of the person
-declared for that name. Refuses, with the line where there is one: a query that is not in the dataset (without ids: no
-query of that text, or two), a grade above 3, a pair with two grades. Reads no database.
+A grade settles its pair if nobody has judged it here; otherwise, or if the lead wants it judged, it is a
+suggestion. With `--as-judgments`, each annotator's own grade or *cannot rate* becomes a judgment of
+`annotator_1` … or of the person declared for that name. Refuses, with the line if known: a query outside the
+dataset (without ids: no query with that text, or two), a grade above 3, a pair with two grades. Uses no
+database.
 """
 
 from collections import Counter
@@ -38,7 +39,7 @@ NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class QrelFile:
-    """A ground truth, and the file or folder it was read from."""
+    """A ground truth with its file or folder."""
 
     path: str
     format: Format
@@ -49,7 +50,7 @@ class QrelFile:
 
     @property
     def sha256(self) -> str:
-        """Return the hash of the file as it was read; for a folder, over the hashes of its files in the order of their paths."""
+        """Return the hash of the file; for a folder, over the hashes of its files sorted by path."""
         hashes = self.source.hashes
         return (
             self.source.sha256
@@ -69,7 +70,9 @@ def read_qrel_source(
     grades_by: str | None,
     scale: GradeScale | None = None,
 ) -> QrelFile:
-    """Return the ground truth of a file or folder. BadInput names every bad place; ValidationError what is missing."""
+    """Return the ground truth of a file or folder. BadInput names every bad place; ValidationError a missing
+    option.
+    """
     source = InputSource(str(path), encoding=encoding, scale=scale or GradeScale())
     file_format, truth = read_truth(source, format_name=format_name, grades_by=grades_by)
     return QrelFile(str(path), file_format, truth, source, source.scale.figures)
@@ -78,9 +81,9 @@ def read_qrel_source(
 def match_qrels(
     file: QrelFile, queries: Mapping[str, QueryText], *, command: str
 ) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
-    """Return (query_pk, the qrel under the dataset's own query_id) of every pair of the file, and notes for people.
+    """Return (query_pk, qrel with the dataset's query_id) of every pair of the file, and notes for people.
 
-    `queries`: key and text by query_id. `command`: what would bring missing queries in, for the message.
+    `queries`: {query_id: key and text}. `command`: the command that imports missing queries, for the message.
     """
     ids = _match_queries(file, (qrel.query_id for qrel in file.truth.qrels), queries, command)
     problems = Problems(file.path)
@@ -110,7 +113,7 @@ def match_qrels(
 
 
 def match_judgments(file: QrelFile, queries: Mapping[str, QueryText], *, command: str) -> list[JudgmentLine]:
-    """Return the annotators' judgments that no qrel of the file holds, under the dataset's query ids.
+    """Return the annotators' judgments that no qrel of the file holds, with the dataset's query ids.
 
     See `match_qrels`.
     """
@@ -122,7 +125,7 @@ def match_judgments(file: QrelFile, queries: Mapping[str, QueryText], *, command
 def _match_queries(
     file: QrelFile, query_ids: Iterable[str], queries: Mapping[str, QueryText], command: str
 ) -> dict[str, str]:
-    """Return the dataset's query_id of each of these queries, by its id in the file."""
+    """Return {query_id in the file: query_id of the dataset}."""
     problems = Problems(file.path)
     by_text: dict[str, list[str]] = {}
     for query_id, query in queries.items():
@@ -151,7 +154,7 @@ def _match_queries(
 
 
 def _find_lines(file: QrelFile) -> dict[str, int]:
-    """Return where each query stands, in formats in which a query has a place of its own."""
+    """Return {query_id: line}, in formats where a query has a line."""
     if file.format.find_query_lines is None:
         return {}
     lines = file.format.find_query_lines(file.source)
@@ -159,7 +162,7 @@ def _find_lines(file: QrelFile) -> dict[str, int]:
 
 
 def _note_texts(file: QrelFile, queries: Mapping[str, QueryText]) -> tuple[str, ...]:
-    """Return queries whose text in the file is not the dataset's: their grades were given for another text."""
+    """Return notes on queries with another text in the file: their grades were given for that text."""
     other = [
         query.query_id
         for query in file.truth.queries
@@ -196,7 +199,7 @@ def _name(query_id: str, qrel: Qrel) -> str:
 
 
 class EarlierGrade(Protocol):
-    """A grade that an earlier import brought for a pair; `keep`: to be kept, not to be judged."""
+    """A grade of a pair from an earlier import. `keep`: it settles the pair, which is not to be judged."""
 
     @property
     def grade(self) -> int: ...
@@ -216,11 +219,11 @@ class EarlierGrade(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class QrelPlan:
-    """`rows`: (pair_pk, qrel, whether to keep it), each to be appended; what was there already is not among them.
+    """`rows`: (pair_pk, qrel, whether to keep it) to append, without grades already stored.
 
-    `added` of them are the first of their pair. `judged_here` counts the file's pairs that were judged or decided.
-    `ranks`: by pair_pk, at which place of its query's list the file has the document, counted from 1; empty where the
-    file's order says nothing.
+    `added`: the number of first grades of a pair. `judged_here`: the number of the file's pairs that were
+    judged or decided. `ranks`: {pair_pk: position in its query's list, from 1}; empty if the file's order has
+    no meaning.
     """
 
     rows: tuple[tuple[int, Qrel, bool], ...]
@@ -237,10 +240,10 @@ def plan_qrels(
     rejudge: bool,
     ordered: bool = False,
 ) -> QrelPlan:
-    """Compare each pair's qrel with what an earlier import brought (`earlier`, by pair_pk).
+    """Compare each pair's qrel with the earlier imported grade (`earlier`: by pair_pk).
 
-    `settled_here`: the pairs that somebody has judged, or a lead decided. `qrels` come in the file's order; `ordered`: that
-    order, within a query, is somebody's word on which document is better.
+    `settled_here`: pairs with a judgment or a lead's decision. `qrels`: in file order. `ordered`: whether
+    that order, within a query, ranks the documents.
     """
     ranks: dict[int, int] = {}
     listed: Counter[str] = Counter()
@@ -262,7 +265,7 @@ def plan_qrels(
 
 
 def to_rows(plan: QrelPlan, file: QrelFile, *, now: datetime, import_record_pk: int) -> list[dict[str, Any]]:
-    """Return the grades as they are stored, with where they came from."""
+    """Return the rows to store, with their origin."""
     path = file.path.encode("utf-8", "replace").decode("utf-8")
     source = {"kind": "qrels", "path": path, "format": file.format.name, "sha256": file.sha256}
     sources: dict[tuple[str, int | None], dict[str, Any]] = {}  # one for all rows that share it
@@ -299,7 +302,7 @@ def _record_rank(rank: int | None) -> dict[str, int]:
 
 
 def note_plan(plan: QrelPlan) -> tuple[str, ...]:
-    """Return notes on what becomes of the grades."""
+    """Return notes on the use of the grades."""
     kept = sum(keep for _, _, keep in plan.rows)
     notes = []
     if kept:
@@ -338,10 +341,11 @@ _AS_JUDGMENTS = CommandWords("--as-judgments")
 
 
 def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, str]:
-    """Return under which name each annotator's grades in the file are stored: the declared one, or else the file's own.
+    """Return {annotator in the file: name to store its grades under}: the declared name, or else the file's
+    own.
 
-    `declared`: a name for each of them, or empty. Raises ValidationError if the file holds no annotators' grades, if it has none
-    of a declared annotator, or if an annotator in it has no declared name.
+    `declared`: a name for each annotator, or empty. ValidationError if the file has no annotators' grades,
+    none of a declared annotator, or an annotator without a declared name.
     """
     if file.format.name == "law" and has_mixed_annotators(file.source):
         raise ValidationError(
@@ -402,9 +406,10 @@ def check_earlier_names(file: QrelFile, names: Mapping[str, str], records: Itera
 def note_same_names(
     file: QrelFile, declared: Mapping[str, str], records: Iterable[ImportRecord]
 ) -> tuple[str, ...]:
-    """Return a warning if annotators of an earlier file may have the same names and nobody says who they are.
+    """Return a warning if annotators of an earlier file may have the same names and no declaration names
+    them.
 
-    Both become one person. `records`: the imports of the dataset.
+    Equal names become one person. `records`: the imports of the dataset.
     """
     if declared:
         return ()
@@ -430,9 +435,10 @@ def note_same_names(
 def list_annotator_lines(
     qrels: Iterable[Qrel], further: Iterable[JudgmentLine], names: Mapping[str, str]
 ) -> list[JudgmentLine]:
-    """Return a line for each annotator's judgment, under the name of the person and the dataset's own query ids.
+    """Return a line for each annotator's judgment, with the person's name and the dataset's query ids.
 
-    That is each grade beside a settled one, and what no qrel holds (*cannot rate*, documents that the file does not settle).
+    Includes annotators' grades of settled pairs, and judgments that no qrel holds (*cannot rate*, unsettled
+    documents).
     """
     graded = [
         JudgmentLine(None, qrel.query_id, qrel.doc_id, names[name], "graded", grade)
@@ -443,7 +449,7 @@ def list_annotator_lines(
 
 
 def note_annotators(lines: Sequence[JudgmentLine], *, new: int) -> tuple[str, ...]:
-    """Return notes on the judgments that came with the file, and on the pairs whose annotators differ."""
+    """Return notes on the judgments of the file, and on pairs whose annotators differ."""
     names = list(dict.fromkeys(line.annotator for line in lines))
     grades: dict[tuple[str, str], set[int | None]] = {}
     for line in lines:

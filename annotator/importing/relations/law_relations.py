@@ -1,10 +1,12 @@
-"""Find relations between the articles of laws in their own texts: siblings, references, and what decrees and rules say.
+"""Find relations between the articles of laws in their texts: siblings, references, and texts of decrees and
+rules.
 
-Works on documents that `law_articles.py` has cut: their fields `law`, `law_type`, `article` and `paragraph` say what they are. An
-act, its decree and its rule belong together by their names. Reads Korean references ("법 제17조제2항 및 제3항", "영 제25조",
-"같은 조제1항", 「…」 with the name of a law of the dataset) and the same in Japanese ("法第十七条第二項"), also those that are
-relative to the article in which they stand (전조, 다음 조, 前条, 前二条, 次条). A reference to another law leads nowhere; a paragraph
-that does not exist leads to its article. What else leads nowhere is returned too.
+Works on documents cut by `law_articles.py`; their fields `law`, `law_type`, `article` and `paragraph`
+identify them. An act, its decree and its rule belong together by their names. Reads Korean references ("법
+제17조제2항 및 제3항", "영 제25조", "같은 조제1항", 「…」 with the name of a law of the dataset) and the same in Japanese
+("法第十七条第二項"), also references relative to the current article (전조, 다음 조, 前条, 前二条, 次条). References to a law
+outside the dataset are counted only. A reference to a missing paragraph leads to its article. Other
+references without a target are returned too.
 """
 
 import re
@@ -46,14 +48,14 @@ _Found = TypeVar("_Found")
 
 
 class UnknownReference(NamedTuple):
-    """A reference in a document's text that leads to no document, although its law is one of the dataset's."""
+    """A reference to a law of the dataset that leads to no document."""
 
     doc_id: str
     words: str
 
 
 class LawRelation(NamedTuple):
-    """A relation between two documents, as a file of relations has it."""
+    """A relation between two documents, as in a file of relations."""
 
     start: str
     end: str
@@ -74,9 +76,10 @@ class LawDocument:
 
 @dataclass(frozen=True, slots=True)
 class FoundRelations:
-    """What the texts of laws say of each other.
+    """The relations in the texts of laws.
 
-    `unknown`: references that lead to no document. `other_laws`: how many lead to laws that the dataset does not have.
+    `unknown`: references that lead to no document. `other_laws`: the number of references to laws outside the
+    dataset.
     """
 
     relations: tuple[LawRelation, ...]
@@ -95,7 +98,9 @@ class _Laws:
 
 
 class _Citation(NamedTuple):
-    """What a text refers to: an article of a law, and a paragraph or "". `law` is None for one that the dataset does not have."""
+    """The target of a reference: an article, and a paragraph or "". `law`: None for a law outside the
+    dataset.
+    """
 
     law: str | None
     article: str
@@ -104,13 +109,15 @@ class _Citation(NamedTuple):
 
 
 class _Count:
-    """Counts relations and references. Short texts such as ranges of articles can name more than fits into memory."""
+    """Counts relations and references. Short texts such as ranges of articles can name more than fits into
+    memory.
+    """
 
     def __init__(self) -> None:
         self.found = 0
 
     def add(self, item: _Found) -> _Found:
-        """Return the item. ValidationError if it is one too many."""
+        """Return the item. ValidationError if the limit is exceeded."""
         self.found += 1
         if self.found > MOST_FOUND:
             raise ValidationError(
@@ -123,12 +130,14 @@ class _Count:
 
 
 def find_relations(documents: Sequence[LawDocument]) -> FoundRelations:
-    """Return the relations between the documents, each once, in the documents' order, and what leads nowhere.
+    """Return the relations between the documents, each once, in document order, and references without a
+    target.
 
-    ValidationError if there are more than MOST_FOUND of both.
+    ValidationError if there are more than MOST_FOUND of both together.
 
-    `sibling`: parts of one article, from the earlier to the later. `decree`, `rule`: from an article to the decree's or the
-    rule's text that refers to it. `reference`: from a text to what it refers to. Supplementary provisions have none.
+    `sibling`: between parts of one article, from earlier to later. `decree`, `rule`: from an article to the
+    decree's or rule's text that refers to it. `reference`: from a text to its target. Supplementary
+    provisions have no relations.
     """
     documents = [
         document for document in documents if document.article and document.article not in SUPPLEMENTS
@@ -194,7 +203,7 @@ def _list_siblings(documents: Iterable[LawDocument]) -> Iterator[LawRelation]:
 
 
 def _list_citations(document: LawDocument, laws: _Laws) -> Iterator[_Citation]:
-    """Yield what the text refers to, in the order of the text."""
+    """Yield the references of the text, in order."""
     text = re.sub(r"[ \t　]+", " ", document.text)
     position = 0
     last: _Citation | None = None
@@ -237,9 +246,9 @@ def _list_citations(document: LawDocument, laws: _Laws) -> Iterator[_Citation]:
 
 
 def _find_relative(match: re.Match[str], document: LawDocument, laws: _Laws) -> list[str]:
-    """Return the articles that a reference means by their place: this one, the one after, or the last n before.
+    """Return the articles of a relative reference: this one, the next one, or the previous n.
 
-    [""] if there is none, also where the dataset lacks the article whose number comes before or after.
+    [""] if there is none, or if the dataset lacks the neighboring article.
     """
     ordered = laws.ordered[document.law]
     numbers = list(ordered)
@@ -258,7 +267,7 @@ def _find_relative(match: re.Match[str], document: LawDocument, laws: _Laws) -> 
 
 
 def _follows(first: _Number, second: _Number) -> bool:
-    """Return whether an article's number is the next one: 17, 17-2, 17-3, 18."""
+    """Check whether an article's number is the next one: 17, 17-2, 17-3, 18."""
     depth = len(second) - 1
     if first[:depth] != second[:depth]:
         return False
@@ -266,12 +275,12 @@ def _follows(first: _Number, second: _Number) -> bool:
 
 
 def _read_article(article: str) -> _Number:
-    """Return the numbers of an article as ids have it: 제17조의2 is 17, 2."""
+    """Return the numbers of an article in an id: 제17조의2 is 17, 2."""
     return tuple(map(read_number, re.findall(_NUMBER, article)))
 
 
 def _skip_chain(text: str, position: int) -> int:
-    """Return where a chain of references to another law ends."""
+    """Return the end position of a chain of references to another law."""
     while (further := _NEXT.match(text, position)) is not None and (
         further["article"] or further["paragraph"]
     ):
@@ -280,7 +289,7 @@ def _skip_chain(text: str, position: int) -> int:
 
 
 def _find_law(before: str, document: LawDocument, laws: _Laws) -> str | None:
-    """Return the law that a reference after these words is to; None for another one than the dataset's."""
+    """Return the law named before a reference; None for a law outside the dataset."""
     family = laws.families[_find_family(document.law)]
     named = _NAMED_LAW.search(before)
     if named is not None:
@@ -313,7 +322,7 @@ def _find_law(before: str, document: LawDocument, laws: _Laws) -> str | None:
 
 
 def _stands_alone(before: str) -> bool:
-    """Return whether a word after this is no part of a longer one, as 법 is in 건축법."""
+    """Check that a word ending here is not the end of a longer word, as 법 in 건축법."""
     return not before or not before[-1].isalnum()
 
 
@@ -335,7 +344,9 @@ def _fill_range(first: _Citation, last: _Citation, laws: _Laws) -> Iterator[_Cit
 
 
 def _list_targets(citation: _Citation, laws: _Laws) -> list[str]:
-    """Return the documents of the paragraph; those of the whole article if none is named or it is not one by itself."""
+    """Return the documents of the paragraph; of the whole article without a paragraph, or if the paragraph
+    has no document.
+    """
     if citation.law is None:
         return []
     paragraphs: Mapping[tuple[str, str], list[str]] = laws.paragraphs[citation.law]

@@ -1,4 +1,4 @@
-"""Find the relations between the documents of a dataset in their own texts, as a file for `annotator suggest`. For leads."""
+"""Find relations between a dataset's documents in their texts, as a file for `annotator suggest`. For leads."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ from annotator.storage.database import Database
 
 @dataclass(frozen=True, slots=True)
 class RelationReport:
-    """The relations, and how many there are of each kind. `documents`: those that are articles or parts of them.
+    """The relations and their number by kind. `documents`: the number of articles and parts of articles.
 
-    `unknown`, `other_laws`: references that lead nowhere; see `FoundRelations`.
+    `unknown`, `other_laws`: references without a target; see `FoundRelations`.
     """
 
     dataset: str

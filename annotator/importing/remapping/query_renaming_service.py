@@ -1,8 +1,8 @@
-"""Give queries new ids, with everything stored under the old ones. For leads.
+"""Give queries new ids, together with everything stored under the old ones. For leads.
 
-Pairs, judgments, decisions and run results stay with their query. A pair keeps its key, so a judgment on its way from a
-browser reaches the right pair. A query that a release names keeps its id: who reads that release sees grades of its pairs,
-and they are found by this id. All or nothing; the same file twice changes nothing.
+Pairs, judgments, decisions and run results stay with their query. A pair keeps its key, so a judgment that a
+browser is sending reaches the right pair. A query in a release keeps its id, because readers of that release
+find the grades by this id. Everything or nothing; importing the same file twice changes nothing.
 """
 
 from collections.abc import Collection, Mapping
@@ -28,10 +28,10 @@ OLD, NEW = ("old_query_id",), ("new_query_id",)
 
 @dataclass(frozen=True, slots=True)
 class QueryRenaming:
-    """What a file of new query ids did, or would do with `dry_run`.
+    """The effect of a file of new query ids; with `dry_run`, the possible effect.
 
-    `read` counts its lines, `applied` those whose query has the new id already. `renamed`: new id by old id. `unknown`: old
-    ids that the dataset does not have.
+    `read`: its lines; `applied`: lines whose query already has the new id. `renamed`: {old id: new id}.
+    `unknown`: old ids outside the dataset.
     """
 
     path: str
@@ -52,10 +52,10 @@ def rename_queries(
     encoding: str | None = None,
     dry_run: bool = False,
 ) -> QueryRenaming:
-    """Give queries the new ids that a file `old_query_id,new_query_id` names.
+    """Give queries the new ids of a file `old_query_id,new_query_id`.
 
-    BadInput names every bad line: an id that occurs twice in the file, a query that a release names, or a new id that another
-    query or a release has. Old ids that the dataset does not have are reported, not refused.
+    BadInput names every bad line: a repeated id, a query in a release, or a new id that another query or a
+    release has. Old ids outside the dataset are reported, not refused.
     """
     data = to_utf8(read_regular(path), str(path), encoding)
     with open_dataset(database, actor, dataset, "lead", writing=True) as (session, _, dataset_pk):
@@ -86,7 +86,9 @@ def rename_queries(
 def _read_links(
     data: bytes, path: str, queries: Collection[str], released: Collection[str]
 ) -> dict[str, str]:
-    """Return the new id of each old id. Each id occurs once in the file, so that a second start cannot go on or back."""
+    """Return {old id: new id}. Each id may occur once in the file, so a second import cannot continue or
+    reverse the first.
+    """
     table, problems = open_table(data, path, (OLD, NEW))
     links: dict[str, str] = {}
     lines: dict[str, int] = {}

@@ -1,9 +1,10 @@
-"""Plan what happens to documents that got new ids (CSV, TSV or JSONL `old_doc_id,new_doc_id`), and to their pairs.
+"""Plan the effect of new document ids (CSV, TSV or JSONL `old_doc_id,new_doc_id`) on documents and their
+pairs.
 
-One old id with one new id of its own is renamed; an old id with several is split; old ids that share one are merged, also
-where the dataset does not know one of them. Bad lines: an id that is empty or too long, a missing column.
-Pairs move with a renamed document. Where two pairs meet, the better known stays: judged here, then with an imported grade,
-then the one already there. Pairs of a split or merged document leave the pool, and the new ids get pairs with the old grade
+One old id with its own new id is renamed; an old id with several is split; old ids that share one are merged,
+even if the dataset lacks one of them. Bad lines: an empty or too long id, a missing column. Pairs move with a
+renamed document. If two pairs meet, one stays, in this order: judged here, with an imported grade, already on
+the new id. Pairs of a split or merged document leave the pool, and the new ids get pairs with the old grade
 as a suggestion. No pair is deleted.
 """
 
@@ -19,10 +20,10 @@ RemapKind = Literal["renamed", "split", "merged"]
 
 @dataclass(frozen=True, slots=True)
 class RemapPlan:
-    """What a remap does to the dataset's documents.
+    """The effect of a remap on the dataset's documents.
 
-    `renamed`: new id by old id, where they differ. `leaving`: the new ids of each old one that is split or merged.
-    `unknown`: old ids that the dataset does not have. `left_over`: documents with pairs that the file does not name.
+    `renamed`: {old id: new id}, if different. `leaving`: {split or merged old id: new ids}. `unknown`: old
+    ids outside the dataset. `left_over`: documents with pairs that the file does not name.
     """
 
     renamed: Mapping[str, str]
@@ -32,17 +33,17 @@ class RemapPlan:
     left_over: tuple[str, ...]
 
     def list_links(self) -> list[tuple[str, str, RemapKind]]:
-        """Return (old id, new id, kind) of everything that changes."""
+        """Return (old id, new id, kind) of every change."""
         renamed = [(old, new, self.kinds[old]) for old, new in self.renamed.items()]
         return renamed + [(old, new, self.kinds[old]) for old, news in self.leaving.items() for new in news]
 
     def list_moved(self, documents: Collection[str]) -> dict[str, str]:
-        """Return, of the renamed, (new id by old id) where another document has the new id already, and keeps it."""
+        """Return the renamings whose new id is already taken, as {old id: new id}."""
         gone = self.renamed.keys() | self.leaving.keys()
         return {old: new for old, new in self.renamed.items() if new in documents and new not in gone}
 
     def list_targets(self) -> set[str]:
-        """Return the new ids of everything that is split or merged."""
+        """Return the new ids of all split and merged documents."""
         return {new for news in self.leaving.values() for new in news}
 
 
@@ -53,10 +54,10 @@ def plan_remap(
     *,
     applied: Collection[str] = (),
 ) -> RemapPlan:
-    """Return what to do with each document that the file names.
+    """Return the plan for each document that the file names.
 
-    `links`: (old id, new id). `documents`: every doc_id of the dataset; `with_pairs`: those with pairs. `applied`: the old
-    ids for which the file was applied already (see `find_applied`).
+    `links`: (old id, new id). `documents`: every doc_id of the dataset; `with_pairs`: doc_ids with pairs.
+    `applied`: old ids to which the file was already applied (see `find_applied`).
     """
     new_ids: dict[str, list[str]] = {}
     old_ids: dict[str, list[str]] = {}
@@ -84,10 +85,12 @@ def plan_remap(
 def find_applied(
     batches: Iterable[Collection[tuple[str, str]]], links: Collection[tuple[str, str]]
 ) -> set[str]:
-    """Return the old ids for which this file was applied already; without it, a chain or a swap would go round again.
+    """Return the old ids to which this file was already applied. Without this, a chain or a swap would be
+    applied again.
 
-    `batches`: the (old id, new id) of every remap so far, the latest first. Those of this file are the latest ones
-    that say nothing else than it does. An id that they gave to a document is that document's now, not an old one.
+    `batches`: (old id, new id) of every remap so far, latest first. The file's own ones are the latest ones
+    that contain only its links. An id that they gave to a document belongs to that document now and is no old
+    id.
     """
     file_links = set(links)
     applied: set[str] = set()
@@ -101,7 +104,7 @@ def find_applied(
 
 
 def name_retired(doc_id: str, taken: Collection[str], *, day: str) -> str:
-    """Return the id of a document that has lost its own: `a (retired 2026-01-31)`, numbered where that is taken."""
+    """Return the id of a document that lost its own: `a (retired 2026-01-31)`, with a number if taken."""
     name, number = f"{doc_id} (retired {day})", 1
     while name in taken:
         number += 1
@@ -115,7 +118,7 @@ JUDGED = 2
 
 @dataclass(frozen=True, slots=True)
 class LivePair:
-    """A pair of the pool with its settlement; `grade` is None where there is none."""
+    """A pair of the pool with its settlement; `grade` is None without one."""
 
     pk: int
     key: str
@@ -132,7 +135,7 @@ class LivePair:
 
 @dataclass(frozen=True, slots=True)
 class SuggestedGrade:
-    """The grade of a pair that leaves the pool, as a suggestion for the pair of its query with document `doc_id`."""
+    """The grade of a pair that leaves the pool, as a suggestion for its query's pair with document `doc_id`."""
 
     query_pk: int
     doc_id: str
@@ -142,11 +145,11 @@ class SuggestedGrade:
 
 @dataclass(slots=True)
 class RemapMoves:
-    """The moves of the pairs of documents that get new ids.
+    """The moves of pairs whose documents get new ids.
 
-    `moved`: by pair_pk, the new doc_id of pairs that move. `displaced`: the same for pairs of that document which give way.
-    `retired`: pairs that leave the pool under their old id. `merged_pairs`: (pair that left, pair that stays) where two met.
-    `joining`: by (query_pk, query_id, new doc_id) the old ids that a new pair comes from.
+    `moved`: {pair_pk: new doc_id}. `displaced`: the same for pairs already on that document that make room.
+    `retired`: pairs that leave the pool under their old id. `merged_pairs`: (pair that left, pair that stays)
+    where two met. `joining`: {(query_pk, query_id, new doc_id): old ids} of each new pair.
     """
 
     moved: dict[int, str] = field(default_factory=dict)
@@ -160,10 +163,10 @@ class RemapMoves:
 def carry_pairs(
     pairs: Sequence[LivePair], moved: Mapping[str, str], leaving: Mapping[str, tuple[str, ...]]
 ) -> RemapMoves:
-    """Return what happens to each pair of a document that moves or leaves.
+    """Return the moves of the pairs of documents that move or leave.
 
-    `pairs`: those of the documents in `moved` (new id by old id) and in `leaving`, and those of the documents that have the
-    new ids already.
+    `pairs`: the pairs of documents in `moved` ({old id: new id}), in `leaving`, and of documents that already
+    have the new ids.
     """
     moves = RemapMoves()
     there = {(pair.query_pk, pair.doc_id): pair for pair in pairs}
@@ -207,7 +210,9 @@ OLD, NEW = ("old_doc_id",), ("new_doc_id",)
 
 @dataclass(frozen=True, slots=True)
 class RemapFile:
-    """A file of links (old_doc_id, new_doc_id), each once, in file order. `repeated`: how many lines repeat a link."""
+    """A file of links (old_doc_id, new_doc_id), each once, in file order. `repeated`: the number of repeating
+    lines.
+    """
 
     path: str
     links: tuple[tuple[str, str], ...]
@@ -229,14 +234,14 @@ def read_remap(data: bytes, path: str) -> RemapFile:
 
 @dataclass(frozen=True, slots=True)
 class RemapReport:
-    """What a remap did, or would do with `dry_run`.
+    """The effect of a remap; with `dry_run`, the possible effect.
 
-    `read` counts the file's different links, `repeated` the lines that repeat one, `applied` the old ids for which this
-    file was applied before. `renamed`: new id by old id. `split`: new ids by old id. `merged`: old ids by new id.
-    `pairs_carried` moved with renamed documents; `pairs_met` met a pair that was there. `pairs_retired` left the pool,
-    `pairs_new` joined it, `suggestions` are the old grades noted for leads. `documents_new` are known by their id only;
-    `documents_dropped` lost their id, had no pair and no run result, and were deleted. `unknown`: old ids that the dataset
-    does not have. `left_over`: documents with pairs that the file does not name.
+    `read`: different links of the file; `repeated`: lines that repeat one; `applied`: old ids to which this
+    file was already applied. `renamed`: {old id: new id}. `split`: {old id: new ids}. `merged`: {new id: old
+    ids}. `pairs_carried`: moved with renamed documents; `pairs_met`: met an existing pair. `pairs_retired`
+    left the pool, `pairs_new` joined it, `suggestions`: old grades noted for leads. `documents_new` have an
+    id only; `documents_dropped` lost their id, had no pair and no run result, and were deleted. `unknown`:
+    old ids outside the dataset. `left_over`: documents with pairs that the file does not name.
     """
 
     path: str
@@ -260,7 +265,7 @@ class RemapReport:
 
 @dataclass(frozen=True, slots=True)
 class RemapCounts:
-    """The counts of what was stored."""
+    """The numbers of stored rows."""
 
     pairs_carried: int
     pairs_new: int
@@ -278,7 +283,7 @@ def make_report(
     applied: int,
     dry_run: bool,
 ) -> RemapReport:
-    """Return the report of a remap from its plan and the counts of what was stored."""
+    """Return the report of a remap from its plan and the numbers of stored rows."""
     merged: dict[str, list[str]] = {}
     for old, new, kind in plan.list_links():
         if kind == "merged":

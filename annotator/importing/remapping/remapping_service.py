@@ -1,8 +1,9 @@
-"""Apply new document ids, after a corpus was ingested anew or cut into chunks, to everything stored under the old ones.
+"""Apply new document ids to all stored data, after a corpus was ingested again or cut into chunks.
 
-A renamed document keeps its pairs, texts, run results, provenance and judgments. A split or merged one leaves with its
-pairs; its new ids get pairs to be judged, with the old grades as suggestions that leads see. A pair always keeps its key,
-so a judgment on its way from a browser reaches the right pair. All or nothing; the same file twice changes nothing.
+A renamed document keeps its pairs, texts, run results, provenance and judgments. A split or merged document
+leaves with its pairs; its new ids get pairs to judge, with the old grades as suggestions for leads. A pair
+always keeps its key, so a judgment that a browser is sending reaches the right pair. Everything or nothing;
+importing the same file twice changes nothing.
 """
 
 from collections.abc import Mapping
@@ -57,10 +58,11 @@ def remap_documents(
     encoding: str | None = None,
     dry_run: bool = False,
 ) -> RemapReport:
-    """Give documents the new ids that a file `old_doc_id,new_doc_id` names. For leads.
+    """Give documents the new ids of a file `old_doc_id,new_doc_id`. For leads.
 
-    BadInput names every bad line. Old ids that the dataset does not have are reported, not refused. The numbers of the report
-    depend on grades: a dry run counts pairs that the lead may still judge as not judged; otherwise the lead no longer judges them.
+    BadInput names every bad line. Old ids outside the dataset are reported, not refused. The report's numbers
+    depend on grades: a dry run counts pairs that the lead may still judge as not judged; without it, the lead
+    may no longer judge them.
     """
     file = read_remap(_read_bytes(path, encoding), str(path))
     with open_dataset(database, actor, dataset, "lead", writing=True) as (session, row, dataset_pk):
@@ -100,9 +102,9 @@ def remap_documents(
 
 @dataclass(frozen=True, slots=True)
 class _RemapWork:
-    """The work of one remap.
+    """The state of one remap.
 
-    `documents`: keys by old id; `moved`: renamed documents whose new id another document has.
+    `documents`: {old id: key}; `moved`: renamed documents whose new id another document has.
     """
 
     session: Session
@@ -116,7 +118,7 @@ class _RemapWork:
 
     @property
     def leaving(self) -> dict[str, int]:
-        """Return, by old id, the documents that have no id of their own afterwards."""
+        """Return {old id: key} of the documents that will have no id of their own."""
         return {old: self.documents[old] for old in (*self.moved, *self.plan.leaving)}
 
 
@@ -125,7 +127,7 @@ def _read_bytes(path: Path, encoding: str | None) -> bytes:
 
 
 def _list_documents(session: Session, dataset_pk: int, file: RemapFile) -> dict[str, int]:
-    """Return the documents that are not retired, by id. Raises BadInput for a new id that a retired document has."""
+    """Return {doc_id: key} of the documents in use. BadInput for a new id that a retired document has."""
     every = remapping_sql.list_document_ids(session, dataset_pk)
     retired = remapping_sql.list_paired_documents(session, dataset_pk, retired=True)
     problems = Problems(file.path)
@@ -143,7 +145,7 @@ def _list_affected(
     plan: RemapPlan,
     moved: Mapping[str, str],
 ) -> list[LivePair]:
-    """Return the pairs of documents that leave or move, and of those they move to, with what is settled for each."""
+    """Return the pairs of documents that leave or move, and of their targets, with their settlements."""
     concerned = {documents[doc_id] for doc_id in (*plan.leaving, *moved, *moved.values())}
     pks = remapping_sql.list_pairs_of(session, concerned)
     if not pks:
@@ -185,7 +187,7 @@ def _take_name(work: _RemapWork, doc_id: str, taken: set[str]) -> str:
 
 
 def _make_room(work: _RemapWork, taken: set[str]) -> None:
-    """Put the pairs that give way to others on a document of their own, with the same text."""
+    """Put displaced pairs on a new document with the same text."""
     there = {
         doc_id: _take_name(work, doc_id, taken) for doc_id in dict.fromkeys(work.moves.displaced.values())
     }
@@ -196,7 +198,9 @@ def _make_room(work: _RemapWork, taken: set[str]) -> None:
 
 
 def _move(work: _RemapWork) -> None:
-    """Put the pairs, texts and run results of renamed documents on those that have the new ids already."""
+    """Put the pairs, texts and run results of renamed documents on the documents that already have the new
+    ids.
+    """
     pks = {work.documents[old]: work.documents[new] for old, new in work.moved.items()}
     remapping_sql.carry_texts(work.session, list(pks.items()))
     onto = {pk: work.documents[doc_id] for pk, doc_id in work.moves.moved.items()}
@@ -206,9 +210,10 @@ def _move(work: _RemapWork) -> None:
 
 
 def _replace_leaving(work: _RemapWork) -> tuple[int, int]:
-    """Make the documents that take the ids of those that left, and delete those without pairs and run results.
+    """Make the documents that take the ids of leaving ones, and delete leaving ones without pairs and run
+    results.
 
-    Returns (documents known by their id only, documents deleted).
+    Returns (documents with an id only, deleted documents).
     """
     session, dataset_pk, leaving = work.session, work.dataset_pk, work.leaving
     if not leaving:
@@ -245,7 +250,9 @@ def _replace_leaving(work: _RemapWork) -> tuple[int, int]:
 
 
 def _suggest(work: _RemapWork) -> int:
-    """Add the pairs of split and merged documents to the pool and note the old grades; return how many pairs are new."""
+    """Add the pairs of split and merged documents to the pool, note the old grades, and return the number of
+    new pairs.
+    """
     session, dataset_pk, moves = work.session, work.dataset_pk, work.moves
     documents = list_document_keys(session, dataset_pk)
     candidates = [

@@ -1,7 +1,8 @@
-"""Read and write in bulk what remapping needs: documents by id, their pairs and run results.
+"""Read and write remapping data in bulk: documents by id, their pairs and run results.
 
-Call every function inside the transaction of `importing/remapping/remapping_service.py`. Judgments, decisions and imported grades
-stay on their pair. A document that has left keeps its row, and is known by having a retired pair (`storage/pairs/pool.py`).
+Call every function in the transaction of `importing/remapping/remapping_service.py`. Judgments, decisions and
+imported grades stay on their pair. A document that has left keeps its row; its retired pair marks it
+(`storage/pairs/pool.py`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -55,14 +56,14 @@ _MOVE_ENTRY = text(
 
 
 def list_document_ids(session: Session, dataset_pk: int) -> dict[str, int]:
-    """Return every document of the dataset by its doc_id, those that have left included."""
+    """Return {doc_id: key} of every document of the dataset, including ones that have left."""
     statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk))
     rows = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
     return {doc_id: key_of(pk) for doc_id, pk in rows}
 
 
 def list_paired_documents(session: Session, dataset_pk: int, *, retired: bool) -> set[int]:
-    """Return the documents that stand in a pair of the pool, or those that stand in one that has left it."""
+    """Return the documents with a pair in the pool, or those with a pair that has left it."""
     left = col(PairRow.retired_at).is_not(None) if retired else col(PairRow.retired_at).is_(None)
     statement = select(col(PairRow.document_pk)).where(col(PairRow.dataset_pk) == dataset_pk, left)
     return set(session.scalars(statement.distinct()))
@@ -98,7 +99,7 @@ def list_run_entries(session: Session, dataset_pk: int) -> list[Entry]:
 
 
 def list_batches(session: Session, dataset_pk: int) -> list[set[tuple[str, str]]]:
-    """Return the (old id, new id) of every remap of the dataset, the latest first."""
+    """Return (old id, new id) of every remap of the dataset, latest first."""
     statement = select(col(RemapRow.remapped_at), col(RemapRow.old_doc_id), col(RemapRow.new_doc_id))
     by_time: dict[datetime, set[tuple[str, str]]] = {}
     rows = session.execute(statement.where(col(RemapRow.dataset_pk) == dataset_pk))
@@ -111,7 +112,7 @@ def list_batches(session: Session, dataset_pk: int) -> list[set[tuple[str, str]]
 
 
 def change_ids(session: Session, doc_ids: Mapping[int, str], taken: Collection[str]) -> None:
-    """Give documents other ids, by document_pk. In two steps, so that ids may be swapped and passed on in a row."""
+    """Give documents new ids, by document_pk. Works in two steps, so ids can be swapped and passed on."""
     mark = "(remapping)"
     while any(doc_id.startswith(mark) for doc_id in taken):
         mark += "'"
@@ -120,7 +121,7 @@ def change_ids(session: Session, doc_ids: Mapping[int, str], taken: Collection[s
 
 
 def copy_documents(session: Session, dataset_pk: int, copies: Mapping[str, int]) -> dict[str, int]:
-    """Make a document of each id that says what the document it stands for says, its texts included; their keys."""
+    """Insert a copy of the source document for each new id, including texts; return the new keys."""
     pks = sorted(set(copies.values()))
     rows: dict[int, DocumentRow] = {}
     for chunk in split_into_chunks(pks, CHUNK):
@@ -145,7 +146,7 @@ def copy_documents(session: Session, dataset_pk: int, copies: Mapping[str, int])
 
 
 def carry_texts(session: Session, moves: Sequence[tuple[int, int]]) -> None:
-    """Keep the texts of the first document of each pair with the second too; show them where that has none."""
+    """Copy the texts of each pair's first document to its second; show them if the second has none."""
     values = [{"from": source, "to": target} for source, target in moves]
     if values:
         session.flush()
@@ -154,7 +155,9 @@ def carry_texts(session: Session, moves: Sequence[tuple[int, int]]) -> None:
 
 
 def drop_unused(session: Session, document_pks: Collection[int], in_use: Collection[int]) -> list[int]:
-    """Delete the documents that are not `in_use`, and the record that a round left them out; return those that stay."""
+    """Delete the documents that are not `in_use`, with records of rounds that left them out; return the
+    remaining ones.
+    """
     unused = sorted(set(document_pks) - set(in_use))
     for chunk in split_into_chunks(unused, CHUNK):
         was_kept = col(LeftOutRow.kept_document_pk).in_(chunk)
@@ -166,7 +169,7 @@ def drop_unused(session: Session, document_pks: Collection[int], in_use: Collect
 
 
 def list_released_queries(session: Session, dataset_pk: int) -> set[str]:
-    """Return the ids of the queries that a release of the dataset names."""
+    """Return the ids of the queries in any release of the dataset."""
     statement = select(col(ReleaseQrelRow.query_id)).join(
         ReleaseRow, col(ReleaseRow.pk) == col(ReleaseQrelRow.release_pk)
     )
@@ -176,7 +179,7 @@ def list_released_queries(session: Session, dataset_pk: int) -> set[str]:
 def rename_queries(
     session: Session, dataset_pk: int, new_ids: Mapping[int, str], renamed: Mapping[str, str]
 ) -> None:
-    """Give queries new ids, by query_pk, and rename them where runs and requirements name them. `renamed`: new id by old id."""
+    """Give queries new ids, by query_pk, also in runs and requirements. `renamed`: {old id: new id}."""
     _update(session, QueryRow, [{"pk": pk, "query_id": query_id} for pk, query_id in new_ids.items()])
     for run in session.scalars(select(RunRow).where(col(RunRow.dataset_pk) == dataset_pk)):
         if run.query_signals.keys() & renamed.keys():
@@ -195,7 +198,7 @@ def rename_queries(
 
 
 def retire_pairs(session: Session, dataset_pk: int, pair_pks: Sequence[int], *, now: datetime) -> None:
-    """Take pairs out of the pool. What was judged of them stays on record."""
+    """Take pairs out of the pool. Their judgments stay on record."""
     for chunk in split_into_chunks(pair_pks, CHUNK):
         _quietly(session, update(PairRow).where(col(PairRow.pk).in_(chunk)).values(retired_at=now))
         running = (col(LeaseRow.pair_pk).in_(chunk), col(LeaseRow.expires_at) > now)
@@ -204,12 +207,12 @@ def retire_pairs(session: Session, dataset_pk: int, pair_pks: Sequence[int], *, 
 
 
 def move_pairs(session: Session, moves: Mapping[int, int]) -> None:
-    """Put pairs on other documents: document_pk by pair_pk."""
+    """Put pairs on other documents: {pair_pk: document_pk}."""
     _update(session, PairRow, [{"pk": pk, "document_pk": document_pk} for pk, document_pk in moves.items()])
 
 
 def copy_provenance(session: Session, merged_pairs: Iterable[tuple[int, int]]) -> None:
-    """Note who proposed the first pair of each two with the second as well, unless that system proposed it too."""
+    """Copy the provenance of the first of two pairs to the second, except for systems that proposed both."""
     onto = dict(merged_pairs)
     systems: set[tuple[int, str]] = set()
     rows: list[dict[str, Any]] = []
@@ -223,7 +226,9 @@ def copy_provenance(session: Session, merged_pairs: Iterable[tuple[int, int]]) -
 
 
 def carry_left_out(session: Session, moves: Mapping[int, int]) -> None:
-    """Say of the document that has the id now what rounds left out or kept; of two that were left out, one entry stays."""
+    """Move records of rounds that left out or kept a document to the new document. Of two such records one
+    stays.
+    """
     for chunk in split_into_chunks(sorted({*moves, *moves.values()}), CHUNK):
         rows = session.scalars(select(LeftOutRow).where(col(LeftOutRow.kept_document_pk).in_(chunk))).all()
         for row in rows:
@@ -245,7 +250,7 @@ def carry_left_out(session: Session, moves: Mapping[int, int]) -> None:
 
 
 def move_run_entries(session: Session, entries: Sequence[Entry], moves: Mapping[int, int]) -> set[Entry]:
-    """Put results of runs on the document that has the id now, unless the run names that one too; the ones moved."""
+    """Move run results to the new document, unless the run already has it; return the moved ones."""
     there = set(entries)
     moved = {
         (run_pk, query_pk, document_pk)
@@ -265,7 +270,7 @@ def move_run_entries(session: Session, entries: Sequence[Entry], moves: Mapping[
 def add_remaps(
     session: Session, dataset_pk: int, links: Iterable[tuple[str, str, str]], *, now: datetime
 ) -> None:
-    """Note for ever that documents got new ids: (old id, new id, kind)."""
+    """Record permanently that documents got new ids: (old id, new id, kind)."""
     rows = [
         {"dataset_pk": dataset_pk, "old_doc_id": old, "new_doc_id": new, "kind": kind, "remapped_at": now}
         for old, new, kind in links
@@ -282,5 +287,5 @@ def _update(session: Session, row: type[SQLModel], values: Sequence[Mapping[str,
 
 
 def _quietly(session: Session, statement: Any) -> None:
-    """Execute without looking for objects in the session that it concerns."""
+    """Execute a statement without updating objects in the session."""
     session.execute(statement.execution_options(synchronize_session=False))

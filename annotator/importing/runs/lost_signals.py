@@ -1,16 +1,18 @@
 """Find signals that a run's own file shows to be lost between the stages of a search and its final list.
 
-A hybrid search fuses the lists of several stages (bm25, vector, …). If a stage's score is dropped on the way, results fall many ranks
-and nobody sees it. From a run file this can be told only where the file says two things of one result:
+A hybrid search fuses the lists of several stages (bm25, vector, …). If a stage's score is dropped on the way,
+results fall many ranks without an error. A run file shows this only if it has two kinds of data about a
+result:
 
-- that a stage lists it: `stages` (names; or name -> {"rank"}), `<stage>_rank`, `ranks.<stage>`; or in the answer to the query
-  `stages` or `lists` (stage -> list of documents, best first);
-- and what the stage gave it in the final list: `<stage>`, `<stage>_score`, `<stage>_contribution`, `scores.<stage>`,
-  `contributions.<stage>`, `stages.<stage>.score` or `stages.<stage>.contribution`.
+- that a stage lists it: `stages` (names; or name -> {"rank"}), `<stage>_rank`, `ranks.<stage>`; or, for the
+whole answer, `stages` or `lists` (stage -> list of documents, best first);
 
-A signal is lost in a result if its stage lists the result, other results that the stage lists carry the signal, and this one
-does not (null counts as missing, and so does a contribution of 0). A result that no stage lists may lack a signal rightly: the
-stage did not find it. Such signals are only counted (`count_partial_signals`).
+- its value from the stage in the final list: `<stage>`, `<stage>_score`, `<stage>_contribution`,
+`scores.<stage>`, `contributions.<stage>`, `stages.<stage>.score` or `stages.<stage>.contribution`.
+
+A signal is lost in a result if its stage lists the result, other results of the stage have the signal, and
+this one does not (null counts as missing, as does a contribution of 0). A result that no stage lists may
+rightly lack a signal: the stage did not find it. Such signals are only counted (`count_partial_signals`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -63,7 +65,7 @@ class _LostMark:
 
 
 def find_lost_signals(run: Run) -> list[LostSignal]:
-    """Return the signals that were lost, by stage and signal, those first that cost the most ranks."""
+    """Return the lost signals by stage and signal, largest loss of ranks first."""
     listed: list[tuple[RunEntry, Listing]] = []
     expected: dict[
         str, dict[str, None]
@@ -84,7 +86,7 @@ def find_lost_signals(run: Run) -> list[LostSignal]:
 
 
 def count_partial_signals(run: Run) -> dict[str, dict[str, int]]:
-    """Return, for each signal that some results of a query carry and others lack, both counts over these queries."""
+    """Return, for each signal that only some results of a query have, both counts over these queries."""
     counts: dict[str, dict[str, int]] = {}
     for entries in _group(run.entries).values():
         carrying: dict[str, int] = {}
@@ -152,7 +154,9 @@ def _list_stages(run: Run) -> Iterator[tuple[RunEntry, Listing]]:
 
 
 def _read_listing(signals: Metadata) -> Iterator[tuple[str, int | None]]:
-    """Yield the stages that a result's own signals name, those with a rank last, so that a rank replaces none."""
+    """Yield the stages in a result's own signals, those with a rank last, so no entry without rank overwrites
+    a rank.
+    """
     stages = signals.get(STAGES)
     if isinstance(stages, str):
         yield stages, None
@@ -181,7 +185,7 @@ def _read_rank(value: Any) -> int | None:
 
 
 def _read_lists(signals: Metadata) -> dict[str, dict[str, int]]:
-    """Return the stages' lists in what is said of a whole answer: by stage, the rank of each document from 1."""
+    """Return {stage: {document: rank from 1}} from the signals of a whole answer."""
     lists: dict[str, dict[str, int]] = {}
     for key in (STAGES, LISTS):
         given = signals.get(key)
@@ -202,7 +206,7 @@ def _read_doc_id(item: Any) -> str | None:
 
 
 def _list_carried(signals: Metadata, stage: str) -> Iterator[str]:
-    """Yield the names under which a result carries what a stage gave it."""
+    """Yield the signal names under which a result has a stage's value."""
     for name in (stage, f"{stage}_score", f"{stage}_{CONTRIBUTION}"):
         if _is_given(signals.get(name), name):
             yield name

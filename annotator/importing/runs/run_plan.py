@@ -1,11 +1,11 @@
-"""Plan an import of runs: which results are kept, in which order, under which system, and its content hash.
+"""Plan an import of runs: which results are kept, in which order, under which system, and a content hash.
 
-The order is decided only here. trec_eval ignores the rank column: it sorts by score as 32-bit floats, highest first,
-and breaks ties by the id's bytes, last first. A file whose ranks contradict that is counted and reported, because a
-program cannot know which is meant.
-Refuses, with the line: a query that is not in the dataset, a text of no or several queries, a document twice in a query, two
-answers to one query; by rank order, a missing rank or one twice in a query; every bad line of every file in a folder, a
-folder without files, and a system named by two files. Hidden files are skipped and counted in a note.
+The order is decided only here. trec_eval ignores the rank column: it sorts by score as 32-bit floats, highest
+first, and breaks ties by the id's bytes, last first. A file whose ranks contradict its scores is counted and
+reported, because a program cannot know which are right. Refuses, with the line: a query outside the dataset,
+a text of no or several queries, a repeated document in a query, two answers to one query; by rank order, a
+missing or repeated rank in a query; every bad line of every file in a folder, a folder without files, and two
+files of one system. Hidden files are skipped and counted in a note.
 """
 
 import hashlib
@@ -49,9 +49,10 @@ class OrderedResults:
 
 
 def sort_results(entries: Sequence[RunEntry], order: Order) -> list[RunEntry]:
-    """Return the results of one query in their order.
+    """Return the results of one query in order.
 
-    By score if `order` says so and every result has one, else by rank; in file order if a result has no rank.
+    By score if `order` is "score" and every result has one, else by rank; in file order if a result has no
+    rank.
     """
     if order == "score" and _has_all(entries, "score"):
         return sort_by_score(entries)
@@ -61,7 +62,7 @@ def sort_results(entries: Sequence[RunEntry], order: Order) -> list[RunEntry]:
 
 
 def sort_by_score(entries: Sequence[RunEntry]) -> list[RunEntry]:
-    """Return the results of one query as trec_eval orders them. Each needs a score."""
+    """Return the results of one query in trec_eval's order. Each needs a score."""
     scores = read_as_floats(entries)
     # Python compares texts by code points, which is how their bytes in UTF-8 compare.
     ordered = sorted(range(len(entries)), key=lambda at: (scores[at], entries[at].doc_id), reverse=True)
@@ -69,15 +70,15 @@ def sort_by_score(entries: Sequence[RunEntry]) -> list[RunEntry]:
 
 
 def read_as_floats(entries: Sequence[RunEntry]) -> list[float]:
-    """Return the scores as trec_eval holds them: rounded to 32 bits, infinite where they do not fit."""
+    """Return the scores as in trec_eval: rounded to 32 bits, infinite if they do not fit."""
     return array("f", [0.0 if entry.score is None else entry.score for entry in entries]).tolist()
 
 
 def order_results(entries: Sequence[RunEntry], order: Order, *, first: int = 1) -> OrderedResults:
-    """Order the results of one query and count their ranks from `first`.
+    """Order the results of one query and number their ranks from `first`.
 
-    By rank where `order` says so or a result has no score; every result then needs a rank. The rank that the file
-    gave is kept among the signals (`file_rank`) where it is another.
+    By rank if `order` is "rank" or a result has no score; every result then needs a rank. A different rank in
+    the file is kept among the signals (`file_rank`).
     """
     has_scores = _has_all(entries, "score")
     contradictions = ties = 0
@@ -97,9 +98,10 @@ def _has_all(entries: Sequence[RunEntry], name: Literal["score", "rank"]) -> boo
 
 
 def _compare(by_rank: Sequence[RunEntry], by_score: Sequence[RunEntry]) -> tuple[int, int]:
-    """Return how many positions hold another score by rank than by score, and how many another result of equal score.
+    """Return how many positions have another score by rank than by score, and how many another result of
+    equal score.
 
-    Results that share a rank say nothing about their order, so they are compared in the order of their scores.
+    Results with the same rank have no order, so they are compared in the order of their scores.
     """
     positions = {entry.doc_id: at for at, entry in enumerate(by_score)}
     by_rank = sorted(by_rank, key=lambda entry: (entry.rank or 0, positions[entry.doc_id]))
@@ -135,7 +137,9 @@ class RunOptions:
     skip_unknown_queries: bool = False  # leave out results for queries that the dataset does not have
 
     def to_record(self) -> dict[str, Any]:
-        """Return the options for the record of an import: the order, and what differs from the defaults."""
+        """Return the options for the record of an import: the order, and values that differ from the
+        defaults.
+        """
         record: dict[str, Any] = {"order": self.order}
         if self.duplicates != "refuse":
             record["duplicates"] = self.duplicates
@@ -155,7 +159,7 @@ class RunPlan:
 
 
 def check_options(*, order: str, duplicates: str, skip_unknown_queries: bool) -> RunOptions:
-    """Return the options of these names. Raises ValidationError for an unknown value of `order` or `duplicates`."""
+    """Return the options. ValidationError for an unknown value of `order` or `duplicates`."""
     for option, value, allowed in (("--order", order, ORDERS), ("--duplicates", duplicates, DUPLICATES)):
         if value not in allowed:
             raise ValidationError(f"{option}: expected one of {', '.join(allowed)}, found {value!r}")
@@ -163,7 +167,7 @@ def check_options(*, order: str, duplicates: str, skip_unknown_queries: bool) ->
 
 
 def check_system(system: str) -> str:
-    """Return the system's name. Raises ValidationError if it is empty, too long, not printable or reserved."""
+    """Return the system's name. ValidationError if it is empty, too long, not printable or reserved."""
     if not system.strip() or len(system) > LONGEST_SYSTEM or not system.isprintable():
         raise ValidationError(
             f"expected a system name of up to {LONGEST_SYSTEM} characters, found {system!r:.220}"
@@ -191,9 +195,10 @@ def plan_run(
     options: RunOptions,
     system: str | None = None,
 ) -> RunPlan:
-    """Order the results for each of the dataset's `queries` (by query_id). `system` overrides what the file says.
+    """Order the results for each of the dataset's `queries` (by query_id). `system` overrides the file's
+    name.
 
-    Ranks count from 0 when the file's do, else from 1. BadInput names every line that cannot be stored.
+    Ranks count from 0 if the file's do, else from 1. BadInput names every line that cannot be stored.
     """
     name = check_system(system or require_system(file, path))
     problems = Problems(path)
@@ -231,7 +236,7 @@ def plan_run(
 
 
 def hash_run(run: Run) -> str:
-    """Return SHA-256 over the entries as the file has them, in hexadecimal; the order of the lines does not matter."""
+    """Return the SHA-256 of the file's entries, in hexadecimal; independent of their order."""
     entries = sorted(
         json.dumps(
             [entry.query_id, entry.rank, entry.doc_id, entry.score, dict(entry.signals)],
@@ -262,8 +267,8 @@ def check_queries(lines: Iterable[tuple[int, str]], allowed: Collection[str], pa
 class _ChosenAnswers:
     """The results and answers to the dataset's queries, each with its query_id.
 
-    `unknown`: the first line of each other query, by its id and text in the file; `unknown_results`: how many results
-    those have.
+    `unknown`: {(id, text) of another query in the file: its first line}; `unknown_results`: the number of
+    their results.
     """
 
     lines: list[RunLine] = field(default_factory=list)
@@ -275,7 +280,7 @@ class _ChosenAnswers:
 def _choose_results(
     file: RunFile, queries: Mapping[str, QueryText], problems: Problems, *, skip: bool
 ) -> _ChosenAnswers:
-    """Return the results for the dataset's queries. Notes every other query, unless they are to be skipped."""
+    """Return the results for the dataset's queries. Notes every other query unless `skip`."""
     names = QueryNames.of((query_id, query.text) for query_id, query in queries.items())
     chosen = _ChosenAnswers()
     for line in file.lines:
@@ -301,7 +306,7 @@ def _choose_results(
 
 
 def _refuse_unknown(chosen: _ChosenAnswers, query_ids: Iterable[str], problems: Problems) -> None:
-    """Note first how many there are and what leaves them out, then each query where it is first named."""
+    """Note the number of unknown queries with advice, then each query at its first line."""
     if not chosen.unknown:
         return
     queries = _count(len(chosen.unknown), "query", "queries")
@@ -326,7 +331,7 @@ def _group(lines: Iterable[RunLine]) -> dict[str, list[RunEntry]]:
 
 
 def _rank_by_order(lines: Sequence[RunLine]) -> Sequence[RunLine]:
-    """Rank the results of every query that has neither ranks nor scores by their order in the file."""
+    """Rank the results of queries without ranks and scores by file order."""
     ranked_or_scored = {
         line.entry.query_id for line in lines if (line.entry.rank, line.entry.score) != (None, None)
     }
@@ -347,7 +352,7 @@ def _rank_by_order(lines: Sequence[RunLine]) -> Sequence[RunLine]:
 def _drop_duplicates(lines: Sequence[RunLine], problems: Problems, options: RunOptions) -> Sequence[RunLine]:
     """Return the lines without results whose document has a better position in the same query.
 
-    Notes them as problems instead if duplicates are refused.
+    Notes them as problems if duplicates are refused.
     """
     first_lines: dict[tuple[str, str], int] = {}
     doubled: set[str] = set()
@@ -380,7 +385,7 @@ def _drop_duplicates(lines: Sequence[RunLine], problems: Problems, options: RunO
 
 
 def _check_ranks(lines: Iterable[RunLine], problems: Problems, order: Order) -> None:
-    """Note every rank that a query has twice or lacks, unless scores decide the order of the query."""
+    """Note every repeated or missing rank of a query, unless scores decide its order."""
     by_rank = {line.entry.query_id for line in lines if order == "rank" or line.entry.score is None}
     first_lines: dict[tuple[str, int], int] = {}
     for line, entry, *_ in lines:
@@ -397,7 +402,7 @@ def _check_ranks(lines: Iterable[RunLine], problems: Problems, order: Order) -> 
 
 
 def _list_query_signals(answers: Iterable[QueryResponse], problems: Problems) -> dict[str, Mapping[str, Any]]:
-    """Return what the file says of each query as a whole, by query_id. Notes a second answer to the same query."""
+    """Return {query_id: signals of the whole answer}. Notes a second answer to a query."""
     signals: dict[str, Mapping[str, Any]] = {}
     lines: dict[str, int] = {}
     for answer in answers:
@@ -413,9 +418,8 @@ def _list_query_signals(answers: Iterable[QueryResponse], problems: Problems) ->
 
 
 def _count_contradictions(ordered: Iterable[OrderedResults]) -> dict[str, Any]:
-    """Return how many queries have ranks that contradict their scores, and how many results that moves.
-
-    Empty if there are none.
+    """Return the numbers of queries whose ranks contradict scores, and of results that this moves. Empty
+    without any.
     """
     contradictions = [results.contradictions for results in ordered if results.contradictions]
     return (
@@ -426,13 +430,13 @@ def _count_contradictions(ordered: Iterable[OrderedResults]) -> dict[str, Any]:
 
 
 def _count_ties(ordered: Iterable[OrderedResults], order: Order) -> dict[str, int]:
-    """Return how many results of equal score stand in another place than in the file. Empty for 0."""
+    """Return the number of results with equal scores whose position differs from the file. Empty for 0."""
     ties = sum(results.reordered_ties for results in ordered) if order == "score" else 0
     return {"reordered_ties": ties} if ties else {}
 
 
 def _count_signals(lost: Sequence[LostSignal], run: Run) -> dict[str, Any]:
-    """Return what was lost between stages, and which signals only some results of a query carry; nothing if there is none."""
+    """Return the lost signals, and the signals that only some results of a query have; empty without any."""
     counts: dict[str, Any] = {}
     if lost:
         counts["lost_signals"] = [asdict(item) for item in lost]
@@ -485,7 +489,7 @@ def _count(number: int, singular: str, plural: str | None = None) -> str:
 
 
 def list_run_files(folder: Path) -> tuple[list[Path], tuple[str, ...]]:
-    """Return the files of a folder by their names, and a note on what was skipped."""
+    """Return a folder's files sorted by name, and a note on skipped ones."""
     entries = sorted(folder.iterdir())
     paths = [path for path in entries if path.is_file() and not path.name.startswith(".")]
     if not paths:
@@ -505,9 +509,9 @@ def plan_folder(
     queries: Mapping[str, QueryText],
     options: RunOptions,
 ) -> dict[Path, RunPlan]:
-    """Plan the run of each file; its system is named by its tag, or else by the file.
+    """Plan the run of each file. The system is the file's tag, or else its file name.
 
-    BadInput names every bad line of every file, and files that name one system.
+    BadInput names every bad line of every file, and files with the same system.
     """
     problems = Problems(str(folder))
     plans: dict[Path, RunPlan] = {}

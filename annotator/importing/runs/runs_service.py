@@ -1,9 +1,9 @@
 """Import one run, or a folder of runs, for a lead.
 
-All files are read and planned before the write lock is taken, then stored in one transaction or not at all. If somebody
-changes the dataset's queries meanwhile, the files are planned again. The same file twice changes nothing. With `dry_run`
-everything is checked, also against the database, and nothing is kept. Raises BadInput with each bad line, and NotAllowed
-unless the actor leads the dataset.
+All files are read and planned before the write lock, then stored in one transaction or not at all. If the
+dataset's queries change meanwhile, the files are planned again. Importing the same file twice changes
+nothing. With `dry_run` everything is checked, including the database, and nothing is stored. Raises BadInput
+with each bad line, and NotAllowed unless the actor leads the dataset.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,10 +48,10 @@ Queries = Mapping[str, QueryText]
 
 @dataclass(frozen=True, slots=True)
 class FetchedFrom:
-    """Where the run in a file was fetched from.
+    """The source of a fetched run.
 
-    `options` and `figures` go into the record of the import. `earlier_sha256`: of the same file as it was imported before, when
-    fewer queries were answered; its results must be the same.
+    `options` and `figures` go into the record of the import. `earlier_sha256`: of the same file at its
+    previous import, with fewer answered queries; its results must be the same.
     """
 
     options: Mapping[str, Any]
@@ -80,10 +80,10 @@ def import_run(
 ) -> ImportReport:
     """Import one system's run, from TREC lines or JSON. `system` overrides the name in the file.
 
-    `order`, `duplicates` and `skip_unknown_queries` are those of `RunOptions`; `id_field` and `response_time_unit` those
-    of `read_json_run`. Unknown documents are added with nothing but their id. If the same file was imported before, only
-    its order changes, and results of queries that the dataset did not have then are added. `fetched`: for a file that was
-    fetched from a search endpoint. Raises ConflictError if the system already has another run.
+    `order`, `duplicates` and `skip_unknown_queries`: see `RunOptions`; `id_field` and `response_time_unit`:
+    see `read_json_run`. Unknown documents are added with only their id. If the same file was imported before,
+    only its order can change, and results of queries that are new in the dataset are added. `fetched`: for a
+    file fetched from a search endpoint. Raises ConflictError if the system already has another run.
     """
     options = check_options(order=order, duplicates=duplicates, skip_unknown_queries=skip_unknown_queries)
     reader = _RunReader(format_name, encoding, id_field, response_time_unit)
@@ -115,9 +115,10 @@ def import_runs(
     dry_run: bool = False,
     report_progress: Progress = be_silent,
 ) -> FolderReport:
-    """Import all runs of a folder, or none. Each file is one system's, named by its tag or else by the file.
+    """Import all runs of a folder, or none. Each file is one system's run, named by its tag or else by the
+    file.
 
-    The options are those of `import_run`. BadInput names every bad line of every file, and files that name one system.
+    Options: see `import_run`. BadInput names every bad line of every file, and files with the same system.
     """
     options = check_options(order=order, duplicates=duplicates, skip_unknown_queries=skip_unknown_queries)
     reader = _RunReader(format_name, encoding, id_field, response_time_unit)
@@ -136,7 +137,7 @@ def import_runs(
 
 @dataclass(frozen=True, slots=True)
 class _RunReader:
-    """The options with which run files are read (see `read_run_file`), and the hash of each file as it was read last."""
+    """Options for reading run files (see `read_run_file`), and the hash of each file at its last reading."""
 
     format_name: str | None
     encoding: str | None
@@ -172,9 +173,8 @@ class _RunImporter:
     fetched: FetchedFrom | None = None
 
     def store(self, make_plans: Callable[[Queries], dict[Path, RunPlan]]) -> list[ImportReport]:
-        """Plan the runs for the dataset's queries, then store all of them.
-
-        Plans again if the queries changed meanwhile.
+        """Plan the runs for the dataset's queries, then store all of them. Plans again if the queries changed
+        meanwhile.
         """
         while True:
             queries = self._read_queries()
@@ -262,7 +262,7 @@ def _report_new_run(path: Path, plan: RunPlan, *, dry_run: bool) -> ImportReport
 
 
 def _report_stored_run(report: ImportReport, added: int, moved: int | None) -> ImportReport:
-    """Correct the report of a new run: the system has a run, which gets `added` results; `moved` get another rank."""
+    """Correct the report for a stored run: it gets `added` new results; `moved` existing ones change rank."""
     changed = moved or 0
     notes = (*report.notes, *note_more_queries(added), *note_moved(moved))
     return replace(

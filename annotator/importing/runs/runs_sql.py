@@ -47,7 +47,7 @@ def add_run(
     now: datetime,
     import_record_pk: int,
 ) -> NewIds:
-    """Insert a run with its results. Returns the documents that were inserted with nothing but their id."""
+    """Insert a run with its results. Returns the documents inserted with only their id."""
     documents, by_id_only = add_documents_by_id(session, dataset_pk, (entry.doc_id for entry in run.entries))
     row = RunRow.model_validate(
         {
@@ -115,7 +115,7 @@ def replace_run(
 ) -> NewIds:
     """Replace the results of a stored run: another order, or results of more queries.
 
-    Call it only if `count_moved_results` is not None. Returns the documents that were inserted with nothing but their id.
+    Call it only if `count_moved_results` is not None. Returns the documents inserted with only their id.
     """
     documents, by_id_only = add_documents_by_id(session, dataset_pk, (entry.doc_id for entry in run.entries))
     session.execute(delete(RunEntryRow).where(col(RunEntryRow.run_pk) == run_pk))

@@ -1,7 +1,8 @@
-"""Read what a search endpoint answered: the list of results and their ids, scores, ranks and signals, by the spec's paths.
+"""Read the answer of a search endpoint: results with ids, scores, ranks and signals, by the spec's paths.
 
-Raises AnswerRefused, with a sentence, for an answer that is not what the spec says: a path that finds nothing, an id that is no
-text, a score that is no finite number, a rank that is no whole number, an answer that says itself that it is not whole.
+Raises AnswerRefused, with a sentence, if the answer does not fit the spec: a path without a value, an id that
+is not a text, a score that is not a finite number, a rank that is not a whole number, or an answer that
+declares itself incomplete.
 """
 
 import json
@@ -31,7 +32,7 @@ class AnswerRefused(AnnotatorError):
 
 @dataclass(frozen=True, slots=True)
 class AnswerPage:
-    """One page of results, as a run file has them, without ranks where the answer has none."""
+    """One page of results, as in a run file; without ranks if the answer has none."""
 
     results: tuple[dict[str, Any], ...]
     total: int | None = None
@@ -65,7 +66,9 @@ def read_page(answer: Any, paths: AnswerPaths) -> AnswerPage:
 
 
 def find_repeated(results: tuple[Mapping[str, Any], ...]) -> tuple[str, int, int] | None:
-    """Return the first document that stands twice, with both positions (from 1); None if there is none."""
+    """Return (doc_id, first position, second position) of the first repeated document, from 1; None without
+    one.
+    """
     positions: dict[str, int] = {}
     for position, result in enumerate(results, 1):
         before = positions.setdefault(result["doc_id"], position)
@@ -130,7 +133,7 @@ def _read_score(value: Any, index: int, path: str) -> float:
 
 
 def _is_finite(value: Any) -> bool:
-    """Return whether it is a number that a float can hold; no true and false."""
+    """Check for a number that a float can hold; not true or false."""
     try:
         return type(value) in (int, float) and math.isfinite(value)
     except OverflowError:
@@ -149,7 +152,7 @@ def _read_total(paths: AnswerPaths, answer: Any) -> int | None:
 
 
 def _read_engine_ms(paths: AnswerPaths, answer: Any) -> float | None:
-    """Return the engine's own time in milliseconds; None where the spec or the answer has none."""
+    """Return the engine's own time in milliseconds; None if the spec or the answer has none."""
     path, factor = (paths.engine_ms, 1) if paths.engine_ms else (paths.engine_seconds, 1000)
     value = _search(path, answer, "engine time") if path else None
     if value is None:
@@ -160,7 +163,7 @@ def _read_engine_ms(paths: AnswerPaths, answer: Any) -> float | None:
 
 
 def _read_cursor(path: str | None, answer: Any) -> Any:
-    """Return where the next page begins; None where the answer names nothing: null, an empty text, an empty list."""
+    """Return the cursor of the next page; None if it is null, an empty text or an empty list."""
     cursor = _search(path, answer, "next_cursor") if path else None
     if cursor is None or cursor in ("", [], {}):
         return None
@@ -180,7 +183,7 @@ def _read_cursor(path: str | None, answer: Any) -> Any:
 
 
 def _read_signals(paths: Mapping[str, str], value: Any, key: str) -> dict[str, Any]:
-    """Return the signals by name; one whose path finds nothing is left out."""
+    """Return {name: signal}, without signals whose path has no value."""
     values = {name: _search(path, value, f"{key}.{name}") for name, path in paths.items()}
     return {name: signal for name, signal in values.items() if signal is not None}
 
@@ -205,7 +208,7 @@ def _compile(path: str) -> Any:
 
 
 def _describe_missing(value: Any, holder: Any) -> str:
-    """Return what a path gave; where that is nothing, also what there is instead."""
+    """Describe a path's value; if it is missing, also the names that exist instead."""
     if value is not None:
         return describe(value)
     if isinstance(holder, Mapping):

@@ -1,9 +1,10 @@
-"""Send one request to a search endpoint and return the JSON it answers: with retries, a rate limit, and bounds on time and size.
+"""Send one request to a search endpoint and return its JSON: with retries, a rate limit, and limits of time
+and size.
 
-Requests go to the host of the spec and nowhere else: redirects to another host are refused, proxies and .netrc of the environment
-are not used, cookies are not kept. Tried again, after a growing wait or the time that Retry-After names: statuses 408, 425,
-429, 500, 502, 503 and 504, time-outs and broken connections. Everything else, and the last attempt, raises RequestFailed with a
-sentence that names no secret.
+Requests go only to the host of the spec: redirects to another host are refused, the environment's proxies and
+.netrc are not used, cookies are not kept. Retried, after a growing wait or the time in Retry-After: statuses
+408, 425, 429, 500, 502, 503 and 504, time-outs and broken connections. Everything else, and the last attempt,
+raises RequestFailed with a sentence that contains no secret.
 """
 
 import json
@@ -34,7 +35,7 @@ MAX_REDIRECTS = 3
 FIRST_WAIT_SECONDS = 1.0
 MAX_SHOWN = 160
 REASONS = "error.root_cause[0].reason || error.reason || error.msg || error.message || status.error || error || message || detail"
-"""Where Elasticsearch, OpenSearch, Solr, Qdrant and common frameworks say in JSON what is wrong."""
+"""Places of the error message in JSON of Elasticsearch, OpenSearch, Solr, Qdrant and common frameworks."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -45,8 +46,8 @@ def _expect(expected: str, found: str) -> Message:
 class RequestFailed(AnnotatorError):
     """A request without a usable answer.
 
-    `for_all`: every other query would fail in the same way. `wait_seconds`: None if trying again is of no use, else how long the
-    endpoint asks to wait (0: it does not say).
+    `for_all`: every other query would fail in the same way. `wait_seconds`: None if a retry is useless, else
+    the endpoint's requested wait (0: not stated).
     """
 
     def __init__(self, reason: str, *, for_all: bool = False, wait_seconds: float | None = None) -> None:
@@ -56,7 +57,9 @@ class RequestFailed(AnnotatorError):
 
 @dataclass(frozen=True, slots=True)
 class EndpointAnswer:
-    """The JSON of an answer, the wall time of its request in milliseconds, and how many attempts failed before it."""
+    """The JSON of an answer, its request's wall time in milliseconds, and the number of failed attempts
+    before it.
+    """
 
     value: Any
     milliseconds: float
@@ -64,7 +67,7 @@ class EndpointAnswer:
 
 
 class Pacer:
-    """Lets requests begin at most so many times a second, and none while the endpoint asks for a pause. Shared by threads."""
+    """Limits the requests per second, and pauses them if the endpoint asks for it. Shared by threads."""
 
     def __init__(
         self, per_second: float | None, *, clock: Callable[[], float], sleep: Callable[[float], None]
@@ -75,7 +78,7 @@ class Pacer:
         self.next_start = clock()
 
     def wait_turn(self) -> None:
-        """Wait until the next request may begin."""
+        """Wait until the next request may start."""
         with self.lock:
             start = max(self.next_start, self.clock())
             self.next_start = start + self.gap
@@ -83,16 +86,16 @@ class Pacer:
             self.sleep(left)
 
     def pause(self, seconds: float) -> None:
-        """Let no request begin for that long."""
+        """Allow no request for this many seconds."""
         with self.lock:
             self.next_start = max(self.next_start, self.clock() + seconds)
 
 
 class EndpointClient:
-    """Asks one endpoint. Use as a context manager; threads may share it.
+    """Sends requests to one endpoint. Use as a context manager; threads may share it.
 
-    `clock` gives seconds that only grow, `sleep` waits, `today` gives the time in UTC (for Retry-After with a date). `transport`
-    replaces the network in tests.
+    `clock`: monotonic seconds; `sleep`: waits; `today`: the time in UTC (for Retry-After with a date).
+    `transport` replaces the network in tests.
     """
 
     def __init__(
@@ -131,7 +134,7 @@ class EndpointClient:
         self.http.close()
 
     def ask(self, request: EndpointRequest) -> EndpointAnswer:
-        """Return the answer to a request; RequestFailed after the last attempt."""
+        """Return the answer to a request. RequestFailed after the last attempt."""
         attempts = self.limits.attempts
         for attempt in range(attempts):
             self.pacer.wait_turn()
@@ -152,7 +155,7 @@ class EndpointClient:
         raise RequestFailed("no attempt was allowed")
 
     def _wait(self, failure: RequestFailed, attempt: int) -> None:
-        """Wait before the next attempt; everybody waits if the endpoint asks for it."""
+        """Wait before the next attempt; all threads wait if the endpoint asks for it."""
         most, wanted = self.limits.max_wait_seconds, failure.wait_seconds or 0.0
         if wanted > most:
             raise RequestFailed(
@@ -183,7 +186,7 @@ class EndpointClient:
 
     @contextmanager
     def _open(self, method: str, url: str, body: bytes | None) -> "Iterator[httpx2.Response]":
-        """Send a request and yield the response, whose body is not read yet; library errors become sentences."""
+        """Send a request and yield the response with its body unread. Library errors become RequestFailed."""
         import httpx2
 
         headers = {} if body is None else {"Content-Type": "application/json"}
@@ -212,7 +215,7 @@ class EndpointClient:
             ) from None
 
     def _check_host(self, url: str) -> None:
-        """Refuse an address that the library would send to another host than the spec's, however it is spelled."""
+        """Refuse an address that the library would send to another host than the spec's, in any spelling."""
         import httpx2
 
         parsed = httpx2.URL(url)
@@ -254,7 +257,7 @@ class EndpointClient:
         )
 
     def _follow(self, response: "httpx2.Response", url: str, method: str) -> str:
-        """Return the address of a redirect, which must be on the same host and keep the method."""
+        """Return the address of a redirect. It must have the same host and keep the method."""
         target = urljoin(url, response.headers.get("location", ""))
         try:
             origin = find_origin(target)
@@ -284,7 +287,7 @@ class EndpointClient:
         return target
 
     def _read(self, response: "httpx2.Response") -> bytes:
-        """Return the body, read within the time and the size that the limits allow."""
+        """Return the body, within the limits of time and size."""
         most, deadline = self.limits.max_megabytes * 1_000_000, self.clock() + self.limits.timeout_seconds
         pieces, size = [], 0
         for piece in response.iter_bytes():
@@ -315,7 +318,7 @@ class EndpointClient:
         raise RequestFailed(reason, for_all=status in FOR_ALL, wait_seconds=wait)
 
     def _read_retry_after(self, headers: Mapping[str, str]) -> float:
-        """Return the seconds to wait; 0 where the header is missing or says nothing that can be read."""
+        """Return the seconds to wait; 0 if the header is missing or unreadable."""
         text = headers.get("retry-after", "").strip()
         if text.isdigit() and text.isascii():
             return float(text[:9])
@@ -349,7 +352,7 @@ class EndpointClient:
             raise RequestFailed(_expect(error.args[0], say("something else"))) from None
 
     def _find_reason(self, data: bytes) -> str:
-        """Return the sentence in which usual engines say what is wrong, or else the beginning of the body."""
+        """Return the error sentence of common engines, or else the beginning of the body."""
         import jmespath
 
         try:
@@ -359,7 +362,7 @@ class EndpointClient:
         return self._shorten(reason.encode() if isinstance(reason, str) and reason else data)
 
     def _shorten(self, data: bytes) -> str:
-        """Return the beginning of a body in one line, without secrets."""
+        """Return the beginning of a body on one line, without secrets."""
         text = self.secrets.mask(data[:20_000].decode("utf-8", errors="replace"))
         line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
         return line if len(line) <= MAX_SHOWN else line[: MAX_SHOWN - 1] + "…"
@@ -377,7 +380,7 @@ def find_origin(url: str) -> tuple[str, str, int]:
 
 
 def _make_tls(spec: EndpointSpec) -> ssl.SSLContext:
-    """Return what is trusted: the certificates of the system, and those of `ca_file`."""
+    """Return the trusted certificates: the system's and those of `ca_file`."""
     context = ssl.create_default_context()
     if spec.ca_file is not None:
         try:

@@ -1,4 +1,4 @@
-"""Records of a search endpoint: its spec, what is sent, what came back, and the report of a fetched run."""
+"""Records of a search endpoint: its spec, requests, answers, and the report of a fetched run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ Method = Literal["GET", "POST"]
 
 @dataclass(frozen=True, slots=True)
 class AnswerPaths:
-    """Where in an answer what stands, as JMESPath expressions. Those of a result are relative to the result."""
+    """JMESPath expressions for the parts of an answer. Paths of a result's parts are relative to the result."""
 
     results: str
     doc_id: str
@@ -28,7 +28,7 @@ class AnswerPaths:
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """How the endpoint is asked: none of it changes what the answers say. Times in seconds."""
+    """Limits of requests; they do not affect the content of answers. Times in seconds."""
 
     concurrency: int = 1
     requests_per_second: float | None = None
@@ -40,7 +40,7 @@ class RequestLimits:
 
 @dataclass(frozen=True, slots=True)
 class EndpointSpec:
-    """A search endpoint, as its YAML file describes it. Headers and `basic_auth` name secrets and hold none."""
+    """A search endpoint as in its YAML file. Headers and `basic_auth` name secrets but contain none."""
 
     path: str  # of the spec file, as the user named it
     url: str
@@ -58,7 +58,7 @@ class EndpointSpec:
 
 @dataclass(frozen=True, slots=True)
 class EndpointQuery:
-    """A query to send. `fields`: its further columns, for placeholders such as {query.language}."""
+    """A query to send. `fields`: its other columns, for placeholders such as {query.language}."""
 
     query_id: str
     text: str
@@ -67,7 +67,7 @@ class EndpointQuery:
 
 @dataclass(frozen=True, slots=True)
 class QueryAnswer:
-    """What the endpoint answered to one query. `results` and `signals` as a line of the run file has them."""
+    """The endpoint's answer to one query. `results` and `signals`: as in a line of the run file."""
 
     query_id: str
     results: tuple[Mapping[str, Any], ...]
@@ -94,7 +94,7 @@ class UnansweredQuery:
 
 @dataclass(frozen=True, slots=True)
 class FetchReport:
-    """What was fetched and imported. `run` is None for a dry run, which sends the first query only."""
+    """The fetched and imported data. `run` is None for a dry run, which sends only the first query."""
 
     system: str
     host: str

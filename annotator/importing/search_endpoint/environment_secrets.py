@@ -1,6 +1,8 @@
-"""Take the secrets of a search endpoint from environment variables, and keep them out of everything that is shown or stored.
+"""Read the secrets of a search endpoint from environment variables, and keep them out of all output and
+storage.
 
-Refused: a variable that is not set or empty, and one whose value no header can hold. Messages name the variable, never its value.
+Refused: a variable that is unset or empty, and a value that no header can hold. Messages name the variable,
+never its value.
 """
 
 import base64
@@ -17,7 +19,7 @@ LEAST_SECRET = 8  # characters; a shorter value may be an ordinary word of a doc
 
 @dataclass(frozen=True, slots=True)
 class EndpointSecrets:
-    """The headers to send, and the values in them that must never be shown. Its repr shows neither."""
+    """The headers to send, and their secret values. Its repr shows neither."""
 
     headers: Mapping[str, str] = field(repr=False)
     values: tuple[str, ...] = field(repr=False)
@@ -29,12 +31,12 @@ class EndpointSecrets:
         return text
 
     def is_repeated_in(self, text: str) -> bool:
-        """Return whether a text repeats a secret of at least LEAST_SECRET characters."""
+        """Check whether a text contains a secret of at least LEAST_SECRET characters."""
         return any(len(value) >= LEAST_SECRET and value in text for value in self.values)
 
 
 def take_secrets(spec: EndpointSpec, environment: Mapping[str, str]) -> EndpointSecrets:
-    """Return the headers of a spec with the variables filled in."""
+    """Return the headers of a spec with the variables' values."""
     templates = [*spec.headers.values(), *(spec.basic_auth or ())]
     names = list(dict.fromkeys(name for text in templates for name in list_variables(text)))
     missing = [name for name in names if not environment.get(name)]

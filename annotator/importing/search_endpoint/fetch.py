@@ -1,7 +1,8 @@
-"""Send queries to a search endpoint, some at a time, and hand over each answer as soon as it is whole.
+"""Send queries to a search endpoint, several at a time, and pass on each answer as soon as it is complete.
 
-A query fails on its own: its reason is kept and the others go on. The fetch stops when nothing else can succeed: a failure that
-every query shares (certificate, redirect, refused sign-in), or MOST_IN_A_ROW failures one after another.
+A failed query does not stop the others; its reason is kept. The fetch stops if nothing else can succeed:
+after a failure that every query would share (certificate, redirect, refused sign-in), or MOST_IN_A_ROW
+consecutive failures.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +30,7 @@ TIME_IS_UP = say("the server's time limit for a fetch is over")
 
 @dataclass(slots=True)
 class FetchOutcome:
-    """What became of the queries. `stopped`: why the others were not sent; None if all were."""
+    """The outcome of the queries. `stopped`: why the others were not sent; None if all were."""
 
     answered: int = 0
     failed: list[UnansweredQuery] = field(default_factory=list)
@@ -38,7 +39,7 @@ class FetchOutcome:
 
 @dataclass(frozen=True, slots=True)
 class EndpointSearcher:
-    """Asks for all pages of a query's results."""
+    """Requests all pages of a query's results."""
 
     spec: EndpointSpec
     client: EndpointClient
@@ -102,7 +103,7 @@ class EndpointSearcher:
         ]
 
     def _check_length(self, count: int, pages: Sequence[AnswerPage]) -> None:
-        """Refuse a list that ends before the depth although the endpoint counts more matches."""
+        """Refuse a list that ends before the depth although the endpoint reports more matches."""
         total = pages[-1].total
         if total is None or count >= min(total, self.depth):
             return
@@ -121,10 +122,10 @@ def fetch_answers(
     most_in_a_row: int | None = MOST_IN_A_ROW,
     most_seconds: float | None = None,
 ) -> FetchOutcome:
-    """Search for every query. `keep` gets each answer, `report` the counts of answers and failures after each query.
+    """Search for every query. Calls `keep` with each answer, `report(answers, failures)` after each query.
 
-    Both are called in the caller's thread. When the caller is interrupted, requests that are under way end first.
-    `most_in_a_row`: after how many failures one after another nothing else is sent; None: never. `most_seconds`: after what time.
+    Both are called in the caller's thread. If the caller is interrupted, running requests end first.
+    `most_in_a_row`: consecutive failures before the fetch stops; None: no limit. `most_seconds`: time limit.
     """
     clock = searcher.client.clock
     deadline = None if most_seconds is None else clock() + most_seconds
@@ -176,7 +177,7 @@ def _decide_to_stop(failure: Exception, in_a_row: int, most_in_a_row: int | None
 
 
 def _join_signals(pages: Sequence[AnswerPage], retries: int) -> dict[str, Any]:
-    """Return what is said of the whole answer: the first page's signals, and the engine's time over all pages."""
+    """Return the signals of the whole answer: the first page's, and the engine's time over all pages."""
     signals = dict(pages[0].signals)
     times = [page.engine_ms for page in pages if page.engine_ms is not None]
     if len(times) == len(pages):

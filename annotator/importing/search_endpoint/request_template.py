@@ -1,9 +1,10 @@
 """Fill the templates of a search endpoint for one query and one page.
 
-A placeholder is {query}, {query_id}, {query.COLUMN}, {depth}, {size}, {offset}, {page} or {cursor}. In an address its value is
-percent-encoded; in a JSON body it becomes a JSON value: a text that is nothing but a placeholder takes the value's own type
-(a number, a list of numbers). What a value itself contains is never read as a placeholder. While there is no cursor, a member of
-the body and a parameter of the address that are nothing but {cursor} are left out.
+A placeholder is {query}, {query_id}, {query.COLUMN}, {depth}, {size}, {offset}, {page} or {cursor}. In an
+address its value is percent-encoded. In a JSON body it becomes a JSON value: a text that consists of one
+placeholder takes the value's own type (a number, a list of numbers). Braces inside a value are not
+placeholders. On the first page, members of the body and parameters of the address that consist of {cursor}
+are left out.
 """
 
 import json
@@ -32,7 +33,7 @@ class EndpointRequest:
 
 
 def list_placeholders(template: Any) -> list[str]:
-    """Return the names of the placeholders in an address or a body, in their order."""
+    """Return the names of the placeholders in an address or a body, in order."""
     if isinstance(template, Mapping):
         return [name for item in template.values() for name in list_placeholders(item)]
     if isinstance(template, list):
@@ -41,7 +42,7 @@ def list_placeholders(template: Any) -> list[str]:
 
 
 def list_missing_columns(spec: EndpointSpec, query: EndpointQuery) -> list[str]:
-    """Return the columns that the templates name as {query.COLUMN} and this query does not have."""
+    """Return the columns in {query.COLUMN} placeholders that this query lacks."""
     names = list_placeholders(spec.url) + list_placeholders(spec.body)
     columns = [name.partition(".")[2] for name in names if name.startswith("query.")]
     return [column for column in dict.fromkeys(columns) if query.fields.get(column) is None]
@@ -50,9 +51,10 @@ def list_missing_columns(spec: EndpointSpec, query: EndpointQuery) -> list[str]:
 def fill_request(
     spec: EndpointSpec, query: EndpointQuery, *, depth: int, page: int, cursor: Any = None
 ) -> EndpointRequest:
-    """Return the request for a page (0, 1, …) of a query's results. `depth`: how many results all pages hold together.
+    """Return the request for a page (0, 1, …) of a query's results. `depth`: the number of results on all
+    pages together.
 
-    `cursor`: what the page before named as the place to go on from; None for the first page.
+    `cursor`: from the previous page; None for the first page.
     """
     size = spec.page_size or depth
     values: dict[str, Any] = {
@@ -91,7 +93,7 @@ def _fill(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _leave_out_cursor(url: str) -> str:
-    """Return the address without the parameters that are nothing but {cursor}."""
+    """Return the address without parameters that consist of {cursor}."""
     path, mark, parameters = url.partition("?")
     kept = [part for part in parameters.split("&") if part.partition("=")[2] != _ONLY_CURSOR]
     return path + mark + "&".join(kept) if kept else path

@@ -1,8 +1,10 @@
-"""Keep a run while it is fetched: a run file (JSON Lines, a line per answered query) and beside it FILE.fetch.json.
+"""Store a run while it is fetched: a run file (JSON Lines, a line per answered query) and FILE.fetch.json
+next to it.
 
-The second file says what the answers belong to (spec, depth, system, the query texts), so that a broken fetch goes on only where it
-stopped and never mixes two configurations. A line that was cut off by a crash is dropped; so are lines of failed queries, which
-are sent again. Refuses a file of another fetch, a run file without its second file, and queries whose text has changed since.
+The second file identifies the fetch (spec, depth, system, the query texts), so an interrupted fetch continues
+exactly where it stopped and never mixes two configurations. A line cut off by a crash is dropped, and so are
+lines of failed queries, which are sent again. Refuses a file of another fetch, a run file without its second
+file, and queries whose text has changed.
 """
 
 import hashlib
@@ -26,7 +28,7 @@ SUFFIX = ".fetch.json"
 
 @dataclass(frozen=True, slots=True)
 class FetchIdentity:
-    """What the answers in a file belong to."""
+    """The configuration to which the answers in a file belong."""
 
     dataset: str
     system: str
@@ -37,11 +39,10 @@ class FetchIdentity:
 
 @dataclass(slots=True)
 class SavedRun:
-    """The files of a fetch. `lines`: by query_id, what is answered so far.
+    """The files of a fetch. `lines`: {query_id: answered line}.
 
-    `opened_sha256`: of the file when it was opened; None if it had no answer. `imported_sha256`: of the file as last imported.
-
-    `most_bytes`: how large the run file may become; None: as large as it gets.
+    `opened_sha256`: of the file when opened; None if it had no answer. `imported_sha256`: of the file at its
+    last import. `most_bytes`: size limit of the run file; None: no limit.
     """
 
     path: Path
@@ -54,13 +55,15 @@ class SavedRun:
     most_bytes: int | None = None
 
     def begin(self) -> None:
-        """Open the files for writing; a run file that ends in half a line or in failed queries is written anew without them."""
+        """Open the files for writing. Rewrites a run file with an incomplete last line or failed queries
+        without these.
+        """
         self.write_state()
         _write_whole(self.path, self.lines.values())
         self.file = self.path.open("ab")
 
     def add(self, answer: QueryAnswer) -> None:
-        """Append the answer to a query; it is on the disk when this returns."""
+        """Append the answer to a query. It is on disk when this returns."""
         if self.file is None:
             raise StateError("the file of the run is not open")
         line = answer.to_line()
@@ -84,7 +87,9 @@ class SavedRun:
             self.file = None
 
     def add_failed(self, failed: Iterable[UnansweredQuery]) -> None:
-        """Write the run file with a line for each failed query, so that the file itself says which have no answer."""
+        """Write the run file with a line for each failed query: the file itself then shows which have no
+        answer.
+        """
         lines = [{"query_id": query.query_id, FAILED: query.reason, "results": []} for query in failed]
         _write_whole(self.path, [*self.lines.values(), *lines])
 
@@ -104,7 +109,7 @@ class SavedRun:
 
 
 def open_saved_run(path: Path, identity: FetchIdentity, queries: Iterable[EndpointQuery]) -> SavedRun:
-    """Return what an earlier run of the same command left at `path`, or an empty run. Nothing is written yet."""
+    """Return the run saved at `path` by an earlier call of the same command, or an empty run. Writes nothing."""
     texts = {query.query_id: _hash_text(query.text) for query in queries}
     state_path = _state_path(path)
     if not state_path.exists():
@@ -167,7 +172,7 @@ def _read_state(path: Path) -> dict[str, Any]:
 
 
 def _read_lines(path: Path, data: bytes) -> dict[str, dict[str, Any]]:
-    """Return the answered lines by query_id. Half a line at the end is left out; any other bad line is refused."""
+    """Return {query_id: answered line}. An incomplete last line is dropped; any other bad line is refused."""
     whole = data[: data.rfind(b"\n") + 1]
     lines: dict[str, dict[str, Any]] = {}
     for number, content in enumerate(whole.splitlines(), 1):

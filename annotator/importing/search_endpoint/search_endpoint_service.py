@@ -1,10 +1,11 @@
 """Fetch a system's run from a live search endpoint, for a lead, and import it.
 
-The queries of the dataset are sent to the host that the spec names, if the dataset allows that host (`search_hosts`), and to no
-other. Every answer is kept in a run file as it comes; when all queries are answered the file is imported as `import_run` imports
-any run. After a break the same call goes on with the queries that are missing. Nothing is imported while a query has failed,
-unless `allow_failures` says so; then the record of the import and the run itself say which have failed. Raises UnansweredQueries
-with every failed query and its reason. With `rules` the fetch is made by the server for a person in a browser; see `server_rules.py`.
+Sends the dataset's queries to the host of the spec, if the dataset allows that host (`search_hosts`), and to
+no other. Every answer is stored in a run file at once; when all queries are answered, the file is imported as
+by `import_run`. After an interruption the same call continues with the missing queries. Nothing is imported
+if a query has failed, unless `allow_failures`; then the record of the import and the run list the failed
+queries. Raises UnansweredQueries with every failed query and its reason. With `rules`, the server fetches for
+a person in a browser; see `server_rules.py`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -71,7 +72,7 @@ MOST_NAME = 50  # characters of a system in the name of its run file
 
 @dataclass(frozen=True, slots=True)
 class FetchEnvironment:
-    """What a fetch takes from outside: seconds that only grow, a way to wait, and the environment's variables.
+    """External inputs of a fetch: monotonic seconds, a way to wait, and environment variables.
 
     `transport` replaces the network in tests.
     """
@@ -83,8 +84,11 @@ class FetchEnvironment:
 
 
 class UnansweredQueries(BadInput):
-    """Queries without an answer, so that nothing was imported. `answered`: how many are kept, of `queries`; `stopped`: why the
-    fetch ended before all were sent, None if all were."""
+    """Queries without an answer; nothing was imported.
+
+    `answered`: the number of stored answers, of `queries`; `stopped`: why the fetch ended before all were
+    sent, None if all were.
+    """
 
     def __init__(
         self,
@@ -113,7 +117,7 @@ class UnansweredQueries(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class _Fetch:
-    """One fetch: what is asked, of whom, and where it is kept."""
+    """One fetch: its queries, its endpoint and its file."""
 
     spec: EndpointSpec
     identity: FetchIdentity
@@ -157,9 +161,11 @@ def fetch_run(
 ) -> FetchReport:
     """Fetch the first `depth` results of every query and import them as the run of `system`.
 
-    `spec`: a file, or what was read from a text. `save`: the run file; by default `<system>.run.jsonl` in the working directory.
-    `rules`: of the server that fetches for a person. `order` and `duplicates` are those of `RunOptions`. With `dry_run` only the first query is sent, and nothing is written or stored. Raises ValidationError for a bad
-    option, BadInput for a bad spec and for queries that failed, NotAllowed for a host that the dataset does not allow.
+    `spec`: a file, or the spec read from a text. `save`: the run file; by default `<system>.run.jsonl` in the
+    working directory. `rules`: of a server that fetches for a person. `order`, `duplicates`: see
+    `RunOptions`. With `dry_run` only the first query is sent, and nothing is written or stored. Raises
+    ValidationError for a bad option, BadInput for a bad spec and for failed queries, NotAllowed for a host
+    that the dataset does not allow.
     """
     check_options(order=order, duplicates=duplicates, skip_unknown_queries=False)
     if not 1 <= depth <= MOST_DEPTH:
@@ -212,12 +218,16 @@ def fetch_run(
 
 
 def _is_same_run(stored: runs_sql.StoredRun, saved: SavedRun) -> bool:
-    """Return whether the system's run in the database came from this file, also if the fetch ended right after the import."""
+    """Check whether the system's stored run came from this file, even if the fetch ended right after the
+    import.
+    """
     return stored.file_sha256 in (saved.imported_sha256, saved.opened_sha256)
 
 
 def check_host(url: str, allowed: Sequence[str], dataset: str) -> str:
-    """Return the host of an address as HOST:PORT. NotAllowed, with what to type, unless the dataset allows it."""
+    """Return the host of an address as HOST:PORT. NotAllowed, with the command to use, unless the dataset
+    allows it.
+    """
     host, names = name_host(url)
     if not names & set(allowed):
         listed = ",".join((*allowed, host))
@@ -241,7 +251,7 @@ def _prepare(
     environment: FetchEnvironment,
     rules: ServerRules | None,
 ) -> _Fetch:
-    """Return everything a fetch needs, checked; nothing has been sent yet."""
+    """Return the checked fetch. Sends nothing."""
     if rules is not None:
         rules.check_spec(spec, depth)
     usable = environment.variables if rules is None else list_usable_variables(environment.variables)
@@ -282,7 +292,7 @@ def _list_columns(query: Query) -> dict[str, Any]:
 
 
 def _require_columns(spec: EndpointSpec, queries: Sequence[EndpointQuery]) -> None:
-    """Raise BadInput for every query that lacks a column which the templates name."""
+    """Raise BadInput for every query without a column that the templates name."""
     problems = [
         FormatError(
             spec.path,
@@ -302,7 +312,7 @@ def _require_columns(spec: EndpointSpec, queries: Sequence[EndpointQuery]) -> No
 
 
 def name_run_file(save: Path | None, system: str) -> Path:
-    """Return the run file: the one that is asked for, or one in the working directory that is named by the system."""
+    """Return the run file: `save`, or a file in the working directory named after the system."""
     if save is not None:
         return save
     name = "".join(c if c.isalnum() or c in "-_." else "_" for c in system).lstrip(".") or "run"
@@ -310,7 +320,7 @@ def name_run_file(save: Path | None, system: str) -> Path:
 
 
 def _try_first_query(database: Database, fetch: _Fetch) -> FetchReport:
-    """Send the first query only, and report what was read from its answer."""
+    """Send only the first query, and report what was read from its answer."""
     query = fetch.queries[0]
     with fetch.open_client() as client:
         searcher = EndpointSearcher(fetch.spec, client, fetch.identity.depth, fetch.keep_first)
@@ -340,7 +350,7 @@ def _try_first_query(database: Database, fetch: _Fetch) -> FetchReport:
 
 
 def _count_documents(database: Database, fetch: _Fetch, doc_ids: Sequence[str]) -> int:
-    """Return how many of these ids are documents of the dataset."""
+    """Count the ids that are documents of the dataset."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, fetch.identity.dataset).pk)
         return count_documents(session, dataset_pk, doc_ids)
@@ -349,7 +359,7 @@ def _count_documents(database: Database, fetch: _Fetch, doc_ids: Sequence[str]) 
 def _fetch_missing(
     fetch: _Fetch, saved: SavedRun, *, most_in_a_row: bool, report_progress: Progress
 ) -> FetchOutcome:
-    """Send the queries that are not answered yet; every answer is in the file when this returns."""
+    """Send the unanswered queries. Every answer is in the file when this returns."""
     missing = [query for query in fetch.queries if query.query_id not in saved.lines]
     if not missing:
         return FetchOutcome()
@@ -371,7 +381,7 @@ def _fetch_missing(
 
 
 class _FetchProgress:
-    """Reports every few seconds how far a fetch is, how fast, and how long the rest takes at this pace."""
+    """Reports a fetch's progress every few seconds: queries done, speed, and remaining time."""
 
     def __init__(self, kept: int, queries: int, clock: Callable[[], float], tell: Progress) -> None:
         self.kept, self.queries, self.clock, self.tell = kept, queries, clock, tell
@@ -461,7 +471,7 @@ def _report(fetch: _Fetch, saved: SavedRun, outcome: FetchOutcome, kept: int) ->
 
 
 def _list_missing_signals(spec: EndpointSpec, lines: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the signals of the spec that nothing has; empty where no query has a result."""
+    """Return the spec's signals that no result has; empty if no query has a result."""
     results = [result for line in lines for result in line["results"]]
     if not results:
         return ()
@@ -472,7 +482,7 @@ def _list_missing_signals(spec: EndpointSpec, lines: Sequence[Mapping[str, Any]]
 
 
 def _describe_origin(fetch: _Fetch, saved: SavedRun, report: FetchReport) -> FetchedFrom:
-    """Return what the record of the import keeps: the address without secrets, and which queries failed."""
+    """Return data for the record of the import: the address without secrets, and the failed queries."""
     options = {
         "endpoint": fetch.spec.url,
         "spec": fetch.spec.path,

@@ -1,7 +1,8 @@
-"""Decide what a fetch may do that the server makes for a person in a browser: less than the command of an operator may.
+"""Limit the fetches that the server makes for a person in a browser. An operator's command may do more.
 
-Refused: a host that the operator of the server has not allowed (`ANNOTATOR_SEARCH_HOSTS`), a variable whose name does not begin
-with SEARCH_, a file of the server (`ca_file`), and figures beyond the bounds here. The dataset's own list of hosts holds too.
+Refused: a host that the server's operator does not allow (`ANNOTATOR_SEARCH_HOSTS`), a variable whose name
+does not begin with SEARCH_, a file of the server (`ca_file`), and numbers above the limits here. The
+dataset's own list of hosts also applies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ LEAST_MASKED = 4  # characters; a shorter value is no secret, and replacing it w
 
 @dataclass(frozen=True, slots=True)
 class ServerRules:
-    """What holds for a fetch by the server. `hosts`: those that its operator allows, as HOST or HOST:PORT."""
+    """The rules of a fetch by the server. `hosts`: allowed by its operator, as HOST or HOST:PORT."""
 
     hosts: tuple[str, ...]
     most_depth: int = MOST_DEPTH
@@ -58,7 +59,7 @@ class ServerRules:
         return host
 
     def check_spec(self, spec: EndpointSpec, depth: int) -> None:
-        """Raise BadInput with everything in a spec that the server does not do."""
+        """Raise BadInput with every part of a spec that the server refuses."""
         problems = [*_list_problems(spec)]
         if problems:
             raise BadInput([FormatError(spec.path, None, expected, found) for expected, found in problems])
@@ -73,7 +74,7 @@ class ServerRules:
 
 
 def name_host(url: str) -> tuple[str, set[str]]:
-    """Return the host of an address as HOST:PORT, and all names under which a list may allow it."""
+    """Return the host of an address as HOST:PORT, and all names that allow it in a list."""
     scheme, name, port = find_origin(url)
     host = f"[{name}]" if ":" in name else name
     return f"{host}:{port}", {f"{host}:{port}"} | ({host} if port == DEFAULT_PORTS[scheme] else set())
@@ -85,7 +86,7 @@ def list_usable_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def mask_variables(text: str, environment: Mapping[str, str]) -> str:
-    """Return a text without the values of the variables that may hold secrets, for a log."""
+    """Return a text without the values of variables that may hold secrets, for a log."""
     values = sorted(list_usable_variables(environment).values(), key=len, reverse=True)
     for value in values:
         if len(value) >= LEAST_MASKED:
@@ -94,7 +95,7 @@ def mask_variables(text: str, environment: Mapping[str, str]) -> str:
 
 
 def _list_problems(spec: EndpointSpec) -> list[tuple[str, str]]:
-    """Return what was expected and what was found, for each rule that the spec breaks."""
+    """Return (expected, found) for each rule that the spec breaks."""
     problems: list[tuple[str, str]] = []
     if spec.ca_file is not None:
         problems.append(

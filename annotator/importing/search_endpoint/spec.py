@@ -1,8 +1,8 @@
-"""Read the spec of a search endpoint: a small YAML file whose every key stands in KEYS.
+"""Read the spec of a search endpoint: a small YAML file with the keys of KEYS.
 
-Refused, each with its line: an unknown key, a missing url, results or id, a template that never sends the query, an unknown or
-unquoted placeholder, a placeholder in the host, a JMESPath expression with an error, a number out of bounds, and a secret that
-is written down instead of named as ${NAME}. The file is read only: nothing is sent.
+Refused, each with its line: an unknown key, a missing url, results or id, a template that never sends the
+query, an unknown or unquoted placeholder, a placeholder in the host, an invalid JMESPath expression, a number
+out of range, and a secret written in the file instead of named as ${NAME}. Sends nothing.
 """
 
 import hashlib
@@ -72,31 +72,31 @@ LIMITS: Mapping[str, tuple[type, float, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class SpecKey:
-    """One key of a spec: `read(value, location, problems)` gives what the record holds."""
+    """One key of a spec. `read(value, location, problems)` returns the value for the record."""
 
     name: str
     read: Callable[[Any, Location, TreeProblems], Any]
 
 
 def list_variables(text: str) -> list[str]:
-    """Return the names of the environment variables that a header's template names as ${NAME}."""
+    """Return the names of the environment variables in a header's template, written as ${NAME}."""
     return _VARIABLE.findall(text)
 
 
 def fill_variables(text: str, environment: Mapping[str, str]) -> str:
-    """Return the text with the values of the variables it names. Every one of them must be in `environment`."""
+    """Return the text with the values of its variables. All must be in `environment`."""
     return _VARIABLE.sub(lambda match: environment[match.group(1)], text)
 
 
 def print_template(name: str) -> str:
-    """Return a ready spec to start from. ValidationError names those there are."""
+    """Return a ready spec to start from. ValidationError lists the existing ones."""
     if name not in TEMPLATES:
         raise ValidationError(f"no ready spec named {name!r}; there are: {', '.join(TEMPLATES)}")
     return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def show_template(name: str) -> str:
-    """Return a ready spec without what it says of commands and of files of the server: for a page."""
+    """Return a ready spec for a page: without the parts about commands and the server's files."""
     lines = print_template(name).splitlines(keepends=True)
     left_out = ("#   annotator ", "# ca_file:")
     return "".join(
@@ -142,7 +142,7 @@ def read_spec(data: bytes, path: str) -> EndpointSpec:
 
 
 def hash_spec(spec: EndpointSpec) -> str:
-    """Return the SHA-256 of everything that decides what the answers say: not of speed, retries and certificates."""
+    """Return the SHA-256 of everything that affects the answers: not speed, retries and certificates."""
     paths = spec.paths
     content = [
         spec.url,
@@ -191,7 +191,7 @@ def _make_spec(path: str, values: Mapping[str, Any]) -> EndpointSpec:
 
 
 def _check_whole(spec: EndpointSpec, values: Mapping[str, Any], problems: TreeProblems) -> None:
-    """Note what no key alone can tell: what the placeholders of url and body are together, and what excludes what."""
+    """Note problems across keys: the placeholders of url and body together, and keys that exclude each other."""
     placeholders = list_placeholders(spec.url) + list_placeholders(spec.body)
     if not any(name == "query" or name.startswith("query.") for name in placeholders):
         problems.add(("url",), say('a template that sends the query: "{{query}}" in url or body'), spec.url)
@@ -276,7 +276,7 @@ def _read_method(value: Any, location: Location, problems: TreeProblems) -> str:
 
 
 def _read_body(value: Any, location: Location, problems: TreeProblems) -> Any:
-    """Return the JSON to send: a mapping or list of the YAML, or a text that is JSON."""
+    """Return the JSON to send: a mapping or list of the YAML, or the JSON in a text."""
     if isinstance(value, str):
         try:
             value = parse_json(value)
@@ -371,7 +371,7 @@ def _read_basic_auth(value: Any, location: Location, problems: TreeProblems) -> 
 
 
 def _read_path(value: Any, location: Location, problems: TreeProblems) -> str:
-    """Return a JMESPath expression that compiles."""
+    """Return a valid JMESPath expression."""
     import jmespath
     from jmespath.exceptions import JMESPathError
 

@@ -1,1 +1,1 @@
-"""Import queries and documents: files cut into sections, articles or pages, planned and stored."""
+"""Import queries and documents: files are cut into sections, articles or pages, planned and stored."""

@@ -1,9 +1,10 @@
 """Make the ids and titles of documents from files by a pattern: `{stem}`, `{front.제목}`, `{own_heading|name}`.
 
-`{path}`: the path in the folder; `{stem}`: without its suffix; `{name}`: the file's name without folder and suffix;
-`{heading}`: the first heading; `{own_heading}`: the first heading that no other file of the folder has (templates share
-their first one); `{front.KEY}`: a field of the front matter. Of alternatives (`|`) the first with a value counts.
-Refused: an unknown name, a file for which no alternative has a value, two files with one id.
+`{path}`: the path in the folder; `{stem}`: without its suffix; `{name}`: the file's name without folder and
+suffix; `{heading}`: the first heading; `{own_heading}`: the first heading that no other file of the folder
+has (files from one template share their first one); `{front.KEY}`: a field of the front matter. The first
+alternative (`|`) with a value is used. Refused: an unknown name, a file without a value for any alternative,
+two files with the same id.
 """
 
 import re
@@ -23,7 +24,7 @@ FRONT = "front."
 
 @dataclass(frozen=True, slots=True)
 class NamePattern:
-    """A pattern as the user gave it for `option`, checked."""
+    """A checked pattern from the user; `option` is its option."""
 
     option: CommandWords
     pattern: str
@@ -47,7 +48,7 @@ class NamePattern:
                     )
 
     def fill(self, values: Mapping[str, str]) -> tuple[str, list[str]]:
-        """Return the text for one file, and the parts that have no value for it."""
+        """Return the text for one file, and the pattern parts without a value."""
         missing: list[str] = []
 
         def choose(match: re.Match[str]) -> str:
@@ -66,7 +67,7 @@ def rename_pages(
     title: NamePattern | None,
     problems: Problems,
 ) -> list[tuple[str, SectionedPage]]:
-    """Return the pages with their ids and titles by pattern. `pages`: each with the path to show in errors."""
+    """Return the pages with ids and titles by pattern. `pages`: each with its path for errors."""
     if doc_id is None and title is None:
         return list(pages)
     shared = Counter(name for _, page in pages for name in {heading.title for heading in page.headings})
@@ -93,7 +94,7 @@ def rename_pages(
 
 
 def _fill(pattern: NamePattern, values: Mapping[str, str], problems: Problems, shown: str) -> str:
-    """Return the text of a pattern for one file; "" after noting that it has no value."""
+    """Return the pattern's text for one file; "" after noting a missing value."""
     text, missing = pattern.fill(values)
     if missing:
         problems.add(

@@ -1,9 +1,9 @@
-"""Cut the text of a law into its articles, paragraphs or items: one document each, with ids like `법률_제17조의2_제1항`.
+"""Cut the text of a law into articles, paragraphs or items: one document each, with ids like `법률_제17조의2_제1항`.
 
-Reads Korean (제17조의2, ①, 1.) and Japanese law texts (第十七条の二, ２, 一), in Markdown or plain text. Where articles are
-headings, only headings begin an article; otherwise a line that begins with the article's number does. Numbers in ids are
-Arabic. A deleted article, paragraph or item is left out and counted. Supplementary provisions (부칙, 附則) quote other laws'
-articles, so each block of them is one document. Chapters are kept as a field.
+Reads Korean (제17조의2, ①, 1.) and Japanese law texts (第十七条の二, ２, 一), in Markdown or plain text. If articles are
+headings, only headings begin an article; otherwise a line that begins with an article's number does. Numbers
+in ids are Arabic. Deleted articles, paragraphs and items are left out and counted. Supplementary provisions
+(부칙, 附則) quote other laws' articles, so each block of them is one document. Chapters are kept as a field.
 """
 
 import re
@@ -50,7 +50,7 @@ _TYPE_KEYS = (LAW_TYPE, "법령구분", "法令種別")
 
 @dataclass(frozen=True, slots=True)
 class LawCut:
-    """The documents of a law text, and how many articles, paragraphs or items were left out because they are deleted."""
+    """The documents of a law text, and the number of deleted articles, paragraphs or items left out."""
 
     documents: tuple[Document, ...]
     deleted: int
@@ -58,7 +58,9 @@ class LawCut:
 
 @dataclass(slots=True)
 class _Part:
-    """An article, a block of supplementary provisions, or what stands before and between: lines from `start` to `end`."""
+    """An article, a block of supplementary provisions, or text before or between them: lines from `start` to
+    `end`.
+    """
 
     start: int
     end: int
@@ -82,7 +84,7 @@ class _Passage:
 
 
 def cut_law(page: SectionedPage, cut: Cut) -> LawCut:
-    """Return the documents of a law. A page without any article is one document, as it is."""
+    """Return the documents of a law. A page without any article is one document."""
     document = page.document
     text = document.text
     parts = list(_split_articles(text))
@@ -119,15 +121,19 @@ def cut_law(page: SectionedPage, cut: Cut) -> LawCut:
 
 
 def _is_of_whole_file(value: Any) -> bool:
-    """Return whether a value of the front matter is a list of records, such as attachments: not copied to every article."""
+    """Check for a list of records in the front matter, such as attachments: it is not copied to every
+    article.
+    """
     return isinstance(value, dict) or (
         isinstance(value, list) and any(isinstance(item, dict) for item in value)
     )
 
 
 def find_law_type(document: Document) -> str:
-    """Return whether it is an act, a decree or a rule: as `law_type` in the front matter says, else by its title or file
-    name, else by another field of the front matter; "" if nothing tells."""
+    """Return whether it is an act, a decree or a rule; "" if unknown.
+
+    Decided by `law_type` in the front matter, else by its title or file name, else by another field there.
+    """
     if document.metadata.get(LAW_TYPE):
         return str(document.metadata[LAW_TYPE])
     for name in (document.title, document.doc_id):
@@ -203,7 +209,9 @@ def _split_articles(text: str) -> Iterator[_Part]:
 
 
 def _begins_article(match: re.Match[str], *, as_headings: bool) -> bool:
-    """Return whether the line begins an article: a heading; in plain text also a number with its caption or its text."""
+    """Check whether the line begins an article: a heading; in plain text also a number with its caption or
+    its text.
+    """
     if as_headings:
         return match["mark"] is not None
     if match["kind"] != "조" or match["caption"]:
@@ -214,7 +222,7 @@ def _begins_article(match: re.Match[str], *, as_headings: bool) -> bool:
 def _keep_caption(
     line: PageLine, content: str, caption: str, caption_start: int | None
 ) -> tuple[str, int | None]:
-    """Return the caption that a Japanese article has on the line above it, and where that line begins."""
+    """Return the caption on the line above a Japanese article, and the start of that line."""
     if _CAPTION.fullmatch(line.text):
         return content, line.start
     return (caption, caption_start) if not content else ("", None)
@@ -226,7 +234,7 @@ def _end(part: _Part, end: int) -> _Part:
 
 
 def _make_other(document: Document, part: _Part, shared: dict[str, Any]) -> Iterator[Document]:
-    """Yield a document for supplementary provisions, and for an annex or a preamble with a text of its own."""
+    """Yield a document for supplementary provisions, and for an annex or a preamble that has text."""
     content = document.text[part.start : part.end].strip("\n")
     own = content.partition("\n")[2] if part.title else content
     if own.strip() in ("", document.title):
@@ -251,7 +259,7 @@ def _make_other(document: Document, part: _Part, shared: dict[str, Any]) -> Iter
 
 
 def _split_paragraphs(text: str, part: _Part) -> list[_Passage]:
-    """Return the paragraphs of an article; one without a number where its text is not divided.
+    """Return the paragraphs of an article; one without a number if its text is not divided.
 
     In Japanese laws the first paragraph has no number: the second begins with 2.
     """
@@ -283,7 +291,7 @@ def _split_paragraphs(text: str, part: _Part) -> list[_Passage]:
 
 
 def _split_items(text: str, start: int, end: int, japanese: bool) -> tuple[_Passage, ...]:
-    """Return the items of a paragraph, numbered 1, 2, 2의2, 3 …; what is below an item belongs to it."""
+    """Return the items of a paragraph, numbered 1, 2, 2의2, 3 …; nested content belongs to its item."""
     pattern = _ITEM_JA if japanese else _ITEM_KO
     starts: list[tuple[str, int, int]] = []
     last = 0
@@ -311,7 +319,7 @@ def _split_items(text: str, start: int, end: int, japanese: bool) -> tuple[_Pass
 def _make_passages(
     article: Document, text: str, passages: Iterable[_Passage], part: _Part, cut: Cut
 ) -> tuple[list[Document], int]:
-    """Return a document for each paragraph (or item) of an article, and how many were left out as deleted."""
+    """Return a document for each paragraph (or item) of an article, and the number of deleted ones left out."""
     documents: list[Document] = []
     deleted = 0
     for passage in passages:
@@ -344,7 +352,7 @@ def _take(above: Document, text: str, passage: _Passage, field_name: str) -> Doc
 
 
 def _make_unique(documents: Iterable[Document]) -> Iterator[Document]:
-    """Yield the documents; an id that is there again gets -2, -3 …"""
+    """Yield the documents; a repeated id gets -2, -3 …"""
     taken: dict[str, int] = {}
     for document in documents:
         taken[document.doc_id] = taken.get(document.doc_id, 0) + 1

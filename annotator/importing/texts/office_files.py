@@ -1,9 +1,11 @@
-"""Read the text and tables of DOCX, PDF and XLSX files as pages, with python-docx, pypdf and openpyxl (extra `documents`).
+"""Read the text and tables of DOCX, PDF and XLSX files as pages, with python-docx, pypdf and openpyxl (extra
+`documents`).
 
-The text is plain: a table's row is a line, its cells separated by " | ". Headings are those of a DOCX file's styles, the
-pages of a PDF file (with a line "[page 3]" before each) and the sheets of an XLSX file; so `--sections` makes a document of
-each, with `page` or `sheet` as a field. Not read: pictures, headers, footers, notes, formulas (their values are).
-Refused, by name: a password, a scanned PDF without text, an archive that is broken or unpacks to too much, macros.
+The text is plain: a table's row is a line with its cells separated by " | ". Headings are the heading styles
+of a DOCX file, the pages of a PDF file (after a line "[page 3]") and the sheets of an XLSX file; so
+`--sections` makes a document of each, with `page` or `sheet` as a field. Not read: pictures, headers,
+footers, notes, formulas (their values are read). Refused: a password, a scanned PDF without text, an archive
+that is broken or unpacks to too much, macros.
 """
 
 import importlib.util
@@ -81,7 +83,9 @@ def require_readable(shown: str, suffix: str) -> None:
 
 
 def read_office_page(data: bytes, doc_id: str, shown: str) -> SectionedPage:
-    """Return the page of a file's content. BadInput says what is wrong with it; `shown` is the file as it is named there."""
+    """Return the page of a file's content. BadInput for an unreadable file; `shown`: the file's name in
+    errors.
+    """
     suffix = PurePosixPath(doc_id).suffix.lower()
     require_readable(shown, suffix)
     if len(data) > MOST_BYTES:
@@ -124,7 +128,7 @@ _NO_TEXT = {
 
 
 class _PageText:
-    """The text of a file as it grows, and the headings in it."""
+    """The growing text of a file, and its headings."""
 
     def __init__(self, shown: str) -> None:
         self.shown = shown
@@ -137,21 +141,21 @@ class _PageText:
         return "".join(self._parts)
 
     def add(self, text: str) -> None:
-        """Append a text as it is. BadInput if the file's text becomes too long."""
+        """Append a text unchanged. BadInput if the file's text becomes too long."""
         text = text.replace("\x00", "")
         self.check_length(len(text))
         self._length += len(text)
         self._parts.append(text)
 
     def check_length(self, added: int) -> None:
-        """Raise BadInput if the text would be too long with so many characters more."""
+        """Raise BadInput if this many more characters exceed the limit."""
         if self._length + added > MOST_CHARACTERS:
             raise _refuse(
                 self.shown, say("a text of at most {n} characters", n=MOST_CHARACTERS), say("a longer one")
             )
 
     def begin(self, title: str, level: int, line: str, **fields: Any) -> None:
-        """Begin a section with a line that names it."""
+        """Begin a section with the line that names it."""
         start = self._length
         self.add(line)
         self.headings.append(Heading(start, self._length, level, title, fields))
@@ -167,7 +171,7 @@ def _describe_error(error: Exception) -> str:
 
 
 def _check_archive(data: bytes, shown: str, suffix: str) -> None:
-    """Refuse what is no archive, is encrypted, holds macros, or unpacks to more than this program takes."""
+    """Refuse a file that is no archive, is encrypted, holds macros, or unpacks to more than the limit."""
     kind = suffix[1:].upper()
     if data.startswith(_OLE):
         raise _refuse(
@@ -199,7 +203,7 @@ def _check_archive(data: bytes, shown: str, suffix: str) -> None:
 
 
 def _check_xml(data: bytes, shown: str, suffix: str) -> None:
-    """Refuse XML that needs much more memory than its size says, before a parser builds its tree."""
+    """Refuse XML that needs much more memory than its size, before a parser builds its tree."""
     tags = size = 0
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for entry in archive.infolist():
@@ -217,7 +221,7 @@ def _check_xml(data: bytes, shown: str, suffix: str) -> None:
 
 
 def _read_docx(data: bytes, text: _PageText) -> dict[str, Any]:
-    """Read paragraphs and tables in their order; a paragraph with a heading's style begins a section."""
+    """Read paragraphs and tables in order; a paragraph with a heading style begins a section."""
     import docx
     from docx.opc.exceptions import OpcError
 
@@ -254,9 +258,9 @@ def _walk_docx(document: "WordDocument", text: _PageText) -> None:
 
 
 def _name_styles(document: "WordDocument") -> dict[str | None, str]:
-    """Return the names of the paragraph styles by their ids; under None that of paragraphs without one.
+    """Return {style id: name} of the paragraph styles; None is the key for paragraphs without a style.
 
-    Looked up once: python-docx searches all styles again for each paragraph.
+    Read once, because python-docx searches all styles again for each paragraph.
     """
     from docx.enum.style import WD_STYLE_TYPE
 
@@ -269,10 +273,10 @@ def _name_styles(document: "WordDocument") -> dict[str | None, str]:
 
 
 def _list_rows(table: "Table", text: _PageText) -> Iterator[list[str]]:
-    """Yield the cells of each row; a cell over several columns or rows comes once in its row.
+    """Yield the cells of each row. A cell over several columns or rows appears once per row.
 
-    A span is only added to a position. python-docx (`row.cells`) repeats the cell as often as the file says, and reads a
-    merged cell again for each of its rows.
+    A span only advances the column. python-docx (`row.cells`) repeats the cell as often as the file says, and
+    reads a merged cell again for each of its rows.
     """
     from docx.table import _Cell
 
@@ -288,7 +292,7 @@ def _list_rows(table: "Table", text: _PageText) -> Iterator[list[str]]:
 
 
 def _read_cell(cell: "_Cell", text: _PageText) -> str:
-    """Return the text of a cell. BadInput if it becomes too long: tables in cells can multiply their texts."""
+    """Return the text of a cell. BadInput if it becomes too long: nested tables can multiply their texts."""
     from docx.table import Table
 
     words: list[str] = []
@@ -307,7 +311,7 @@ def _join_words(words: Iterable[str]) -> str:
 
 
 def _read_pdf(data: bytes, text: _PageText) -> dict[str, Any]:
-    """Read page after page; a page without text is counted."""
+    """Read all pages; count pages without text."""
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, LimitReachedError, PyPdfError
 
@@ -348,7 +352,7 @@ def _read_pdf(data: bytes, text: _PageText) -> dict[str, Any]:
 
 
 def _read_xlsx(data: bytes, text: _PageText) -> dict[str, Any]:
-    """Read sheet after sheet, the stored values of formulas included; hidden sheets too."""
+    """Read all sheets, including hidden ones and the stored values of formulas."""
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
 

@@ -1,10 +1,11 @@
 """Split a Markdown, reStructuredText or HTML page at its headings into documents.
 
-A section has the id `path#heading-slug` and the headings above it as its title. The sections together are the page's
-text; only Markdown's YAML front matter is cut out, as metadata. A heading with nothing under it is only part of titles.
-HTML: h1-h6 outside comments, <script>, <style> and <template>. Markdown: the headings that
-markdown-it finds, but a setext underline needs a one-line paragraph. reStructuredText: docutils' "Sections"; tolerates underlines that are too
-long or (from four characters) up to a third too short, counts full-width characters as two, keeps labels with their section.
+A section has the id `path#heading-slug`, and the headings above it as its title. The sections together are
+the page's text; only Markdown's YAML front matter is removed and becomes metadata. A heading without text
+under it is only part of titles. HTML: h1-h6 outside comments, <script>, <style> and <template>. Markdown: the
+headings of markdown-it, but a setext underline needs a one-line paragraph. reStructuredText: docutils'
+"Sections"; accepts underlines that are too long or (from four characters) up to a third too short, counts
+full-width characters as two, keeps labels with their section.
 """
 
 import re
@@ -45,7 +46,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class PageLine:
-    """One line of a page: its offset, where the next one begins, and its text without the line end."""
+    """One line of a page: its offset, the offset of the next line, and its text without the line end."""
 
     start: int
     end: int
@@ -69,10 +70,10 @@ _LEVELS = {f"h{level}": level for level in range(1, 7)}
 
 
 def find_html_headings(text: str) -> tuple[list[Heading], str]:
-    """Return the headings in order, and the content of <title> ("" when there is none).
+    """Return the headings in order, and the content of <title> ("" without one).
 
-    A comment or tag without an end reaches to the end of the page, as in browsers. `close()` would read such a page again from
-    each character "<", which takes time with its length squared.
+    A comment or tag without an end reaches to the end of the page, as in browsers. `close()` would read such
+    a page again from each character "<", which takes quadratic time.
     """
     finder = _Finder(text)
     finder.feed(text)
@@ -118,7 +119,9 @@ class _Finder(HTMLParser):
             self.words.append(data)
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
-        """Read `<![…` as browsers do: a comment to the next ">". The base class fails at unknown words in it."""
+        """Read `<![…` as browsers do: a comment up to the next ">". The base class fails at unknown words in
+        it.
+        """
         return self.parse_bogus_comment(i, report)
 
     def _finish(self, body: int) -> None:
@@ -165,7 +168,7 @@ def _make_parser() -> "MarkdownIt":
 
 
 def _plain(title: str) -> str:
-    """Return a title without the marks of links, code and emphasis around all of it, and without escapes."""
+    """Return a title without escapes, and without marks of links, code and emphasis around all of it."""
     title = _LINK.sub(r"\1", title[:MOST_TITLE_CHARACTERS].strip()).replace("`", "")
     for mark in ("**", "__", "*", "_"):
         if title.startswith(mark) and title.endswith(mark) and len(title) > 2 * len(mark):
@@ -206,13 +209,15 @@ def find_rst_headings(text: str) -> list[Heading]:
 
 
 def has_own_text(body: str) -> bool:
-    """Return whether anything but a table of contents stands in what is under a heading."""
+    """Check whether the text under a heading has more than a table of contents."""
     return bool(_CONTENTS.sub("", body).strip())
 
 
 def _find_tables(lines: Sequence[PageLine]) -> set[int]:
-    """Return the indexes of the lines of simple tables, whose rows can look like titles. A table ends with the border
-    that has a blank line after it."""
+    """Return the line indexes of simple tables, whose rows can look like titles.
+
+    A table ends with the border before a blank line.
+    """
     inside: set[int] = set()
     start: int | None = None
     for index, line in enumerate(lines):
@@ -229,7 +234,7 @@ def _is_blank(lines: Sequence[PageLine], index: int) -> bool:
 
 
 def _match(lines: Sequence[PageLine], index: int) -> tuple[str, int, tuple[str, bool]] | None:
-    """Return (title, index of the underline, style) when a heading begins on this line."""
+    """Return (title, index of the underline, style) if a heading begins on this line."""
     over = _adornment(lines, index)
     if over is not None:
         under = _adornment(lines, index + 2)
@@ -245,14 +250,14 @@ def _match(lines: Sequence[PageLine], index: int) -> tuple[str, int, tuple[str, 
 
 
 def _adornment(lines: Sequence[PageLine], index: int) -> str | None:
-    """Return the line without white space at its end, when it is a run of one punctuation character."""
+    """Return the line, trimmed at its end, if it repeats one punctuation character."""
     if index >= len(lines) or not _ADORNMENT.fullmatch(lines[index].text):
         return None
     return lines[index].text.rstrip()
 
 
 def _fits(title: str, adornment: str) -> bool:
-    """Return whether the title has letters and the adornment is about as wide as it is."""
+    """Check that the title has letters and about the width of the adornment."""
     if not any(character.isalnum() for character in title) or _EXPLICIT.match(title):
         return False
     width = _width(title.strip())
@@ -260,7 +265,7 @@ def _fits(title: str, adornment: str) -> bool:
 
 
 def _begins_block(lines: Sequence[PageLine], index: int) -> bool:
-    """Return whether the line before ends something: it is blank, a label, an underline, or there is none."""
+    """Check that the previous line allows a new block: it is blank, a label, an underline, or absent."""
     if index == 0:
         return True
     before = lines[index - 1].text
@@ -268,7 +273,7 @@ def _begins_block(lines: Sequence[PageLine], index: int) -> bool:
 
 
 def _find_start(lines: Sequence[PageLine], index: int, last: int) -> int:
-    """Return where the section begins: at the first of the labels that stand just before its heading."""
+    """Return the start of the section: the first of the labels directly before its heading."""
     start = index
     for before in range(index - 1, last - 1, -1):
         if _LABEL.fullmatch(lines[before].text):
@@ -279,7 +284,7 @@ def _find_start(lines: Sequence[PageLine], index: int, last: int) -> int:
 
 
 def _width(text: str) -> int:
-    """Return columns in a terminal: full-width characters take two, combining marks none."""
+    """Return the width in a terminal: full-width characters take two columns, combining marks none."""
     return sum(
         0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
         for character in text
@@ -303,14 +308,16 @@ _FRONT_MATTER = re.compile(r"---[ \t]*\r?\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\r?\n|
 
 @dataclass(frozen=True, slots=True)
 class SectionedPage:
-    """A file as one document, and its headings as offsets into the document's text."""
+    """A file as one document, and its headings as offsets in the document's text."""
 
     document: Document
     headings: tuple[Heading, ...]
 
 
 def read_page(doc_id: str, text: str, media_type: str) -> SectionedPage:
-    """Return the page of a file's text. Its title is said by the file, or is its first heading, or its file name."""
+    """Return the page of a file's text. The title is stated in the file, or its first heading, or its file
+    name.
+    """
     title = ""
     metadata: dict[str, Any] = {}
     headings: list[Heading] = []
@@ -329,7 +336,7 @@ def read_page(doc_id: str, text: str, media_type: str) -> SectionedPage:
 
 
 def split_sections(page: SectionedPage) -> list[Document]:
-    """Return the text before the first heading under the page's own id, then a document for each heading."""
+    """Return the text before the first heading under the page's own id, and a document for each heading."""
     document, headings = page.document, page.headings
     sections: list[Document] = []
     before = document.text[: headings[0].start] if headings else document.text
@@ -360,9 +367,10 @@ def _path_of(title: str, above: list[Heading]) -> str:
 
 
 def _make_slug(title: str, taken: dict[str, int]) -> str:
-    """Return the title in lower case, letters and digits of any script kept, the rest "-"; -2, -3 … when it is taken.
+    """Return the title in lower case with letters and digits of any script, "-" for the rest; with -2, -3 …
+    if taken.
 
-    `taken`: the last number of each slug.
+    `taken`: {slug: last number}.
     """
     kept = "".join(character if _is_kept(character) else "-" for character in title.lower())
     slug = re.sub("-+", "-", kept).strip("-")[:LONGEST_SLUG].rstrip("-") or "section"
@@ -380,7 +388,7 @@ def _is_kept(character: str) -> bool:
 
 
 def _cut_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Return front matter and the text after it; no front matter when what stands there is no YAML mapping."""
+    """Return the front matter and the text after it; no front matter if it is not a YAML mapping."""
     front_matter = _FRONT_MATTER.match(text)
     if front_matter is None:
         return {}, text

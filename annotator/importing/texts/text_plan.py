@@ -1,8 +1,8 @@
-"""Plan an import of queries or documents: what is new, what differs, what is refused.
+"""Plan an import of queries or documents: new, different and refused items.
 
-What a file does not mention stays: a missing column, empty title, url or text, or missing metadata key changes nothing.
-Refuses, with the line, another text for a query that has been judged. A document's new text is kept beside the old one,
-each under the SHA-256 of its UTF-8 bytes, and judgments say which they were made on.
+Values that a file lacks stay: a missing column, empty title, url or text, or missing metadata key changes
+nothing. Refuses, with the line, another text for a judged query. A document's new text is stored in addition
+to the old one, each under the SHA-256 of its UTF-8 bytes, and judgments record the text they were made on.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from annotator.formats.syntax.text import describe
 
 @dataclass(frozen=True, slots=True)
 class StoredQuery:
-    """A query of the dataset, under its primary key."""
+    """A query of the dataset with its primary key."""
 
     pk: int
     query: Query
@@ -42,7 +42,7 @@ class QueryPlan:
 
 
 def plan_queries(stored: Mapping[str, StoredQuery], lines: Sequence[QueryLine], path: str) -> QueryPlan:
-    """Compare a file's queries with the stored ones (by query_id). Raises BadInput for every change that is refused."""
+    """Compare a file's queries with the stored ones (by query_id). BadInput for every refused change."""
     problems = Problems(path)
     added: list[Query] = []
     changed: list[tuple[int, Query]] = []
@@ -70,7 +70,7 @@ def _merge(before: Query, new: Query) -> Query:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document of the dataset, under its primary key."""
+    """A document of the dataset with its primary key."""
 
     pk: int
     document: Document  # without its text
@@ -78,7 +78,7 @@ class StoredDocument:
 
 
 class DocumentKey(NamedTuple):
-    """The primary key of a document, and the SHA-256 of its present text (None if only its id is known)."""
+    """The primary key of a document, and the SHA-256 of its current text (None if it has only an id)."""
 
     pk: int
     sha256: str | None
@@ -86,7 +86,7 @@ class DocumentKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DocumentPlan:
-    """The documents that an import will store. Each SHA-256 is that of the document's text after the import."""
+    """The documents to store. Each SHA-256 is of the text after the import."""
 
     added: tuple[tuple[Document, str | None], ...]  # (document, SHA-256)
     changed: tuple[tuple[int, Document, str | None], ...]  # (primary key, document, SHA-256)

@@ -1,8 +1,8 @@
 """Import queries and documents, for a lead.
 
-A file is read and checked before the write lock is taken, then stored in one transaction or not at all. The same file twice
-changes nothing. With `dry_run` everything is checked, also against the database, and nothing is kept. Raises BadInput with
-each bad line, and NotAllowed unless the actor leads the dataset.
+A file is read and checked before the write lock, then stored in one transaction or not at all. Importing the
+same file twice changes nothing. With `dry_run` everything is checked, including the database, and nothing is
+stored. Raises BadInput with each bad line, and NotAllowed unless the actor leads the dataset.
 """
 
 from datetime import datetime
@@ -37,9 +37,9 @@ def import_queries(
     dry_run: bool = False,
     report_progress: Progress = be_silent,
 ) -> ImportReport:
-    """Import queries from CSV, TSV, JSONL or a ground-truth file, whose grades are left alone.
+    """Import queries from CSV, TSV, JSONL or a ground-truth file; its grades are ignored.
 
-    New queries come after the existing ones, in file order. `columns`: the table's columns by the names expected
+    New queries come after existing ones, in file order. `columns`: {expected name: column of the table}
     (`rename_columns`). Refused: another text for a judged query.
     """
     report_progress(say("reading {path}", path=path))
@@ -81,13 +81,13 @@ def import_documents(
     dry_run: bool = False,
     report_progress: Progress = be_silent,
 ) -> ImportReport:
-    """Import documents from JSONL, CSV, TSV, a folder or one text file; with `sections`, split at their headings.
+    """Import documents from JSONL, CSV, TSV, a folder or one text file; with `sections`, split at headings.
 
-    `cut`: divide law texts into "articles", "paragraphs" or "items". `doc_id`, `title`: patterns for files (`document_names.py`).
-    `columns`: a table's columns by the names expected.
+    `cut`: divide law texts into "articles", "paragraphs" or "items". `doc_id`, `title`: patterns for files
+    (`document_names.py`). `columns`: {expected name: column of the table}.
 
-    A changed text becomes the present one. The old text is kept, and annotators who judged it are asked to confirm or change
-    their judgments.
+    A changed text becomes the current one. The old text is kept, and annotators who judged it are asked to
+    confirm or change their judgments.
     """
     layout = make_layout(sections=sections, cut=cut, doc_id=doc_id, title=title)
     report_progress(say("reading {path}", path=path))

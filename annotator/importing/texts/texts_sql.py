@@ -40,7 +40,7 @@ CHUNK_OF_KEYS = 1_000
 
 
 def list_query_texts(session: Session, dataset_pk: int) -> dict[str, QueryText]:
-    """Return the primary key and the text of every query, by query_id."""
+    """Return {query_id: primary key and text} of every query."""
     statement = select(col(QueryRow.query_id), col(QueryRow.pk), col(QueryRow.text))
     rows = session.execute(statement.where(col(QueryRow.dataset_pk) == dataset_pk))
     return {query_id: QueryText(key_of(pk), text) for query_id, pk, text in rows}
@@ -68,7 +68,7 @@ def add_queries(session: Session, dataset_pk: int, queries: Sequence[Query]) -> 
 def change_queries(session: Session, dataset_pk: int, queries: Sequence[tuple[int, Query]]) -> None:
     """Set text, fields and metadata of queries by primary key.
 
-    Counts the missing judgments again if the dataset's overlap depends on a query's fields.
+    Recounts missing judgments if the dataset's overlap depends on a query's fields.
     """
     for chunk in split_into_chunks(queries, CHUNK_OF_KEYS):
         session.execute(update(QueryRow), [{"pk": pk, **_to_columns(query)} for pk, query in chunk])
@@ -98,7 +98,7 @@ def _list_judged_queries(session: Session, dataset_pk: int) -> set[int]:
 
 
 def list_document_keys(session: Session, dataset_pk: int) -> dict[str, DocumentKey]:
-    """Return the key of every document by doc_id."""
+    """Return {doc_id: key} of every document."""
     statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk), col(DocumentRow.text_sha256))
     rows = fetch_plain(session, statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
     make = tuple.__new__  # faster than DocumentKey(…), for a million rows
@@ -106,7 +106,7 @@ def list_document_keys(session: Session, dataset_pk: int) -> dict[str, DocumentK
 
 
 def count_documents(session: Session, dataset_pk: int, doc_ids: Sequence[str]) -> int:
-    """Return how many of these ids are documents of the dataset."""
+    """Count the ids that are documents of the dataset."""
     statement = select(func.count()).where(
         col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.doc_id).in_(doc_ids)
     )
@@ -128,7 +128,7 @@ def list_stored_documents(session: Session, dataset_pk: int) -> dict[str, Stored
 def add_documents(
     session: Session, dataset_pk: int, documents: Sequence[tuple[Document, str | None]], *, now: datetime
 ) -> None:
-    """Insert documents with their texts. Each comes with the SHA-256 of its text; None if only its id is known."""
+    """Insert documents with their texts. Each comes with its text's SHA-256; None if it has only an id."""
     if not documents:
         return
     _add_document_rows(session, dataset_pk, documents)
@@ -167,7 +167,7 @@ def _add_document_rows(
 def change_documents(
     session: Session, documents: Sequence[tuple[int, Document, str | None]], *, now: datetime
 ) -> None:
-    """Set everything but the id of documents by primary key. Their earlier texts are kept."""
+    """Set all columns except the id of documents, by primary key. Earlier texts are kept."""
     for chunk in split_into_chunks(documents, CHUNK_OF_KEYS):
         rows = [{"pk": pk, **_to_document_columns(document, sha256)} for pk, document, sha256 in chunk]
         session.execute(update(DocumentRow), rows)
@@ -185,9 +185,9 @@ def change_documents(
 def add_documents_by_id(
     session: Session, dataset_pk: int, doc_ids: Iterable[str]
 ) -> tuple[Mapping[str, DocumentKey], NewIds]:
-    """Insert the documents that are missing, with nothing but their id.
+    """Insert the missing documents with only their id.
 
-    Returns the key of every document by doc_id, and the inserted ids.
+    Returns {doc_id: key} of every document, and the inserted ids.
     """
     keys = list_document_keys(session, dataset_pk)
     missing = [doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in keys]
@@ -207,7 +207,7 @@ def _to_document_columns(document: Document, sha256: str | None) -> dict[str, An
 
 
 def list_law_documents(session: Session, dataset_pk: int) -> list[LawDocument]:
-    """Return the documents that an import has cut from laws, with their present texts, in the order of their import."""
+    """Return the documents cut from laws, with their current texts, in import order."""
     statement = (
         select(col(DocumentRow.doc_id), col(DocumentRow.extra), col(DocumentTextRow.text))
         .join(

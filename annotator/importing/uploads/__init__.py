@@ -1,1 +1,1 @@
-"""Files from a browser: stored, unpacked, recognised, previewed and imported as the user chose."""
+"""Files from a browser: stored, unpacked, recognized, previewed and imported with the user's choices."""

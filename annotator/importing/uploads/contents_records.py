@@ -1,4 +1,4 @@
-"""Records of what a dataset holds, for the page and the command that show it."""
+"""Records of a dataset's contents, for the page and the command that show them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +17,7 @@ class LastImport:
 
 @dataclass(frozen=True, slots=True)
 class ContentCount:
-    """How much a dataset holds of a kind. `last`: None if nothing of it was imported."""
+    """The number of a dataset's items of a kind. `last`: None if none was imported."""
 
     kind: ImportKind
     count: int
@@ -26,11 +26,11 @@ class ContentCount:
 
 @dataclass(frozen=True, slots=True)
 class DatasetContents:
-    """What a dataset holds, by kind in the order of import. `without_text`: documents known by their id or title only."""
+    """A dataset's contents by kind, in import order. `without_text`: documents with only an id or title."""
 
     counts: tuple[ContentCount, ...]
     without_text: int
 
     def count(self, kind: ImportKind) -> int:
-        """Return how much there is of a kind."""
+        """Return the number of items of a kind."""
         return next(item.count for item in self.counts if item.kind == kind)

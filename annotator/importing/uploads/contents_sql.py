@@ -1,4 +1,4 @@
-"""Count what a dataset holds of each kind, and find the latest import of each."""
+"""Count a dataset's items of each kind, and find the latest import of each."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -44,7 +44,7 @@ def read_contents(session: Session, dataset_pk: int) -> DatasetContents:
 
 
 def has_import(session: Session, dataset_pk: int, at: datetime) -> bool:
-    """Return whether an import of exactly this time is recorded."""
+    """Check whether an import with exactly this time is recorded."""
     statement = select(func.count()).where(
         col(ImportRecordRow.dataset_pk) == dataset_pk, col(ImportRecordRow.imported_at) == at
     )
@@ -74,7 +74,7 @@ def _count(dataset_pk: int) -> Mapping[ImportKind, Select[Any]]:
 
 
 def _list_last_imports(session: Session, dataset_pk: int) -> dict[str, LastImport]:
-    """Return the latest import of each kind, by kind."""
+    """Return {kind: latest import}."""
     statement = (
         select(ImportRecordRow, col(PersonRow.name), col(PersonRow.username))
         .outerjoin(PersonRow, col(PersonRow.pk) == col(ImportRecordRow.imported_by))

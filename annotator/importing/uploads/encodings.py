@@ -1,6 +1,7 @@
-"""Guess the encoding of a text that is not UTF-8: Japanese and Korean ones, or UTF-16 by its byte order mark.
+"""Guess the encoding of a text that is not UTF-8: Japanese and Korean encodings, or UTF-16 by its byte order
+mark.
 
-A guess is only proposed: the person who imports sees the text in it and decides.
+A guess is only a proposal: the importing person sees the text in it and decides.
 """
 
 import codecs
@@ -24,7 +25,7 @@ _ODD = re.compile("[\uff61-\uff9f\ue000-\uf8ff\u0400-\u04ff\u0370-\u03ff]")
 
 
 def guess_encoding(data: bytes, *, whole: bool = True) -> str | None:
-    """Return the key of ENCODINGS that fits best; None for UTF-8, and where nothing fits.
+    """Return the best key of ENCODINGS; None for UTF-8, or if nothing fits.
 
     `whole`: False for the beginning of a file, whose last character may be cut.
     """
@@ -51,7 +52,7 @@ def _decode(data: bytes, name: str, *, whole: bool) -> str | None:
 
 
 def _score(text: str | None) -> float:
-    """Return how much of what is not ASCII reads as Japanese or Korean: kana and hangul count most."""
+    """Return the share of non-ASCII characters that are Japanese or Korean: kana and hangul count most."""
     if text is None:
         return 0
     others = sum(ord(character) > 127 for character in text)

@@ -1,4 +1,4 @@
-"""Record what the user chose for a file that is to be imported: its kind, and how it is read."""
+"""Record the user's choices for a file to import: its kind, and reading options."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from annotator.domain.import_records import ImportKind
 
 @dataclass(frozen=True, slots=True)
 class ImportChoices:
-    """How a file is read. The fields are the options of `annotator import KIND`; those of other kinds are not used."""
+    """Reading options of a file: the options of `annotator import KIND`. Options of other kinds are ignored."""
 
     kind: ImportKind
     format: str | None = None

@@ -1,6 +1,7 @@
-"""Import a file of any kind as the user chose, for a lead; say what a dataset holds and where it came from.
+"""Import a file of any kind with the user's choices, for a lead; show a dataset's contents and their origin.
 
-Each kind has its own use case (`texts_service.py`, `runs_service.py`, …), which this calls: a page imports as a command does.
+Calls the use case of each kind (`texts_service.py`, `runs_service.py`, …): a page imports exactly as a
+command does.
 """
 
 from datetime import datetime
@@ -32,7 +33,7 @@ def import_file(
     dry_run: bool = False,
     report_progress: Progress = be_silent,
 ) -> ImportReport | FolderReport:
-    """Import a file or folder: all of it, or nothing. Errors are those of the kind's own use case."""
+    """Import a file or folder: everything or nothing. Errors: see the use case of the kind."""
     common: dict[str, Any] = {
         "now": now,
         "format_name": choices.format,
@@ -104,12 +105,12 @@ def _import_run(
 
 
 def show_contents(database: Database, actor: Actor, dataset: str) -> DatasetContents:
-    """Return what the dataset holds of each kind, and the latest import of each. For leads."""
+    """Return the dataset's contents of each kind, with the latest imports. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return contents_sql.read_contents(session, dataset_pk)
 
 
 def was_imported(database: Database, actor: Actor, dataset: str, *, at: datetime) -> bool:
-    """Return whether an import of exactly this time was stored: for an import whose process ended without an answer."""
+    """Check whether an import with exactly this time was stored: for a process that ended without an answer."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return contents_sql.has_import(session, dataset_pk, at)

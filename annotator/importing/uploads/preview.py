@@ -1,6 +1,7 @@
-"""Show the first records of a file as they would be read, so that people see whether it was understood.
+"""Show the first records of a file as they would be read, so people see whether it was understood.
 
-A preview never fails because of what the file holds: where it cannot be read as chosen, its first lines are shown.
+A preview never fails because of the file's content: if it cannot be read as chosen, its first lines are
+shown.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ _TEXTS = (*MEDIA_TYPE_BY_SUFFIX, *MODULES, *MACROS)
 
 @dataclass(frozen=True, slots=True)
 class FilePreview:
-    """The first records. `columns`: of the table; empty where `rows` are lines of the file as they are."""
+    """The first records. `columns`: of the table; empty if `rows` are plain lines of the file."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]

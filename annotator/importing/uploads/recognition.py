@@ -1,7 +1,8 @@
-"""Recognise what uploaded files hold: queries, documents, a run, pairs, judgments or an earlier ground truth.
+"""Recognize the content of uploaded files: queries, documents, a run, pairs, judgments or an earlier ground
+truth.
 
-The user sees what was recognised and may correct it. `is_certain` is False where columns had to be guessed by their names
-or where the kind is only likely.
+The user sees the result and may correct it. `is_certain` is False if columns were guessed by their names or
+the kind is only likely.
 """
 
 import re
@@ -115,10 +116,11 @@ READ_WHOLE = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class RecognizedFile:
-    """What a file or folder seems to hold.
+    """The likely content of a file or folder.
 
-    `format`: of a ground truth or a table; None where the importer finds it by itself. `encoding`: None for UTF-8.
-    `columns`: of a table. `names`: its column by the name expected, where they differ. `files`: how many files of a folder.
+    `format`: of a ground truth or a table; None if the importer detects it. `encoding`: None for UTF-8.
+    `columns`: of a table. `names`: {expected name: column}, where they differ. `files`: the number of files
+    in a folder.
     """
 
     path: str
@@ -135,7 +137,7 @@ class RecognizedFile:
 
 
 def recognize_upload(folder: Path) -> list[RecognizedFile]:
-    """Return what a folder of uploaded files holds, in the order of import. Paths are relative to the folder."""
+    """Return the content of a folder of uploaded files, in import order. Paths are relative to the folder."""
     found_files: list[RecognizedFile] = []
     for path in sorted(folder.iterdir()):
         if path.is_dir():
@@ -146,7 +148,9 @@ def recognize_upload(folder: Path) -> list[RecognizedFile]:
 
 
 def recognize_folder(path: Path, root: Path) -> Iterator[RecognizedFile]:
-    """Yield what a folder holds: one BEIR folder, one folder of runs, or its texts together and each of its tables."""
+    """Yield the content of a folder: one BEIR folder, one folder of runs, or its texts together and each of
+    its tables.
+    """
     files = sorted(file for file in path.rglob("*") if file.is_file())
     size, name = sum(file.stat().st_size for file in files), path.relative_to(root).as_posix()
     if (path / "qrels").is_dir() and (path / "queries.jsonl").is_file():
@@ -172,7 +176,7 @@ def _is_flat(path: Path) -> bool:
 
 
 def recognize_file(path: Path, root: Path) -> RecognizedFile:
-    """Return what one file seems to hold, by its suffix and its first 64 kB."""
+    """Return the likely content of one file, by its suffix and its first 64 kB."""
     name, size, suffix = path.relative_to(root).as_posix(), path.stat().st_size, path.suffix.lower()
     if suffix in (*MODULES, *MACROS):
         return RecognizedFile(name, "documents", bytes=size)
@@ -222,7 +226,9 @@ def _recognize_data(file: RecognizedFile, head: bytes, path: Path) -> Recognized
 
 
 def _has_queries_only(file: RecognizedFile, file_format: Format, path: Path) -> bool:
-    """Return whether a ground-truth file has queries and no grade yet. Only a file of at most READ_WHOLE bytes is looked through."""
+    """Check whether a ground-truth file has queries but no grade. Only reads files of at most READ_WHOLE
+    bytes.
+    """
     if file.bytes > READ_WHOLE:
         return False
     try:
@@ -256,7 +262,7 @@ def _copy(
 
 
 def _read_first_rows(head: bytes, file: RecognizedFile) -> Table | None:
-    """Return the first rows of a table; None for a file that is none."""
+    """Return the first rows of a table; None for other files."""
     text = _decode(head, file.encoding)
     kind = kind_of_name(file.path)
     if kind is None and text.lstrip().startswith("{") and "\n" in text.strip():
@@ -272,7 +278,7 @@ def _read_first_rows(head: bytes, file: RecognizedFile) -> Table | None:
 
 
 def list_table_columns(table: Table) -> tuple[str, ...]:
-    """Return the columns of a table; of JSON lines the keys of its first rows."""
+    """Return the columns of a table; for JSON lines the keys of its first rows."""
     if table.columns is not None:
         return table.columns
     return tuple(dict.fromkeys(str(name) for row in table.rows[:_FIRST_ROWS] for name in row.cells))
@@ -296,7 +302,7 @@ def _recognize_table(file: RecognizedFile, table: Table) -> RecognizedFile:
 
 
 def _name_unread_grades(kind: ImportKind, columns: tuple[str, ...]) -> str | None:
-    """Return a sentence on columns that look like grades but are read as none."""
+    """Return a sentence on columns that look like grades but are not read as grades."""
     if kind not in ("pairs", "qrels") or "grade" in columns:
         return None
     graded = [
@@ -308,7 +314,7 @@ def _name_unread_grades(kind: ImportKind, columns: tuple[str, ...]) -> str | Non
 
 
 def _choose_kind(file: RecognizedFile, table: Table, *, rank: bool) -> tuple[ImportKind, bool]:
-    """Return the kind of a table, and whether its columns leave no doubt."""
+    """Return the kind of a table, and whether its columns make it certain."""
     columns = list_table_columns(table)
     query, document = (
         bool({"query_id", "query-id"} & set(columns)),
@@ -344,7 +350,7 @@ def _choose_kind(file: RecognizedFile, table: Table, *, rank: bool) -> tuple[Imp
 
 
 def suggest_names(kind: ImportKind, columns: tuple[str, ...]) -> dict[str, str]:
-    """Return the file's column for each expected name that it does not have, where one of the columns is likely to mean it."""
+    """Return {missing expected name: likely column of the file}."""
     names: dict[str, str] = {}
     taken = {column for name in COLUMNS.get(kind, ()) for column in columns if column in _read_as(name)}
     for name in COLUMNS.get(kind, ()):

@@ -1,8 +1,9 @@
-"""Store uploaded files in a folder of their own, where the readers find them, and unpack zip archives.
+"""Store uploaded files in their own folder for the readers, and unpack zip archives.
 
-Nothing is written outside the folder, and never more than the limits. Refused, with the file's name: a name that is a path
-out of the folder, absolute, too long or no text; two files of one name; an archive that is encrypted, broken, holds links
-or devices, or unpacks to too much. Archives within archives stay packed. Hidden files and `__MACOSX` are left out.
+Nothing is written outside the folder, and never more than the limits. Refused, with the file's name: a name
+that leads out of the folder, is absolute, too long or not text; two files with the same name; an archive that
+is encrypted, broken, holds links or devices, or unpacks to too much. Archives within archives stay packed.
+Hidden files and `__MACOSX` are left out.
 """
 
 import stat
@@ -33,7 +34,7 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 
 @dataclass(frozen=True, slots=True)
 class StagingLimits:
-    """How many files are stored, and how many bytes they have together after unpacking."""
+    """The maximum number of files, and of their bytes together after unpacking."""
 
     files: int = 20_000
     unpacked_mb: int = 1_000
@@ -47,7 +48,9 @@ MOST_ENTRIES = 4
 def stage_files(
     uploads: Iterable[tuple[str, BinaryIO]], folder: Path, *, limits: StagingLimits = LIMITS
 ) -> int:
-    """Store the uploads, (name, content), in the empty folder; return how many files came. ValidationError: none is stored."""
+    """Store the uploads, (name, content), in the empty folder; return the number of files. ValidationError:
+    none is stored.
+    """
     stage = _Stage(folder, limits)
     every = list(uploads)
     loose = {name for name, _ in every if _is_loose(name)}
@@ -91,14 +94,14 @@ def check_name(name: str) -> PurePosixPath:
 
 
 class _Stage:
-    """What has been stored so far."""
+    """The files stored so far."""
 
     def __init__(self, folder: Path, limits: StagingLimits) -> None:
         self.folder, self.limits = folder, limits
         self.files, self.bytes = 0, 0
 
     def write(self, inner: PurePosixPath, shown: str, content: BinaryIO) -> None:
-        """Store one file, piece by piece, so that no more is written than may be."""
+        """Store one file, piece by piece, and stop at the limit."""
         if any(part.startswith(".") for part in inner.parts):
             return
         self.files += 1
@@ -137,7 +140,9 @@ class _Stage:
             )
 
     def unpack(self, name: str, content: BinaryIO) -> None:
-        """Store what a zip archive holds. Its only folder, or else its name, becomes the folder of its files."""
+        """Store the content of a zip archive. Its only folder, or else its name, becomes the folder of its
+        files.
+        """
         check_name(name)
         try:
             if _count_entries(content) > MOST_ENTRIES * self.limits.files:
@@ -175,7 +180,7 @@ class _Stage:
 
 
 def _count_entries(content: BinaryIO) -> int:
-    """Count the marks of entries in an archive, without opening it. The number of entries is not larger.
+    """Return an upper bound of the number of entries in an archive, without opening it.
 
     `ZipFile` makes an object for every entry: 100 MB of empty folders need a gigabyte and half a minute.
     """
@@ -201,7 +206,7 @@ def _check_entry(entry: zipfile.ZipInfo, archive: str, path: PurePosixPath) -> N
 
 
 def _decode_names(entries: list[zipfile.ZipInfo]) -> list[str]:
-    """Return the entries' names. Without the flag for UTF-8 they are in the encoding of the system that packed them."""
+    """Return the entries' names. Without the flag for UTF-8 they have the encoding of the packing system."""
     raw = [entry.filename.encode("cp437", "ignore") for entry in entries if not entry.flag_bits & _UTF_8]
     encoding = guess_encoding(b"\n".join(raw)) or "utf-8"
     names = []
