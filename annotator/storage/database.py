@@ -1,11 +1,12 @@
 """The database engine and its transactions on SQLite and PostgreSQL, its file, and why it may be unavailable.
 
-SQLite runs in WAL mode with foreign keys, a busy timeout and full synchronization (an acknowledged judgment survives a
-power cut). A write transaction takes the write lock at its start (BEGIN IMMEDIATE), so it never fails half way with
-"database is locked". On PostgreSQL a write that must exclude others on the same dataset calls `lock_dataset`; labeling calls `labeling_locks.share_dataset`. Drivers
-raise OperationalError both for a locked file and for a misspelled column; SQLite's result code and PostgreSQL's
-SQLSTATE tell them apart. Everybody outside `storage/` sees `DatabaseUnavailable`. A health probe has its own
-connections and waits at most a second for a lock, so that it tests the database and not this program's load.
+SQLite runs in WAL mode with foreign keys, a busy timeout and full synchronization (an acknowledged judgment
+survives a power cut). A write transaction takes the write lock at its start (BEGIN IMMEDIATE), so it never
+fails half way with "database is locked". On PostgreSQL a write that must exclude others on the same dataset
+calls `lock_dataset`; labeling calls `labeling_locks.share_dataset`. Drivers raise OperationalError both for a
+locked file and for a misspelled column; SQLite's result code and PostgreSQL's SQLSTATE distinguish them. Code
+outside `storage/` sees `DatabaseUnavailable`. A health probe has its own connections and waits at most a
+second for a lock: it tests the database, not the load of this program.
 """
 
 import os
@@ -62,7 +63,7 @@ _POSTGRESQL = {
     "08": UNREACHABLE,  # connection exceptions
     "28": REFUSED,  # the user, or the password
     "42501": REFUSED,  # no right to do this
-    "3D": UNREACHABLE,  # there is no such database
+    "3D": UNREACHABLE,  # unknown database
     "53": OVERLOADED,  # insufficient resources
     "57": UNREACHABLE,  # shut down, starting, or the query was cancelled
     "58": DISK_ERROR,  # system error
@@ -79,10 +80,10 @@ Result = TypeVar("Result")
 
 @contextmanager
 def explain_unavailable(shown_url: str, *, write: bool) -> Iterator[None]:
-    """Raise DatabaseUnavailable for what the driver raises within the block because the database cannot work now.
+    """Raise DatabaseUnavailable if the block fails because the database cannot work now.
 
-    Everything else goes through unchanged. `write`: whether the block may write; a refused write in a read transaction is
-    a mistake of the program.
+    Other errors pass unchanged. `write`: whether the block may write; a refused write in a read transaction
+    is a bug.
     """
     try:
         yield
@@ -127,7 +128,7 @@ FILE_ENDINGS = ("", "-wal", "-shm")  # SQLite gives its further files the rights
 
 
 def find_sqlite_file(url: URL) -> Path | None:
-    """Return the database file of a URL; None if there is none (in memory, or a URL with options of its own)."""
+    """Return the database file of a URL, or None (in memory, or a URL with its own options)."""
     if url.get_backend_name() != "sqlite" or not url.database:
         return None
     if url.database == ":memory:" or url.database.startswith("file:"):
@@ -147,7 +148,10 @@ def check_sqlite_file(url: URL) -> None:
 
 
 def create_private_file(url: URL) -> None:
-    """Create the database file unless it exists, empty and readable by its owner only. SQLite reports what fails."""
+    """Create an empty database file that only its owner can read, unless it exists.
+
+    SQLite reports failures.
+    """
     path = find_sqlite_file(url)
     if path is not None:
         with suppress(OSError):
@@ -171,10 +175,12 @@ def list_open_to_others(paths: Iterable[Path]) -> list[Path]:
 
 
 PATIENCE_SECONDS = 30
-"""How long a command waits for a lock that somebody else holds."""
+"""How long a command waits for a lock of another transaction."""
 KNOWN_LOCK_SECONDS = 0.3
-"""How long a write waits for SQLite's lock after the write before it waited in vain. Otherwise every write in the queue would
-wait for the full time."""
+"""How long a write waits for SQLite's lock after the write before it waited in vain.
+
+Otherwise every write in the queue would wait for the full time.
+"""
 ASK_MILLISECONDS = 4
 """After how long at the latest a write asks again for SQLite's lock."""
 CONNECT_SECONDS = 5
@@ -188,7 +194,8 @@ _POSTGRESQL_OPTIONS = {
     "tcp_user_timeout": 20_000,  # milliseconds: a server that fell off the network is noticed
 }
 CONNECTION = "annotator"
-"""What the name of each connection to PostgreSQL begins with; then the newest schema that the program knows, its process, its machine."""
+"""What the name of each connection to PostgreSQL begins with; then the newest schema that the program knows,
+its process, its machine."""
 _MIGRATIONS = Path(__file__).parent / "migrations" / "versions"
 _PRAGMAS = {"foreign_keys": "ON", "synchronous": "FULL"}
 """What each connection to SQLite begins with, and some transactions change."""
@@ -200,20 +207,21 @@ _LOCK_RELEASES = text("SELECT pg_advisory_xact_lock(1, :d)")  # two numbers: nev
 
 
 def _note_nothing(_what: str, _seconds: float) -> None:
-    """For a database whose times nobody counts."""
+    """Ignore the time. The default of `note_time`."""
 
 
 class _ThreadLock(Protocol):
-    """A lock of `threading`, whose own type has no name before Python 3.13."""
+    """A lock of `threading`. Its type has no name before Python 3.13."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool: ...
     def release(self) -> None: ...
 
 
 class Database:
-    """A database with its connections. Opens read and write transactions.
+    """A database with its connections.
 
-    `read()` sees one consistent snapshot; `write()` commits if its block succeeds, and otherwise changes nothing.
+    `read()` sees one consistent snapshot; `write()` commits if its block succeeds, and otherwise changes
+    nothing.
     """
 
     def __init__(
@@ -221,17 +229,22 @@ class Database:
     ) -> None:
         """Connect to a database.
 
-        `patience`: how many seconds to wait for somebody's lock. `beside`: queue together with the writers of this database.
+        `patience`: seconds to wait for another transaction's lock. `beside`: share the queue of writers of
+        this database.
         """
         self.url = _parse(url)
         self._patience = patience
         self._locked_outside = False
         self._turn: _ThreadLock = beside._turn if beside else threading.RLock()
         self.note_time: Callable[[str, float], None] = _note_nothing
-        """Called with seconds of a "connection" or "turn" that was waited for, and of each "read" or "write" transaction."""
+        """Called with seconds of a "connection" or "turn" that was waited for, and of each "read" or "write"
+        transaction."""
         self.engine = self._create_engine()
         self._kept: dict[Hashable, Any] = {}
-        """Values that reading sessions share as `session.info["kept"]`. Each has a stamp that shows whether it is still valid."""
+        """Values that reading sessions share as `session.info["kept"]`.
+
+        Each has a stamp that shows whether it is still valid.
+        """
 
     @property
     def is_sqlite(self) -> bool:
@@ -245,7 +258,7 @@ class Database:
     def wait_at_most(self, seconds: float) -> None:
         """Wait at most this long for a lock from now on, then raise DatabaseUnavailable."""
         self._patience = seconds
-        self.engine.dispose()  # PostgreSQL's connections are told when they are made
+        self.engine.dispose()  # new connections of PostgreSQL get it when they are made
 
     @contextmanager
     def read(self) -> Iterator[Session]:
@@ -261,7 +274,8 @@ class Database:
 
     @contextmanager
     def ask(self) -> Iterator[Session]:
-        """Open a session for one statement that reads. PostgreSQL is asked once, without the beginning and the end of a transaction.
+        """Open a session for one statement that reads. On PostgreSQL it costs one round trip, without BEGIN
+        and COMMIT.
 
         Raises DatabaseUnavailable if the database cannot work now.
         """
@@ -273,9 +287,9 @@ class Database:
     def write(self, *, before_parents: bool = False, durable: bool = True) -> Iterator[Session]:
         """Open a session that commits if the block succeeds.
 
-        `before_parents`: on SQLite, rows may name others that come later, in another transaction. `durable`: on SQLite, without it
-        the next transaction that is durable makes this one so too.
-        Raises DatabaseUnavailable if the database cannot work now.
+        `before_parents`: on SQLite, rows may have foreign keys to rows that a later transaction adds.
+        `durable`: if False on SQLite, the commit does not wait for the disk; the next durable transaction
+        makes it durable. Raises DatabaseUnavailable if the database cannot work now.
         """
         pragmas = {
             "foreign_keys": "OFF" if before_parents else "ON",
@@ -291,11 +305,12 @@ class Database:
                 _finish(session)
 
     def write_together(self, works: Sequence[Callable[["Writable"], Result]]) -> list[Result | Exception]:
-        """Do several pieces of work, each of which writes, one after the other; return what each returns, or the error it raised.
+        """Run several functions that write, in order; return the result or the error of each.
 
-        On SQLite they share one transaction and wait for the disk once. Each is undone by itself if it fails. What they return
-        counts only when this returns, because the transaction is committed at the end: an error of the transaction is raised, and
-        then nothing of them is stored. On PostgreSQL, and for one piece of work, each opens its own transactions.
+        On SQLite they share one transaction and wait for the disk once; a function that fails is rolled back
+        alone. Results are valid only after this method returns, because the transaction commits at the end.
+        If the transaction fails, its error is raised and nothing is stored. On PostgreSQL, and for a single
+        function, each opens its own transactions.
         """
         if len(works) == 1 or not self.is_sqlite:
             return [_attempt(work, self) for work in works]
@@ -309,9 +324,10 @@ class Database:
 
     @contextmanager
     def _take_turn(self) -> Iterator[float]:
-        """Wait until no other thread of this process writes, on SQLite. Yields how long to wait for the file's own lock.
+        """Wait until no other thread of this process writes, on SQLite. Yields how long to wait for the
+        file's own lock.
 
-        SQLite itself waits by asking again and again. That is left to locks of other processes.
+        SQLite itself waits by polling; that is needed only for locks of other processes.
         """
         if not self.is_sqlite:
             yield self._patience
@@ -385,7 +401,7 @@ class Database:
                     **{key: options[key] for key in _POSTGRESQL_OPTIONS},
                     "prepare_threshold": 1,  # a statement that comes a second time is planned for the last time
                 },
-                pool_size=40,  # all are kept: a new one costs a process of the server, and has planned no statement
+                pool_size=40,  # all stay open: a new one costs a server process, and has planned no statement
                 max_overflow=0,
                 pool_use_lifo=True,  # the latest first: it has planned the statements that are asked for most
                 pool_timeout=CONNECT_SECONDS,
@@ -410,7 +426,7 @@ class Database:
         return engine
 
     def _prepare_sqlite(self, connection: Any, _record: Any) -> None:
-        """Set up a new connection. It waits for somebody's lock from the first, since WAL is asked for before any transaction."""
+        """Set up a new connection. The timeout comes first, because switching to WAL may wait for a lock."""
         connection.isolation_level = None  # the driver must not begin transactions of its own
         # recursive triggers: INSERT OR REPLACE then fires the delete triggers that keep append-only tables so
         for pragma in (
@@ -423,7 +439,7 @@ class Database:
             connection.execute(f"PRAGMA {pragma}")
 
     def _prepare_postgresql(self, connection: Any, _record: Any) -> None:
-        """Let a statement fail by itself if it waits longer for somebody's lock, and name the connection, unless the URL does."""
+        """Limit how long a statement waits for a lock, and name the connection, unless the URL names it."""
         with connection.cursor() as cursor:
             cursor.execute(f"SET lock_timeout = {round(self._patience * 1_000)}")
             if "application_name" not in self.url.query:
@@ -432,21 +448,22 @@ class Database:
 
 
 class Writable(Protocol):
-    """Where a piece of work opens its write transactions: a database, or a transaction that it shares."""
+    """Opens write transactions: a database, or a shared transaction."""
 
     def write(self) -> AbstractContextManager[Session]: ...
 
 
 class SharedTransaction:
-    """A write transaction of SQLite that several pieces of work share. Each writes in savepoints of its own."""
+    """A write transaction of SQLite that several functions share. Each writes in its own savepoints."""
 
     def __init__(self, connection: Connection, shown_url: str) -> None:
         self._connection, self._shown_url = connection, shown_url
 
     def attempt(self, work: Callable[[Writable], Result]) -> Result | Exception:
-        """Do a piece of work; return what it returns, or the error it raised.
+        """Call `work`; return its result or its error.
 
-        Raises the error if it has undone the whole transaction: SQLite does that if the disk is full, for example.
+        Raises the error if it has rolled back the whole transaction: SQLite does so if the disk is full, for
+        example.
         """
         outcome = _attempt(work, self)
         if not self._is_open() and isinstance(outcome, Exception):
@@ -456,7 +473,7 @@ class SharedTransaction:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """Open a session that writes in a savepoint: undone if the block fails, stored when the transaction is committed."""
+        """Open a session that writes in a savepoint. It is rolled back if the block fails."""
         self._require_open()  # else the savepoint would be a transaction of its own
         savepoint = self._connection.begin_nested()
         try:
@@ -494,15 +511,15 @@ def _attempt(work: Callable[[Writable], Result], writable: Writable) -> Result |
 
 
 def _finish(session: Session) -> None:
-    """Do what was put off to the end of the transaction (`at_end`)."""
+    """Call the functions that `at_end` registered."""
     for finish in session.info.pop(_AT_END, ()):
         finish(session)
 
 
 def name_connection() -> str:
-    """Return the name of this process's connections: `annotator 0026 4711 host`, as PostgreSQL keeps it.
+    """Return the name of this process's connections in PostgreSQL: `annotator 0026 4711 host`.
 
-    A newer program sees by it whether an older one is connected.
+    A newer program detects connected older ones by it.
     """
     host = platform.node().encode("ascii", "replace").decode()
     return f"{CONNECTION} {find_newest_revision()} {os.getpid()} {host}"[:63]
@@ -522,9 +539,9 @@ def _note_use(_connection: Any, record: Any) -> None:
 
 
 def _try_unused(dialect: Any, connection: Any, record: Any, _fairy: Any) -> None:
-    """Try a connection that has not been used for a moment. If it is lost, PostgreSQL was started again: make all connections anew.
+    """Test a connection that was idle. If it is lost, PostgreSQL was restarted: reopen all connections.
 
-    A connection that is in constant use is not tried. If it is lost, its request fails and the pool makes all connections anew;
+    A busy connection is not tested. If it is lost, its request fails, the pool reopens all connections, and
     the browser repeats the request.
     """
     used_at = record.info.get(_USED_AT)
@@ -540,7 +557,8 @@ _AT_END = "annotator_at_end"  # in the session's notes
 
 
 def at_end(session: Session, finish: Callable[[Session], None]) -> None:
-    """Call `finish` when this write transaction is about to be committed; never if it fails or is rolled back."""
+    """Call `finish` when this write transaction is about to be committed; never if it fails or is rolled
+    back."""
     session.info.setdefault(_AT_END, []).append(finish)
 
 
@@ -557,7 +575,7 @@ def require_not_archived(session: Session, dataset_pk: int) -> None:
 
 
 def describe_archived(name: str) -> Message:
-    """Say that a dataset is archived, and what helps."""
+    """Describe that a dataset is archived, and what helps."""
     return say(
         "{name} is archived, so nothing in it can be judged or changed. A lead can unarchive it on the page Settings",
         name=name,
@@ -565,11 +583,10 @@ def describe_archived(name: str) -> Message:
 
 
 def lock_dataset(session: Session, dataset_pk: int, *, archived_too: bool = False) -> None:
-    """Lock the dataset against other write transactions that call this or `labeling_locks.share_dataset`, until this transaction ends.
+    """Lock the dataset until this transaction ends, against this function and `labeling_locks.share_dataset`.
 
-    Raises DatasetArchived if the dataset is archived, unless `archived_too`: somebody may have archived it while this waited.
-
-    On SQLite a write transaction is alone already.
+    Raises DatasetArchived if the dataset is archived, unless `archived_too`: it may have been archived during
+    the wait. SQLite runs one write transaction at a time, so it needs no lock.
     """
     if session.get_bind().dialect.name == "postgresql":
         session.connection().execute(_LOCK, {"d": dataset_pk})
@@ -578,9 +595,9 @@ def lock_dataset(session: Session, dataset_pk: int, *, archived_too: bool = Fals
 
 
 def lock_releases(session: Session, dataset_pk: int) -> None:
-    """Let nobody else publish this dataset until this transaction ends.
+    """Block other releases of this dataset until this transaction ends.
 
-    On PostgreSQL, judgments and decisions do not wait for it: what is published was read before.
+    On PostgreSQL, judgments and decisions do not wait: the published content is read before.
     """
     if session.get_bind().dialect.name == "postgresql":
         session.connection().execute(_LOCK_RELEASES, {"d": dataset_pk})
@@ -618,7 +635,10 @@ _OF_SAVEPOINTS = {  # by SQLAlchemy's method of the dialect
 
 
 def _use_driver_for_savepoints(dialect: Any) -> None:
-    """Let SQLite's driver run the statements of savepoints. SQLAlchemy compiles each anew, which takes longer than a judgment's INSERT."""
+    """Run the statements of savepoints with SQLite's driver.
+
+    SQLAlchemy compiles each one again, which takes longer than a judgment's INSERT.
+    """
 
     def make(statement: str) -> Callable[[Connection, str], None]:
         def run(connection: Connection, name: str) -> None:
@@ -638,7 +658,7 @@ def _begin_sqlite(connection: Any) -> None:
     options = connection.get_execution_options()
     wait = options.get("annotator_wait", PATIENCE_SECONDS)
     driver = connection.connection.dbapi_connection
-    # only where a connection from the pool keeps what the one before asked for: SQLite then plans every statement anew
+    # only if the connection still has the last transaction's pragmas: a pragma makes SQLite plan every statement again
     pragmas, before = options.get("annotator_pragmas", _PRAGMAS), connection.info.get(_CHANGED, _PRAGMAS)
     if pragmas != before:
         for name, value in pragmas.items():
@@ -653,10 +673,10 @@ def _begin_sqlite(connection: Any) -> None:
 
 
 def _begin_soon(driver: Any, wait: float) -> bool:
-    """Begin to write within `wait` seconds, asking every few milliseconds; return whether it succeeded.
+    """Try every few milliseconds to begin a write, for `wait` seconds. Return whether it succeeded.
 
-    SQLite itself asks ever more rarely, every tenth of a second in the end: it would miss the gaps between the parts of a long
-    write again and again, while this asks at least once in each (`long_writes.GAP_SECONDS`).
+    SQLite itself tries more and more rarely, in the end every 0.1 s: it would miss the gaps between the parts
+    of a long write. This function tries at least once in each gap (`long_writes.GAP_SECONDS`).
     """
     until = time.monotonic() + wait
     driver.execute(f"PRAGMA busy_timeout={min(ASK_MILLISECONDS, round(wait * 1_000))}")

@@ -1,13 +1,15 @@
-"""Store an annotator's answers with all that is derived from them, in one statement.
+"""Store an annotator's answers and their derived rows in one statement.
 
-The counterpart for a few pairs of what `storage/judgments/current_judgments.py`, `storage/judgments/missing_judgments.py` and
-`storage/pairs/disagreements.py` derive for many: the current judgment, what the pair lacks, its entry in the queue, and the counts of its
-query. The caller holds the pairs' locks and has read what is stored of them, so everything is computed here and written as
-values: counts as differences, because others may change the same query at this moment. A pair about which more decides than its
-judgments (a decision, a kept grade, quality control, a question, a proposal) is left to those three files: `store_answers` returns it.
+Derived are: the current judgment, the missing judgments of the pair, its entry in the queue, and the counts
+of its query. This file does it for a few pairs; `storage/judgments/current_judgments.py`,
+`storage/judgments/missing_judgments.py` and `storage/pairs/disagreements.py` do it for many. The caller holds
+the pairs' locks and has read their rows, so everything is computed here and written as values. Counts are
+written as differences, because others may change the same query at the same time. If more than its judgments
+decides about a pair (a decision, a kept grade, quality control, a question, a proposal), `store_answers`
+returns the pair, and those three files derive it.
 
-On PostgreSQL the statement is one WITH. On SQLite it is an INSERT into a temporary view of the connection, whose trigger writes
-what the WITH does: a call of the driver costs more than what most of these statements do (benchmarks/README.md).
+On PostgreSQL the statement is one WITH. On SQLite it is an INSERT into a temporary view; a trigger of the
+view writes the same rows. A driver call costs more than most of these statements (benchmarks/README.md).
 """
 
 import json
@@ -31,7 +33,7 @@ LATER = "later"
 
 @dataclass(frozen=True, slots=True)
 class NewAnswer:
-    """An answer to store: the row of `judgment`, and the pair as it stood before the request."""
+    """An answer to store: the row of `judgment`, and the state of the pair before the request."""
 
     row: Mapping[str, Any]  # with `late`
     query_pk: int
@@ -43,7 +45,7 @@ class NewAnswer:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRules:
-    """What decides, beside the pair, what follows from an answer."""
+    """The settings and guideline versions of the dataset that decide which rows an answer changes."""
 
     dataset_pk: int
     overlap_rules: Mapping[str, Any] | None
@@ -53,7 +55,7 @@ class AnswerRules:
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """What an answer changes beside the table of judgments."""
+    """The derived values after an answer, and the changes of counts."""
 
     stale: int
     made_at: int
@@ -69,9 +71,9 @@ class _Effect:
 
 
 def store_answers(session: Session, rules: AnswerRules, answers: Sequence[NewAnswer]) -> set[int]:
-    """Append the answers in their order, end their leases, and update what rests on them.
+    """Append the answers in order, end their leases, and update the derived rows.
 
-    Returns the pairs (pair_pk) whose current judgment may have changed and that are left to `derive_current`.
+    Returns the pairs (pair_pk) that the caller must pass to `derive_current`.
     """
     rows, left = _list_rows(rules, answers)
     session.flush()
@@ -91,9 +93,9 @@ def store_answers(session: Session, rules: AnswerRules, answers: Sequence[NewAns
 
 
 def _list_rows(rules: AnswerRules, answers: Sequence[NewAnswer]) -> tuple[list[dict[str, Any]], set[int]]:
-    """Return what is written for each answer, and the pairs that are left to `derive_current`.
+    """Return one row per answer, and the pairs that the caller must pass to `derive_current`.
 
-    Only the last current answer on a pair has an effect on what is derived.
+    Only the last current answer on a pair changes derived values.
     """
     last = {answer.row["pair_pk"]: answer for answer in answers if _becomes_current(answer.row)}
     left = {pair_pk for pair_pk, answer in last.items() if not answer.pair.plain}

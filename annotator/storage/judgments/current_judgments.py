@@ -1,19 +1,23 @@
-"""Derive which judgment of an annotator on a pair is current, and which came too late. The only home of this rule.
+"""Derive which judgment of an annotator on a pair is current, and which came too late.
 
-The answer received last is current, unless it is *late*: something received before it is known to be newer. That is so in two cases:
+The only home of this rule.
+
+The answer received last is current, unless it is *late*: an answer received earlier is known to be newer.
+There are two cases:
 
 - Both name the same browser, and the one received before has the higher number (a browser counts its own presses).
 - It names no browser (a script, a line of a file, an older panel), both have times, and the other time is later; unless
   the server's clock was set back in between. A line without a time takes its file's import time, against the other
   lines of that file only.
 
-So a clock that jumps, or an old press that waited without a connection, never undoes a newer answer of the same
-browser. Between two browsers the order of receipt decides. `late` is decided once, on receipt, and kept in
-`judgment.late`.
+So a clock that jumps, or an old press that waited without a connection, never undoes a newer answer of the
+same browser. Between two browsers the order of receipt decides. `late` is decided once, on receipt, and
+stored in `judgment.late`.
 
-`later` (put off) is an answer too: it reopens the pair for its annotator. Answers for different purposes do not
-compete. Checks (training, gold, repeats) are never current, and a pair that left the pool (`retired_at`) has no current
-judgment; all stay on record. `stale`: made under an older guideline (1), on an older document text (2), or both (3).
+`later` (put off) is an answer too: it reopens the pair for its annotator. Answers for different purposes do
+not replace each other. Checks (training, gold, repeats) are never current, and a pair that left the pool
+(`retired_at`) has no current judgment. All answers stay stored. `stale`: made under an older guideline (1),
+on an older document text (2), or both (3).
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -52,8 +56,11 @@ WHERE pair_pk IN :pairs AND annotator_pk IN :annotators AND NOT late ORDER BY pk
 _CHUNK = 500
 LATEST = """(SELECT coalesce(max(pk), 0) FROM judgment) AS last_judgment_pk,
   (SELECT count(*) FROM judgment WHERE pk > (SELECT max(pk) FROM judgment) - 10000) AS latest_judgments"""
-"""Two columns that change when a judgment is stored, for the stamps of what is kept in memory. Annotators store judgments at the
-same time: one with a lower key may become visible after one with a higher key, so the highest key alone would miss it."""
+"""Two columns that change when a judgment is stored, for the stamps of cached figures.
+
+The highest key alone is not enough: of two judgments stored at the same time, the one with the lower key may
+become visible later.
+"""
 
 
 class _ReceivedRow(NamedTuple):
@@ -71,16 +78,17 @@ class _ReceivedRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgmentReceipt:
-    """The times at which an answer was given and received, as far as the server has them."""
+    """When an answer was given and received, by which browser."""
 
     pressed_at: datetime | None  # None: unknown, for a line of a file without `judged_at`
     received_at: datetime
     browser: str | None
-    number: int | None  # of the press among those of `browser`
+    number: int | None  # of the press among the presses of `browser`
 
 
 def is_newer(earlier: JudgmentReceipt, received: JudgmentReceipt) -> bool:
-    """Return whether `earlier`, which was received before `received`, is known to have been given after it."""
+    """Return whether `earlier`, which was received before `received`, is known to have been given after
+    it."""
     if received.browser is not None:
         same = received.browser == earlier.browser
         return same and (earlier.number or 0) > (received.number or 0)
@@ -94,9 +102,9 @@ def is_newer(earlier: JudgmentReceipt, received: JudgmentReceipt) -> bool:
 def mark_late(
     session: Session, rows: Sequence[Mapping[str, Any]], *, known: Collection[int] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the rows of `judgment`, to be added in this order, each with `late`.
+    """Return the new rows of `judgment`, in the order of insertion, each with `late`.
 
-    `known`: the pairs (pair_pk) of which judgments of these annotators are stored; None: nobody has looked.
+    `known`: the pairs (pair_pk) that have stored judgments of these annotators; None: look them up.
     """
     pair_pks = sorted({row["pair_pk"] for row in rows} if known is None else known)
     before = _read_receipts(session, pair_pks, sorted({row["annotator_pk"] for row in rows}))
@@ -118,11 +126,10 @@ def mark_late(
 
 
 def order_answers(rows: Iterable[JudgmentRow]) -> list[JudgmentRow]:
-    """Sort one annotator's answers on one pair into the order in which they count; the last one that counts is
-    current.
+    """Sort one annotator's answers on one pair: the last one of a purpose is current.
 
-    `rows` come in the order of receipt. That order stays, except that a late answer moves before the first one that
-    is known to be newer.
+    `rows`: in the order of receipt. That order stays, but a late answer moves before the first one that is
+    known to be newer.
     """
     ordered: list[JudgmentRow] = []
     for row in rows:
@@ -157,13 +164,19 @@ def _of(row: JudgmentRow) -> JudgmentReceipt:
 def _receipt(
     judged_at: datetime, received_at: datetime, browser: str | None, number: int | None, *, imported: bool
 ) -> JudgmentReceipt:
-    """Return the receipt of a row. A line of a file without a time is stored as judged when it was received."""
+    """Return the receipt of a row.
+
+    A line of a file without a time is stored as judged when it was received.
+    """
     timeless = imported and judged_at == received_at
     return JudgmentReceipt(None if timeless else judged_at, received_at, browser, number)
 
 
 def _find_slot(pair_pk: int, annotator_pk: int, purpose: str) -> AnswerSlot:
-    """Return what answers compete for: one current judgment. A revision of an independent one may be conditional."""
+    """Return the slot of an answer: one answer per slot is current.
+
+    Independent and conditional ones share a slot.
+    """
     return pair_pk, annotator_pk, COUNTED_PURPOSE if purpose in CURRENT_PURPOSES else purpose
 
 
@@ -301,8 +314,8 @@ def list_current_judgments(
 ) -> list[CurrentJudgment]:
     """Return every current judgment of a dataset, by query position, doc_id and annotator.
 
-    With `history`: every one ever given; those of one annotator on one pair in the order in which they count. "later"
-    is listed only there: it judges nothing.
+    With `history`: every judgment ever given, also "later"; for each annotator and pair the current one comes
+    last.
     """
     statement = (
         select(
@@ -362,7 +375,7 @@ def _order_history(rows: Sequence[Any]) -> Iterator[Any]:
 
 
 def _find_version(judgment: JudgmentRow, version: int) -> int | None:
-    """Return the version that was on the screen; None if nobody saw it, since the judgment came with a file."""
+    """Return the guideline version that was on the screen, or None for an imported judgment."""
     return version if judgment.line_id is None else None
 
 

@@ -1,6 +1,7 @@
-"""Take the locks of an annotator's submission on PostgreSQL, in one statement. On SQLite a write transaction is alone.
+"""Take the locks of an annotator's submission on PostgreSQL, in one statement.
 
-docs/architecture.md ("Who waits for whom") has the order of all locks, and what each excludes.
+SQLite runs one write transaction at a time and needs no locks. docs/architecture.md ("Who waits for whom")
+lists the order of all locks, and what each excludes.
 """
 
 from collections.abc import Collection
@@ -32,7 +33,7 @@ SELECT (SELECT s.pk FROM shared s), (SELECT array_agg(pk) FROM locked)""",
 class SharedLocks:
     """What a submission has locked."""
 
-    dataset: bool  # False: there is no such dataset for this person, and nothing is locked
+    dataset: bool  # False: this person has no such dataset, and nothing is locked
     pair_pks: frozenset[int]
 
     def cover(self, pair_pks: Collection[int]) -> bool:
@@ -43,16 +44,15 @@ class SharedLocks:
 def share_dataset(
     session: Session, dataset: str, person_pk: int, pair_keys: Collection[str] = ()
 ) -> SharedLocks | None:
-    """Wait for whoever has locked the dataset, then for whoever stores judgments of these pairs; keep both from being locked by
-    others until this transaction ends. None on SQLite.
+    """Lock the dataset (shared), the person and these pairs until this transaction ends. None on SQLite.
 
-    Transactions of different people share a dataset; those of one person follow each other. The pairs are locked in the order of
-    their keys in the database, so that no two transactions wait for each other. Read what decides afterwards: this statement
-    sees the database as it was before it waited.
+    Transactions of different people share a dataset; transactions of one person run one after the other. The
+    pairs are locked in the order of their keys in the database, so two transactions never wait for each
+    other. Read the pairs after this statement: it sees the database as it was before it waited.
 
-    The statements that follow look up rows by their keys: PostgreSQL plans each of them once, for any values, and by index. With
-    plans for the given values, its statistics would show no judgments for an annotator who has just begun, and it would read all
-    their newer judgments for each pair.
+    The statements that follow look up rows by their keys: PostgreSQL plans each of them once, for any values,
+    and by index. With plans for particular values, its old statistics would show no judgments for an
+    annotator who has just begun, and it would read all their judgments for each pair.
     """
     if session.get_bind().dialect.name != "postgresql":
         return None

@@ -1,9 +1,10 @@
-"""Mark, part by part, what a new meaning of the grades makes outdated: judgments, and the pairs that wait for a lead because of it.
+"""Mark the judgments and disagreements that a new meaning of the grades makes outdated, part by part.
 
-A million pairs take some ten seconds. In one transaction nobody could label meanwhile, so each part is a transaction of its own,
-and the row in `guideline_marking` says up to which pair it has come: whoever is killed is followed by `finish_marking`. What is
-marked is what was made under an older meaning, whoever judges or decides in between. Until all is marked, counts of outdated
-judgments compare each judgment's version with the guideline's (`write_stale`), so that they change at once, with the version.
+A million pairs take about ten seconds. One transaction would block labeling, so each part is a separate
+transaction, and `guideline_marking` stores the last marked pair; `finish_marking` continues after a crash.
+Judgments made during the marking are treated correctly: only judgments under an older meaning are marked.
+Until all are marked, counts of outdated judgments compare each judgment's version with the guideline's
+(`write_stale`), so the counts are right at once.
 """
 
 from typing import NamedTuple
@@ -61,7 +62,10 @@ class _Marking(NamedTuple):
 
 
 def begin_marking(session: Session, dataset_pk: int, rubric_pk: int) -> None:
-    """Note that everything made before this version of the guideline is outdated. `finish_marking` marks it."""
+    """Note that everything made before this version of the guideline is outdated.
+
+    `finish_marking` marks it.
+    """
     session.flush()
     execute_sql(session, _END, {"dataset_pk": dataset_pk})
     values = {"dataset_pk": dataset_pk, "rubric_pk": rubric_pk, "after_pair_pk": 0}
@@ -70,9 +74,9 @@ def begin_marking(session: Session, dataset_pk: int, rubric_pk: int) -> None:
 
 
 def finish_marking(database: Database) -> None:
-    """Mark what is outdated in every dataset, part by part, and leave room for others in between.
+    """Finish the pending markings of every dataset, part by part. Others can write between two parts.
 
-    Safe for several processes at once: each goes on from where the others have come to.
+    Safe for several processes at once: each continues after the last marked pair.
     """
     with database.read() as session:
         dataset_pks = list(session.scalars(select(col(GuidelineMarkingRow.dataset_pk))))
@@ -105,7 +109,10 @@ def _mark_part(session: Session, dataset_pk: int) -> bool:
 
 
 def write_stale(session: Session, dataset_pk: int, table: str) -> str:
-    """Return `stale` of the current judgments in `table` (a name in the statement) as SQL, right also while some are still to be marked."""
+    """Return `stale` of the current judgments in `table` (a name in the statement) as SQL.
+
+    It is right also while a marking is unfinished.
+    """
     marking = session.get(GuidelineMarkingRow, dataset_pk)
     if marking is None:
         return f"{table}.stale"

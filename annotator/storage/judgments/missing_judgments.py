@@ -1,10 +1,12 @@
-"""Derive how many judgments each pair still lacks, and the totals per query. `storage/judgments/answers.py` does it for the few pairs of an
-annotator's answers, by the same rule in Python (`domain/overlap.count_lacking`).
+"""Derive how many judgments each pair still lacks, and the totals per query.
 
-Called by whatever changes a pair (a judgment, a decision, a check, the overlap); choosing the next pairs reads the
-result and never counts the pool. A pair lacks what its overlap asks for (`domain/overlap.py`), one more where the first
-judgments differ enough, less its current judgments. It lacks nothing once it has left the pool, is settled, is a check,
-or has a kept grade and nobody has judged it again.
+`storage/judgments/answers.py` does it for the few pairs of an annotator's answers, by the same rule in Python
+(`domain/overlap.count_lacking`). Every change of a pair (a judgment, a decision, a check, the overlap) calls
+this file. Choosing the next pairs reads the result and never counts the pool.
+
+A pair lacks: the judgments that its overlap requires (`domain/overlap.py`), plus one if the first judgments
+differ enough, minus its current judgments. It lacks nothing once it left the pool, is settled, is a check, or
+has a kept grade without a new judgment.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -92,22 +94,22 @@ def derive_lacking(session: Session, dataset_pk: int, pair_pks: Iterable[int] | 
 
 
 def count_queries(session: Session, query_pks: Iterable[int]) -> None:
-    """Recount the open pairs of these queries, and who has answered how many of them."""
+    """Recount the open pairs of these queries, and the answered pairs per annotator."""
     for chunk in _split(sorted(set(query_pks))):
         _execute(session, _COUNT_SOME, {"queries": chunk})
 
 
 def lock_counters(session: Session, query_pks: Collection[int]) -> None:
-    """Let nobody else change what is counted of these queries until this transaction ends (PostgreSQL).
+    """Lock the counts of these queries until this transaction ends (PostgreSQL).
 
-    A count reads the pairs of its query that others change: each must see what the one before has stored.
+    A recount reads pairs that others change: each recount must see the changes of the one before.
     """
     if query_pks and session.get_bind().dialect.name == "postgresql":
         execute_sql(session, _LOCK_COUNTERS, {"queries": list(query_pks)})
 
 
 def forget_unanswered_queries(session: Session, annotator_pk: int, query_pks: Collection[int]) -> None:
-    """Delete the counts of those of the queries of which the annotator has answered nothing any more."""
+    """Delete the annotator's counts of queries in which they have no answers any more."""
     values = {"annotator_pk": annotator_pk, "queries": sorted(query_pks)}
     execute_sql(session, _FORGET_UNANSWERED, values)
 

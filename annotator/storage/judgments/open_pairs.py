@@ -1,15 +1,18 @@
 """Find which pairs are open to an annotator: eligibility, remaining work, and leases.
 
-A pair is open if the annotator has no current judgment on it (or put it off), it lacks more judgments than others
-hold leases for (`pair.lacking`, from `storage/judgments/missing_judgments.py`), its query is theirs, and they neither proposed
-it, saw others' judgments of it, nor check it for quality control (`storage/judgments/quality_pairs.py`). A query is theirs if
-one role on this or all datasets allows its category and language; a query that is assigned to people is theirs alone.
+A pair is open if the annotator has no current judgment on it (or put it off), it lacks more judgments than
+others hold leases for (`pair.lacking`, from `storage/judgments/missing_judgments.py`), its query is theirs,
+and they neither proposed it, saw others' judgments of it, nor check it for quality control
+(`storage/judgments/quality_pairs.py`). A query is theirs if one role on this or all datasets allows its
+category and language. An assigned query belongs only to the people it is assigned to.
 
-A lease keeps two people, or two tabs of one person, from the same work. It belongs to an annotator and a browser tab
-and counts until it expires (at most a lease's length: domain/clock.py). An expired lease stays until its pair is
-answered: it is the proof that the pair was handed out (`storage/lookup.py`, HANDED_OUT). A lead frees a lease by the end FREED.
+A lease reserves a pair for an annotator in one browser tab, so no two people or tabs do the same work. It is
+valid until it expires (`domain/clock.py` has the longest time). An expired lease stays until its pair is
+answered: it proves that the pair was handed out (`storage/lookup.py`, HANDED_OUT). A lead frees a lease by
+setting its end to FREED.
 
-Reads one query's pairs at most; totals come from counters. CROSS JOIN makes SQLite start from the smaller table.
+Reads one query's pairs at most; totals come from counters. CROSS JOIN makes SQLite start from the smaller
+table.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -47,7 +50,10 @@ class Eligibility:
     values: Mapping[str, list[str]] = field(default_factory=dict)  # the lists that the condition names
 
     def prepare(self, statement: str, *, query: str) -> PreparedSql:
-        """Prepare a statement, with the condition in place of {eligible}. `query`: the column with the query's key."""
+        """Prepare a statement, with the condition in place of {eligible}.
+
+        `query`: the column with the query's key.
+        """
         return _prepare(statement, query, self.any_assigned, self.allowed, tuple(self.values))
 
     def only_expertise(self) -> "Eligibility":
@@ -67,15 +73,15 @@ def _prepare(
 
 
 def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligibility:
-    """Return what the person's roles allow. The condition itself looks up who was assigned what."""
+    """Return the condition on queries that the person's roles and the assignments allow."""
     held = execute_sql(session, _HELD, {"dataset_pk": dataset_pk, "person_pk": person_pk}).all()
     return make_eligibility([limits for _, *limits in held], any_assigned=not held or bool(held[0][0]))
 
 
 def make_eligibility(held: Sequence[Sequence[Any]], *, any_assigned: bool) -> Eligibility:
-    """Return what roles allow, of which these are the (categories, languages) as they are stored.
+    """Return the eligibility for stored roles, given as (categories, languages).
 
-    `any_assigned`: queries are assigned to people in some dataset.
+    `any_assigned`: some dataset has assigned queries.
     """
     allowed: list[str] = []
     values: dict[str, list[str]] = {}
@@ -99,7 +105,7 @@ MAY_COME = """
   AND NOT EXISTS (SELECT 1 FROM quality_pair x CROSS JOIN quality_draw w
     WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk)
   AND {eligible}"""
-"""What is open to an annotator now, or will be once the leases of others have run out."""
+"""The condition that a pair is open to an annotator now, or will be when the leases of others expire."""
 _OPEN = (
     MAY_COME
     + """
@@ -184,7 +190,7 @@ _COUNT_DONE = prepare_sql(DONE)
 
 @dataclass(frozen=True, slots=True)
 class OpenPairsRequest:
-    """Whose open pairs are meant, when, and in which browser tab."""
+    """The annotator, dataset, browser tab and time of a search for open pairs."""
 
     dataset_pk: int
     annotator_pk: int
@@ -252,7 +258,10 @@ def _to_open_pairs(rows: Iterable[Sequence[Any]]) -> list[OpenPair]:
 
 @dataclass(frozen=True, slots=True)
 class OpenQueries:
-    """The first queries that lack judgments of the annotator, from one at some share (0-1) of all on, and where to find more."""
+    """The first queries that lack judgments of the annotator, and where to find more.
+
+    The list starts at a fraction (0-1) of all queries.
+    """
 
     middle: int  # the query (query_pk) at that share
     bounds: QueryBounds
@@ -291,10 +300,11 @@ def list_open_queries(
     begun: bool,
     others: Collection[int] = (),
 ) -> Iterator[list[int]]:
-    """Yield queries that lack judgments of the annotator, a few at a time.
+    """Yield queries (query_pk) that lack judgments of the annotator, a few at a time.
 
-    `begun`: those that others have begun, or the others. It starts at the query in the middle and ends with the ones before it.
-    `others`: queries that come in the same order, whatever they lack: where others have begun some, or else with the rest.
+    `begun`: True for queries that other people have begun, False for the rest. The order starts at the query
+    `queries.start` and wraps around. `others`: further queries to include in the same order, whatever they
+    lack, in the call that matches whether others have begun them.
     """
     statement = eligibility.prepare(_OPEN_QUERIES, query="w.query_pk")
     values = {**request.values, **eligibility.values, "begun": begun}
@@ -329,35 +339,36 @@ def list_assigned_queries(session: Session, request: OpenPairsRequest, eligibili
 
 
 def list_put_off_queries(session: Session, request: OpenPairsRequest) -> list[int]:
-    """Return the queries of which the annotator has put off pairs."""
+    """Return the queries (query_pk) with pairs that the annotator put off."""
     return list(execute_sql(session, _PUT_OFF_QUERIES, request.values).scalars())
 
 
 def list_handed_queries(session: Session, request: OpenPairsRequest) -> list[int]:
-    """Return the queries of which the annotator was handed pairs that they have not answered and that lack judgments."""
+    """Return the queries (query_pk) with open pairs that the annotator was handed and has not answered."""
     return [query_pk for (query_pk,) in fetch_tuples(session, _HANDED_QUERIES, request.values)]
 
 
 def find_last_query(session: Session, request: OpenPairsRequest) -> int | None:
-    """Return the query of the annotator's latest judgment in this dataset, None if it is not among the LATEST."""
+    """Return the query of the annotator's latest judgment in this dataset, None if it is not among the
+    LATEST."""
     rows = fetch_tuples(session, _LAST_QUERY, request.values)
     query_pk: int | None = rows[0][0] if rows else None
     return query_pk
 
 
 class WorkCount(NamedTuple):
-    """The pairs that one annotator can still get, and those of them that the annotator holds.
+    """The numbers of pairs that one annotator can still get and currently holds.
 
-    A pair that others hold is counted: the annotator gets it if they let it go.
+    Pairs held by others are counted: the annotator gets them if the leases expire.
     """
 
     open: int  # that lack a judgment of the annotator
-    open_held: int  # those of them that the annotator holds
-    held: int  # those, and held ones that others have finished meanwhile
+    open_held: int  # the part that the annotator holds
+    held: int  # all held pairs, also pairs that others have finished since
 
     @property
     def finished_held(self) -> int:
-        """Return how many held pairs others have finished meanwhile."""
+        """Return the number of held pairs that others have finished."""
         return self.held - self.open_held
 
 
@@ -418,12 +429,13 @@ def take_leases(
     until: datetime,
     wait: bool,
 ) -> set[int]:
-    """Lease pairs (pair_pk) to the annotator until then, and return those of `chosen` that somebody else has taken meanwhile.
+    """Lease pairs (pair_pk) to the annotator, and return the `chosen` pairs that another person has taken.
 
-    `held`: pairs that are the annotator's in any case: their leases are prolonged, or begin for checks. `chosen`: pairs that were
-    open to them a moment ago. On PostgreSQL others hand out pairs at the same time. A lease of an open pair is written only under
-    the lock of the pair and by a statement that counts the leases of others, so nobody overbooks it. `wait`: for pairs that
-    somebody else has locked, which are lost otherwise. Only a transaction without other locks of pairs may wait.
+    `held`: pairs that already belong to the annotator: their leases are prolonged, or begin for checks.
+    `chosen`: pairs that were open to them a moment ago. On PostgreSQL others lease pairs at the same time, so
+    the statement locks each pair and counts the leases of others before it writes: a pair is never
+    overbooked. `wait`: wait for pairs that another transaction has locked; otherwise they count as taken.
+    Only a transaction without other locks of pairs may wait.
     """
     locked = sorted(chosen)
     if locked and session.get_bind().dialect.name == "postgresql":
@@ -439,9 +451,10 @@ def take_leases(
 def list_held(
     session: Session, request: OpenPairsRequest, eligibility: Eligibility, *, elsewhere: bool
 ) -> list[OpenPair]:
-    """Return the pairs of this dataset that the annotator holds and may judge, checks included, in no particular order.
+    """Return the pairs of this dataset that the annotator holds and may judge, checks included, in no
+    particular order.
 
-    `elsewhere`: only those that another tab holds, on this device or another.
+    `elsewhere`: only pairs that another tab holds, on this device or another.
     """
     statement = eligibility.prepare(_HELD_ELSEWHERE if elsewhere else _HELD_ANYWHERE, query="p.query_pk")
     values = {**request.values, **eligibility.values, "tab": request.tab}
@@ -449,7 +462,7 @@ def list_held(
 
 
 def end_leases(session: Session, person_pk: int, dataset_pk: int | None, *, now: datetime) -> int:
-    """Free the leases of this person in the dataset (None: in every one); return how many. Others get the pairs at once."""
+    """End the leases of this person in the dataset (None: in all datasets); return their number."""
     values = {"annotator_pk": person_pk, "dataset_pk": dataset_pk, "now": now, "freed": FREED}
     statement = _FREE_EVERYWHERE if dataset_pk is None else _FREE_IN_DATASET
     return execute_sql(session, statement, values).rowcount

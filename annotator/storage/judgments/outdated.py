@@ -1,9 +1,10 @@
 """Find, describe, count and mark judgments that rest on an older guideline or document text.
 
-`current_judgment.stale` marks each: `storage/judgments/current_judgments.py` sets it for a new judgment, `storage/judgments/meaning_changes.py` when
-the guideline changes, this file when a text changes. Annotators are asked again only where they may still change their judgment: not if a lead has
-settled the pair, they have seen others' grades, or it has left the pool. Answers on gold pairs and for quality control are asked for again by the
-same rules, because a pair that is not asked for again would be a check; leads do not see these in the counts.
+`current_judgment.stale` marks each: `storage/judgments/current_judgments.py` sets it for a new judgment,
+`storage/judgments/meaning_changes.py` when the guideline changes, this file when a text changes. Annotators
+are asked again only where they may still change their judgment: not if a lead settled the pair, they saw
+others' grades, or it left the pool. The same rules hold for answers on gold pairs and for quality control:
+otherwise the missing request would reveal a check. The leads' counts exclude these.
 """
 
 from collections import Counter
@@ -49,10 +50,14 @@ OWN_ANSWER = """coalesce((SELECT max(x.judgment_pk) FROM quality_pair x CROSS JO
   WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk),
   CASE WHEN c.outcome <> 'later' THEN c.judgment_pk END, (SELECT max(x.pk) FROM judgment x
   WHERE x.pair_pk = p.pk AND x.annotator_pk = :annotator_pk AND x.purpose = 'gold' AND NOT x.late), c.judgment_pk)"""
-"""The judgment (pk) of the annotator on the pair `p` that holds, whatever it counts for; `c` is their current judgment."""
+"""The judgment (pk) of the annotator on the pair `p` that holds, whatever it counts for; `c` is their current
+judgment."""
 OWN_STALE = f"""CASE WHEN j.pk IS NULL THEN 0 WHEN j.pk = c.judgment_pk THEN c.stale
   WHEN EXISTS (SELECT 1 FROM guideline_marking m WHERE m.dataset_pk = p.dataset_pk) THEN 0 ELSE {STALE} END"""
-"""What is outdated about the answer `j` (OWN_ANSWER), as `current_judgment.stale`. Checks wait until a new guideline has marked the rest."""
+"""How the answer `j` (OWN_ANSWER) is outdated, as `current_judgment.stale`.
+
+Checks wait until a new guideline has marked the rest.
+"""
 _OWN = f"""LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
 JOIN judgment j ON j.pk = {OWN_ANSWER}"""
 _CHANGEABLE = """j.outcome <> 'later' AND p.retired_at IS NULL
@@ -104,7 +109,7 @@ class OutdatedCount:
 
 @dataclass(frozen=True, slots=True)
 class JudgmentBasis:
-    """The guideline version and text that an annotator's judgment rests on, and the text that the document has now."""
+    """The guideline version and text under which a judgment was made, and the present text."""
 
     stale: int  # 1: older guideline, 2: older text, 3: both
     version: int  # of the guideline it was made under
@@ -116,10 +121,11 @@ class JudgmentBasis:
 def list_outdated(
     session: Session, request: OpenPairsRequest, *, limit: int, checks: bool = True
 ) -> list[int]:
-    """Return the annotator's pairs (pair_pk) to be confirmed or changed, those of a query together.
+    """Return up to `limit` of the annotator's pairs (pair_pk) to confirm or change, grouped by query.
 
-    Pairs that a lead has settled or that left the pool are excluded. Only the pairs that are taken are sorted: there
-    may be half a million. `checks`: there may be answers on checks; they come with the other pairs of their query, or last.
+    Excludes pairs that a lead has settled or that left the pool. Sorts only the returned pairs: there may be
+    half a million. `checks`: include answers on checks; they come with the other pairs of their query, or
+    last.
     """
     outdated = {
         (query_pk, pair_pk)
@@ -136,7 +142,7 @@ def list_outdated(
 def describe_outdated(
     session: Session, request: OpenPairsRequest, pair_pks: Collection[int]
 ) -> Mapping[int, OutdatedReason]:
-    """Return, by pair_pk, why a judgment is asked for again; pairs that are not outdated are absent."""
+    """Return {pair_pk: why its judgment is outdated}; other pairs are absent."""
     if not pair_pks:
         return {}
     rows = execute_sql(session, _WHY, {"annotator_pk": request.annotator_pk, "pairs": list(pair_pks)})
@@ -166,9 +172,9 @@ def find_meaning_since(session: Session, dataset_pk: int) -> int:
 
 
 def count_outdated_by_annotator(session: Session, dataset_pk: int) -> list[OutdatedCount]:
-    """Count the judgments to confirm or change, for each annotator who has some, by username.
+    """Count the judgments to confirm or change per annotator, sorted by username.
 
-    Counts all of them and subtracts the final ones, without looking at each pair.
+    Annotators without any are absent. Counts all outdated judgments and subtracts the final ones.
     """
     counts: Counter[tuple[int, int]] = Counter()
     own, final = write_stale(session, dataset_pk, "c"), write_stale(session, dataset_pk, "final")
@@ -224,13 +230,13 @@ def count_on_older_text(session: Session, document_pks: Sequence[int]) -> int:
 
 
 def find_judgment_basis(session: Session, pair_pk: int, annotator_pk: int) -> JudgmentBasis | None:
-    """Return what the annotator's judgment of the pair rests on, None without a judgment."""
+    """Return the basis of the annotator's judgment of the pair, or None without a judgment."""
     row = execute_sql(session, _BASIS, {"pair_pk": pair_pk, "annotator_pk": annotator_pk}).first()
     return None if row is None else JudgmentBasis(*row)
 
 
 def find_text(session: Session, document_pk: int, sha256: str | None) -> str:
-    """Return a text that a document has or had, by its hash; "" if there is none."""
+    """Return a present or earlier text of a document by its hash, or ""."""
     statement = select(col(DocumentTextRow.text)).where(
         col(DocumentTextRow.document_pk) == document_pk, col(DocumentTextRow.sha256) == sha256
     )

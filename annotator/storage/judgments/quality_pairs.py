@@ -1,8 +1,9 @@
 """Find the drawn pairs that wait for an expert of quality control, and store the expert's answers.
 
-In labeling they look like any other pair. A drawn pair waits while its expert can judge it: not if it left the pool, is
-a check, or if the expert proposed it, judged it as ordinary work, or saw others' judgments of it. Only the latest round
-waits; an answer to an earlier one is kept. An answer can be changed until a lead has decided on it.
+In labeling they look like any other pair. A drawn pair waits while its expert can judge it: not if it left
+the pool or is a check, or if the expert proposed it, judged it as ordinary work, or saw others' judgments of
+it. Only the latest round waits; answers to earlier rounds stay. An answer can be changed until a lead has
+decided on it.
 """
 
 from collections.abc import Collection
@@ -54,7 +55,7 @@ class _WaitingPair(NamedTuple):
     pair_pk: int
     key: str
     query_pk: int
-    put_off: bool  # the expert has said "later"
+    put_off: bool  # the expert pressed "later"
     leased: bool  # to the expert, whether or not the lease has run out
 
 
@@ -75,7 +76,7 @@ def list_waiting(session: Session, request: OpenPairsRequest) -> list[OpenPair]:
 
 
 def list_changeable(session: Session, request: OpenPairsRequest, query_pk: int) -> dict[int, str]:
-    """Return the keys of the query's drawn pairs whose answer this annotator may change, by pair_pk."""
+    """Return {pair_pk: key} of the query's drawn pairs that this annotator answered and may still change."""
     pairs = fetch(session, _ANSWERED, _AnsweredPair, {**request.values, "query_pk": query_pk})
     return {pair.pair_pk: pair.key for pair in pairs}
 

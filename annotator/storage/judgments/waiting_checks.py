@@ -1,7 +1,8 @@
-"""Say, as SQL, which gold pairs and repeats were handed to an annotator and wait for an answer.
+"""SQL for the gold pairs and repeats that an annotator was handed and has not answered.
 
-A check that was handed out waits like any pair of its query: until it is answered, whether its lease runs or not, and again once its
-answer was put off. Which answer holds is decided as in `storage/judgments/current_judgments.py`: the one received last that is not late.
+A handed-out check waits like any pair of its query: until it is answered, whether its lease runs or not, and
+again after its answer was put off. The valid answer is the last one that is not late, as in
+`storage/judgments/current_judgments.py`.
 """
 
 from annotator.storage.lookup import HANDED_OUT
@@ -14,7 +15,8 @@ OPEN_TO_PERSON = """
 NOT_PUT_OFF = """j.outcome <> 'later' AND NOT j.late AND NOT EXISTS (SELECT 1 FROM judgment n
     WHERE n.pair_pk = j.pair_pk AND n.annotator_pk = j.annotator_pk AND n.purpose = 'gold' AND n.pk > j.pk
       AND n.outcome = 'later' AND NOT n.late)"""
-"""The condition that the answer `j` on a gold pair was not put off later: such a pair comes again, like any other."""
+"""The condition that the answer `j` on a gold pair was not put off later: such a pair comes again, like any
+other."""
 GOLD = f"""
  FROM check_pair g CROSS JOIN pair p  -- in this order: from the few marks, not from the pool
 WHERE p.pk = g.pair_pk AND g.kind = 'gold' AND (g.marked_by_pk IS NULL OR g.marked_by_pk <> :annotator_pk) AND {OPEN_TO_PERSON}

@@ -1,1 +1,1 @@
-"""What is only ever added to: the audit log, the activity log, imports, and who has seen what."""
+"""Append-only records: the audit log, the activity log, imports, and disclosures."""

@@ -1,8 +1,8 @@
 """Append to the audit log of the installation, in the transaction of the act itself.
 
-`note_act` keeps an entry with the session. When the transaction ends, all its entries are appended at once: only then does it
-wait for others that append, so that the chain's lock is held for the commit alone. A transaction that fails leaves neither
-the change nor the entry. Submissions of judgments append nothing.
+`note_act` keeps an entry with the session. All entries of a transaction are appended together at its end, so
+the lock of the chain is held only for the commit. A failed transaction leaves neither the change nor the
+entry. Submissions of judgments append nothing.
 """
 
 import secrets
@@ -39,7 +39,7 @@ _HEAD = text("SELECT sequence, sha256 FROM audit_entry ORDER BY sequence DESC LI
 
 @dataclass(frozen=True, slots=True)
 class NotedAct:
-    """An act whose entry is appended when its transaction ends. People and datasets are named by their keys until then."""
+    """An act to append at the end of its transaction. Names people and datasets by their keys."""
 
     action: AuditAction
     at: datetime
@@ -66,9 +66,10 @@ def note_act(
 ) -> None:
     """Append an entry to the audit log when this write transaction ends.
 
-    `actor`: who acts, or their person_pk; None and the operator are the same. `dataset`: its key or its name. `subject`: the
-    person_pk of whom it is done to. `target`: on what, such as a version; never a person. `details`: never secrets, grades, texts of documents or names of people. `address`: of the
-    browser, where the caller knows it better than the request.
+    `actor`: the actor or their person_pk; None means the operator. `dataset`: its key or its name. `subject`:
+    the person_pk of the person concerned. `target`: the object of the act, such as a version; never a person.
+    `details`: never secrets, grades, texts of documents or names of people. `address`: of the browser, where
+    the caller knows it better than the request.
     """
     kind: ActorKind
     if isinstance(actor, str):

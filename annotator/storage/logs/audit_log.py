@@ -1,8 +1,9 @@
-"""Append to the activity log of what leads do in a dataset, in the transaction of the act itself. Entries never change.
+"""Append to the activity log of a dataset's leads, in the transaction of the act itself. Entries never
+change.
 
-What changes a dataset or shows who judged what is noted in the audit log of the installation too (`storage/logs/audit_entries.py`).
-
-`before` and `after` hold plain JSON: the values before and since. Refuses nothing; services check who may read it.
+Acts that change a dataset or show who judged what also go to the audit log of the installation
+(`storage/logs/audit_entries.py`). `before` and `after` hold the old and new values as plain JSON. Services
+check who may read the log.
 """
 
 from collections.abc import Collection, Mapping
@@ -61,8 +62,11 @@ AUDITED: Mapping[Action, AuditAction] = {
     "exported dataset": AuditAction.dataset_exported,
     "restored dataset": AuditAction.dataset_restored,
 }
-"""What is noted in the installation's audit log too. Invitations are noted there by `people/`, also those to every dataset."""
-_PERSONAL_SETTINGS = ("authors", "contact")  # that they changed is noted, not to what
+"""The acts that also go to the installation's audit log.
+
+`people/` writes invitations there, also to every dataset.
+"""
+_PERSONAL_SETTINGS = ("authors", "contact")  # log that they changed, not their values
 _NAMED = ("version", "change", "from", "exported_at")  # texts that name no person, no grade and no document
 
 
@@ -109,7 +113,8 @@ def note_named(
     pairs: int,
     now: datetime,
 ) -> None:
-    """Note, in a transaction of its own, that a lead is shown so many pairs of annotators whom the lead named (usernames)."""
+    """Record, in a separate transaction, that a lead is shown this many pairs of named annotators
+    (usernames)."""
     if person_pk is not None and annotators and pairs:
         after = {"annotators": list(annotators), "pairs": pairs}
         with database.write() as session:

@@ -1,10 +1,11 @@
-"""Record who has seen others' judgments of a pair, once and for ever: they no longer judge it.
+"""Record permanently who has seen others' judgments of a pair: these people no longer judge it.
 
-Everything that shows a person who gave which grade, or a pair's settled grade, goes through here. `list_to_judge` says
-what must not be shown to them; what is shown is recorded before it is sent. Figures over many pairs are computed as if
-nobody had judged the pairs of `list_blind_pairs`: so no comparison of figures tells the person a grade. A pair that the
-person has answered is among them until `overview/service.keep_answers` records that the answer stays as it is. Who has seen a pair has
-also seen the pairs that took its place when its document got other ids. Every way is listed in docs/security.md.
+Every page that shows who gave which grade, or a pair's settled grade, must use this file. Pairs in
+`list_to_judge` must not be shown; shown pairs are recorded before they are sent. Figures over many pairs
+treat the pairs of `list_blind_pairs` as not judged, so comparing figures reveals no grade. A pair that the
+person has answered is among them until `overview/service.keep_answers` records that the answer is final. A
+person who has seen a pair has also seen the pairs that replaced it when its document got other ids.
+docs/security.md lists every way.
 """
 
 import json
@@ -49,7 +50,7 @@ _JUDGED = """EXISTS (SELECT 1 FROM current_judgment c
   WHERE c.pair_pk = p.pk AND c.annotator_pk = :person_pk AND c.outcome <> 'later')"""
 _DRAWN = """EXISTS (SELECT 1 FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk
   WHERE x.pair_pk = p.pk AND w.annotator_pk = :person_pk AND x.outcome IS {answer})"""
-# The person has answered the pair and may change the answer, and somebody else has said something of the pair.
+# The person has answered the pair and may change the answer, and other people have judged it or written about it.
 _CHANGEABLE = f"""({_JUDGED} OR {_DRAWN.format(answer="NOT NULL")}) AND (
   EXISTS (SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk <> :person_pk AND j.outcome <> 'later')
   OR EXISTS (SELECT 1 FROM imported_qrel i WHERE i.pair_pk = p.pk))"""
@@ -79,9 +80,11 @@ UNION
 SELECT p.pk, p.query_pk FROM pair p
 WHERE p.pk IN ({_OWN}) AND {_UNSEEN} AND ({_DRAWN.format(answer="NULL")} OR {_CHANGEABLE})"""
 BLIND_PAIRS = f"SELECT b.pk FROM ({_BLIND}) b"
-"""The pairs of `list_blind_pairs` as a subquery with the values dataset_pk and person_pk (None: the operator)."""
+"""The pairs of `list_blind_pairs` as a subquery with the values dataset_pk and person_pk (None: the
+operator)."""
 PAIRS_TO_JUDGE = BLIND_PAIRS.replace(" AND o.judged > 0", "")
-"""These and the pairs that nobody has judged: all that the person may still judge, by the rule of `list_to_judge`."""
+"""These pairs and the unjudged ones are all that the person may still judge, by the rule of
+`list_to_judge`."""
 _LIST_BLIND = prepare_sql(_BLIND)
 _BLIND_STAMP = prepare_sql(f"""
 SELECT {LATEST}, (SELECT coalesce(max(pk), 0) FROM adjudication), (SELECT coalesce(max(pk), 0) FROM pair),
@@ -121,9 +124,9 @@ _NAMES = {
 
 
 def note_seen(database: Database, pair_pks: Collection[int], person_pk: int | None, *, now: datetime) -> None:
-    """Record, in a transaction of its own, that the person has been shown others' judgments of these pairs.
+    """Record, in a separate transaction, that the person has seen others' judgments of these pairs.
 
-    Writes nothing if everything is recorded already. The operator (None) judges nothing, so nothing is recorded.
+    Writes nothing if everything is recorded already, or for the operator (None), who judges nothing.
     """
     if person_pk is None or not pair_pks:
         return
@@ -135,10 +138,8 @@ def note_seen(database: Database, pair_pks: Collection[int], person_pk: int | No
 
 
 def add_seen(session: Session, pair_pks: Collection[int], person_pk: int, *, now: datetime) -> None:
-    """Record, in the caller's transaction, that the person has seen others' judgments of these pairs.
-
-    And of the pairs that took their place.
-    """
+    """Record that the person has seen others' judgments of these pairs and of the pairs that replaced
+    them."""
     if pair_pks:
         statement = text(_NOTE.format(pairs=_name_list(session, "pairs")))
         statement = statement.bindparams(bindparam("now", type_=UtcDateTime))
@@ -147,7 +148,7 @@ def add_seen(session: Session, pair_pks: Collection[int], person_pk: int, *, now
 
 
 def carry_seen(session: Session, left: Collection[int], *, now: datetime) -> None:
-    """Record who has seen others' judgments of these pairs, which have left the pool, for the pairs that took their place."""
+    """Copy the disclosures of these retired pairs to the pairs that replaced them."""
     pairs_by_person: dict[int, list[int]] = {}
     statement = text(_SEEN.format(pairs=_name_list(session, "pairs")))
     for pair_pk, person_pk in session.execute(statement, {"pairs": json.dumps(sorted(left))}):
@@ -157,7 +158,7 @@ def carry_seen(session: Session, left: Collection[int], *, now: datetime) -> Non
 
 
 def list_answered(session: Session, dataset_pk: int, person_pk: int | None) -> Collection[int]:
-    """Return the pairs whose answer the person may still change, and of which somebody else has said something."""
+    """Return the pairs whose answer the person may still change, and that other people have judged."""
     values = {"dataset_pk": dataset_pk, "person_pk": person_pk}
     return () if person_pk is None else session.scalars(_ANSWERED, values).all()
 
@@ -168,14 +169,16 @@ def has_seen(session: Session, pair_pk: int, person_pk: int) -> bool:
 
 
 def list_seen(session: Session, person_pk: int, pair_pks: Collection[int]) -> set[int]:
-    """Return those of the pairs of which it is recorded that the person has seen others' judgments."""
+    """Return the pairs of `pair_pks` for which a disclosure to the person is recorded."""
     return set(pair_pks) - set(_list_new(session, pair_pks, person_pk)) if pair_pks else set()
 
 
 def list_to_judge(session: Session, person_pk: int | None, pair_pks: Collection[int]) -> set[int]:
-    """Return those of the pairs that the person may still judge. Others' judgments of them must not be shown.
+    """Return the pairs of `pair_pks` that the person may still judge. Do not show them others' judgments of
+    these.
 
-    The person may still be handed the pair, was drawn to check it, or may change an answer on a pair that others judged too.
+    The person may still be handed the pair, was drawn to check it, or may change an answer on a pair that
+    others judged too.
     """
     if person_pk is None or not pair_pks:
         return set()
@@ -184,7 +187,7 @@ def list_to_judge(session: Session, person_pk: int | None, pair_pks: Collection[
 
 
 def require_not_to_judge(session: Session, person_pk: int, pair_pk: int) -> None:
-    """Raise StateError if the person may still judge the pair: any other answer would tell something of its grades."""
+    """Raise StateError if the person may still judge the pair. Any other answer would reveal its grades."""
     if list_to_judge(session, person_pk, [pair_pk]):
         raise StateError(say("You may still judge this pair. Judge it first, or look at its judgments."))
 
@@ -205,10 +208,11 @@ _NO_BLIND_PAIRS = BlindPairs()
 
 
 def list_blind_pairs(session: Session, dataset_pk: int, person_pk: int | None) -> BlindPairs:
-    """Return the judged pairs of a dataset that the person may still judge or judge otherwise, by the rule of `list_to_judge`.
+    """Return the judged pairs of a dataset that the person may still judge or change (rule: `list_to_judge`).
 
-    Figures for this person count them as not judged. Empty for the operator (None). A page asks for them many times, so a
-    session that only reads keeps the latest lists in its database's `kept`, with a stamp of all that changes them.
+    Figures for this person count them as not judged. Empty for the operator (None). A page asks many times,
+    so a reading session caches the latest lists in its database's `kept`, with a stamp of everything that
+    changes them.
     """
     if person_pk is None:
         return _NO_BLIND_PAIRS
@@ -222,7 +226,7 @@ def list_blind_pairs(session: Session, dataset_pk: int, person_pk: int | None) -
     found = kept.pop(key, None)
     blind = found[1] if found and found[0] == stamp else _read_blind_pairs(session, values)
     kept[key] = stamp, blind
-    for oldest in list(kept)[:-_KEPT_BLIND]:  # a copy: other threads keep theirs meanwhile
+    for oldest in list(kept)[:-_KEPT_BLIND]:  # a copy: other threads may add lists at the same time
         kept.pop(oldest, None)
     return blind
 
@@ -246,10 +250,10 @@ def has_pairs_to_judge(session: Session, dataset_pk: int, person_pk: int | None)
 
 
 class FigureStamp(NamedTuple):
-    """A value that changes when a person's figures of a dataset change, for callers that keep figures.
+    """A value that changes when a person's figures of a dataset change, for callers that cache figures.
 
-    `reader`: the person (person_pk) for whom figures leave pairs out; None if they are those of everybody else. Never show
-    figures kept for one reader to another.
+    `reader`: the person_pk if the figures leave pairs out for this person, else None. Never show figures
+    cached for one reader to another.
     """
 
     changes: Hashable
@@ -264,7 +268,7 @@ def stamp_figures(session: Session, dataset_pk: int, person_pk: int | None, chan
 
 
 def is_listed(session: Session, column: Any, numbers: Collection[int]) -> ColumnElement[bool]:
-    """Return the condition that a column is one of these whole numbers, of which there may be any number."""
+    """Return the condition that a column is one of these whole numbers. Any number of them is allowed."""
     listed = text(_name_list(session, "listed").removeprefix("(").removesuffix(")"))
     as_json = numbers.as_json if isinstance(numbers, BlindPairs) else json.dumps(sorted(numbers))
     chosen = listed.bindparams(listed=as_json).columns(value=Integer)
@@ -292,7 +296,7 @@ def list_pair_names(session: Session, pair_pks: Collection[int]) -> frozenset[tu
 
 
 def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[int]:
-    """Return the pairs (pair_pk) whose grades a release holds, if they are still in the dataset."""
+    """Return the pairs (pair_pk) of a release's qrels that are still in the dataset."""
     named = {"dataset_pk": dataset_pk, "release_pk": release_pk}
     return list(session.scalars(text(_BY_NAMES.format(given=_RELEASED)), named))
 
@@ -300,7 +304,8 @@ def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[in
 def list_withheld(
     session: Session, dataset_pk: int, person_pk: int | None, release_pk: int
 ) -> frozenset[tuple[str, str]]:
-    """Return the pairs of a release that the person may still judge, as (query_id, doc_id) in that release."""
+    """Return the pairs of a release that the person may still judge, as (query_id, doc_id) in that
+    release."""
     if not has_pairs_to_judge(session, dataset_pk, person_pk):
         return frozenset()
     named = {"dataset_pk": dataset_pk, "release_pk": release_pk}
@@ -326,7 +331,7 @@ def find_published(
 def note_published(
     database: Database, actor: Actor, dataset: str, names: Collection[tuple[str, str]], *, now: datetime
 ) -> None:
-    """Record that the lead is shown the published grades of these pairs, and so may not judge them any more."""
+    """Record that the lead is shown the published grades of these pairs and may no longer judge them."""
     if actor.person_id is None or not names:
         return
     with database.read() as session:
@@ -335,7 +340,7 @@ def note_published(
 
 
 def _follow(session: Session, pair_pks: Collection[int]) -> set[int]:
-    """Return these pairs, and the pairs that took the place of those that have left the pool (`remap`)."""
+    """Return these pairs, and the pairs that replaced the retired ones (`remap`)."""
     statement = text(_LEFT.format(pairs=_name_list(session, "pairs")))
     names_by_dataset: dict[int, set[tuple[str, str]]] = {}
     for dataset_pk, query_id, doc_id in session.execute(statement, {"pairs": json.dumps(sorted(pair_pks))}):
