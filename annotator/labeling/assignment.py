@@ -1,7 +1,8 @@
-"""Assignment rules: whom each query can go to, who waits on whom, and how many judgments an overlap makes.
+"""Assignment rules: who can judge each query, who waits for whom, and how many judgments an overlap makes.
 
-Pure. A query goes to annotators of whom one role covers its category and its language; once it was given to people,
-only to those of them. A role with categories covers no query of another category, and none without a category.
+Pure. An annotator can judge a query if one of their roles covers its category and its language, and if it is
+assigned to them or to nobody. A role with categories does not cover a query of another category or without a
+category.
 """
 
 from collections import Counter
@@ -47,7 +48,7 @@ class DatasetMember:
 
 @dataclass(frozen=True, slots=True)
 class OpenQuery:
-    """A query, its pairs that lack judgments, and those of them that somebody has begun."""
+    """A query, with the numbers of pairs that lack judgments and of begun pairs among them."""
 
     pk: int
     query_id: str
@@ -60,7 +61,8 @@ class OpenQuery:
 
 @dataclass(frozen=True, slots=True)
 class LeasedPairs:
-    """The pairs that a person holds on running leases, when the oldest was taken, and when the last lease ends."""
+    """The pairs that a person holds on running leases, when the oldest was taken, and when the last lease
+    ends."""
 
     pairs: int
     since: datetime
@@ -71,8 +73,8 @@ class LeasedPairs:
 class AssignmentFacts:
     """The state of a dataset that the rules of assignment need.
 
-    `answered` and `disclosed` count, by (query, person), the pairs that lack judgments and that the person has answered,
-    or may not judge because they have seen others' grades.
+    Both are counts by (query, person) of pairs that lack judgments. `answered`: pairs that the person has
+    answered. `disclosed`: pairs that the person may not judge because they saw others' grades.
     """
 
     queries: Sequence[OpenQuery]
@@ -101,7 +103,7 @@ class AssignmentFacts:
 
 @dataclass(frozen=True, slots=True)
 class WaitingPerson:
-    """A person, the queries assigned to them, and what is left for them."""
+    """A person, their assigned queries, and their remaining work."""
 
     username: str
     name: str
@@ -110,8 +112,8 @@ class WaitingPerson:
     works: bool
     disabled: bool
     queries: int  # assigned to them
-    open_queries: int  # those with pairs for them
-    pairs: int  # that they can still get, as their own pages say
+    open_queries: int  # queries with pairs for this person
+    pairs: int  # that they can still get, as shown on their own pages
     holds: int  # pairs on running leases
     held_seconds: int | None
     reserved_seconds: int | None  # until the last lease ends, unless the person goes on
@@ -135,7 +137,7 @@ class WaitingQuery:
 def list_waiting_people(
     facts: AssignmentFacts, left: Mapping[str, int], *, now: datetime
 ) -> list[WaitingPerson]:
-    """Return everybody, those with the most work left first. `left`: the pairs that each can still get, by username."""
+    """Return all people, most remaining work first. `left`: {username: pairs that they can still get}."""
     open_queries = Counter(
         person.pk
         for query in facts.queries
@@ -165,8 +167,8 @@ def list_waiting_people(
 
 
 def list_waiting_queries(facts: AssignmentFacts, stuck: Mapping[int, int]) -> list[WaitingQuery]:
-    """Return the queries with pairs that lack judgments, in their order. `stuck`: pairs that nobody can finish, by
-    query."""
+    """Return the queries with missing judgments, in order. `stuck`: {query_pk: pairs that nobody can
+    finish}."""
     names = {person.pk: person.username for person in facts.people}
     queries_waiting = []
     for query in facts.queries:
@@ -205,7 +207,7 @@ class PairsAlike:
     answers: int
     spread: int | None  # of the counted grades, two or more
     pairs: int
-    is_decided: bool = False  # by a lead: nobody judges them any more
+    is_decided: bool = False  # by a lead: no more judgments are needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,10 @@ class JudgmentProgress:
 def count_judgments(
     overlap: int, rules: Rules | None, *, seed: Seed, pairs: Iterable[PairsAlike]
 ) -> JudgmentProgress:
-    """Count the judgments of these pairs under the rules. A third one counts only where two have differed already."""
+    """Count the judgments that these pairs need under the rules, and how many are made.
+
+    A third judgment counts only where two already differ.
+    """
     distance = conditional_distance(rules)
     done = left = 0
     for alike in pairs:
@@ -238,7 +243,7 @@ def count_judgments(
 
 @dataclass(frozen=True, slots=True)
 class QuerySelection:
-    """A selection of queries: those with these ids, of this category and in this language, as far as given."""
+    """A selection of queries by ids, category and language. Absent criteria select all queries."""
 
     query_ids: tuple[str, ...] | None = None
     category: str | None = None
@@ -260,7 +265,8 @@ class QueryFilter:
 
 
 NOBODY = ""
-"""Of a filter: queries that are assigned to nobody, which everybody may judge. No username is empty."""
+"""The filter value for queries that are assigned to nobody, which everybody may judge. No username is
+empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +316,8 @@ class Handover:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedWork:
-    """The work that a person would leave in a dataset: assigned queries that lack judgments, and those pairs."""
+    """The unfinished work of a person in a dataset: assigned queries that lack judgments, and their open
+    pairs."""
 
     dataset: str
     queries: int
@@ -329,5 +336,5 @@ class AssignmentStatus:
     categories: tuple[str, ...]
     languages: tuple[str, ...]
     all_queries: int
-    given: int  # queries that are assigned to somebody
+    given: int  # assigned queries
     stuck: int  # pairs that lack more judgments than people may give

@@ -1,7 +1,7 @@
-"""Assign queries to people, take them back, hand on the work of people who leave, and show who waits for whom. For leads.
+"""Assign and unassign queries, reassign the work of people who leave, and show who waits for whom. For leads.
 
-Everything happens at once or not at all: for an unknown query, or a person who may not judge one of the queries, nothing
-changes and the error names them. Judgments always stay.
+Each change is all or nothing: if a query is unknown or a person may not judge one of the queries, nothing
+changes and the error names it. Judgments always stay.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -100,9 +100,9 @@ def take_back(
     *,
     now: datetime,
 ) -> AssignmentChange:
-    """Unassign these queries (without a selection: all of theirs) from these people.
+    """Unassign the selected queries (default: all) from these people.
 
-    A query that is assigned to nobody any more goes to everybody again.
+    A query that is then assigned to nobody is open to everybody again.
     """
     done = change_assignment(
         database, actor, dataset, AssignmentStep("unassign", tuple(people), chosen), now=now
@@ -124,7 +124,7 @@ def reassign(
 def preview_assignment(
     database: Database, actor: Actor, dataset: str, step: AssignmentStep, *, now: datetime
 ) -> AssignmentPreview:
-    """Return what the step would change, in numbers; refuse what the step itself would be refused for. Changes nothing."""
+    """Count what the step would change, without changing anything. Raises the errors of the step itself."""
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         facts = _read_facts(session, row, now=now)
         concerned, plan = _plan(session, facts, step)
@@ -152,7 +152,10 @@ def change_assignment(
     seen: str | None = None,
     now: datetime,
 ) -> AssignmentResult:
-    """Make the step. `seen`: of the preview that the lead saw; ConflictError if somebody has changed these queries since."""
+    """Apply the step.
+
+    `seen`: `AssignmentPreview.seen` of the lead's preview; ConflictError if these queries have changed since.
+    """
     with database.write() as session:
         row, facts = _lock_and_read(session, actor, dataset, now=now)
         _, plan = _plan(session, facts, step)
@@ -173,7 +176,8 @@ def change_assignment(
 def undo_assignment(
     database: Database, actor: Actor, dataset: str, undo: AssignmentUndo, *, now: datetime
 ) -> AssignmentResult:
-    """Reverse a step. ConflictError, with nothing changed, if one of its assignments has been changed since."""
+    """Reverse a step. ConflictError, with nothing changed, if one of its assignments has been changed
+    since."""
     with database.write() as session:
         _, facts = _lock_and_read(session, actor, dataset, now=now)
         queries = {query.query_id: query for query in facts.queries}
@@ -249,7 +253,7 @@ def _store(
 def list_queries_to_assign(
     database: Database, actor: Actor, dataset: str, wanted: QueryFilter, *, limit: int, offset: int = 0
 ) -> QueryPage:
-    """Return some of the queries that pass the filter, in their order, with whom they are assigned to. For leads."""
+    """Return a page of the queries that match the filter, with the people they are assigned to. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         page = list_query_page(session, dataset_pk, wanted, limit=limit, offset=offset)
         people = tuple(
@@ -267,7 +271,7 @@ def list_matching_queries(database: Database, actor: Actor, dataset: str, wanted
 
 
 def list_left(database: Database, actor: Actor, username: str) -> list[UnfinishedWork]:
-    """Return what this person leaves, or would leave, in each dataset that the actor leads."""
+    """Return the person's unfinished work in each dataset that the actor leads."""
     with database.read() as session:
         rows = count_left_by(session, key_of(find_person(session, username).pk))
         roles = list_roles(session, actor)
@@ -279,7 +283,8 @@ def list_left(database: Database, actor: Actor, username: str) -> list[Unfinishe
 
 
 def show_assignment(database: Database, actor: Actor, dataset: str, *, now: datetime) -> AssignmentStatus:
-    """Return who judges what in this dataset, who waits for whom, and the pairs that nobody may judge."""
+    """Return the people with their work, the waiting queries, and the pairs that nobody may judge. For
+    leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         facts = _read_facts(session, row, now=now)
         stuck = _count_stuck(session, row, facts)
@@ -300,9 +305,10 @@ def show_assignment(database: Database, actor: Actor, dataset: str, *, now: date
 
 
 def free_pairs(database: Database, actor: Actor, dataset: str, username: str, *, now: datetime) -> int:
-    """End the reservations of this person in the dataset; return how many. Others can get these pairs at once. For leads.
+    """End the leases of this person in the dataset and return their number. For leads.
 
-    What the person has on the screen can still be judged, unless others have finished the pair meanwhile.
+    Others can get these pairs at once. The person can still judge the pairs on their screen until others have
+    finished these.
     """
     with open_dataset(database, actor, dataset, "lead", writing=True) as (session, _, dataset_pk):
         lock_dataset(session, dataset_pk)
@@ -415,9 +421,9 @@ def _require_expertise(taker: DatasetMember, queries: Sequence[OpenQuery]) -> No
 
 
 def _count_stuck(session: Session, row: DatasetRow, facts: AssignmentFacts) -> dict[int, int]:
-    """Return, by query, how many pairs lack more judgments than those who may judge can still give.
+    """Return {query_pk: pairs that lack more judgments than the eligible people can still give}.
 
-    Pairs are only counted for queries that few may judge; queries without anybody count all their open pairs.
+    Looks at single pairs only for queries with few eligible people. Queries without any count all open pairs.
     """
     stuck: dict[int, int] = {}
     doubtful: dict[frozenset[int], list[int]] = {}

@@ -1,5 +1,4 @@
-"""Read and write which queries are assigned to whom, and read what is left to do. For
-`labeling/assignment_service.py`."""
+"""Read and write assignments, and read the remaining work. For `labeling/assignment_service.py`."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
@@ -50,7 +49,8 @@ class _StuckPairs(NamedTuple):
 def list_queries_with_work(
     session: Session, dataset_pk: int
 ) -> list[tuple[int, str, str, str | None, str | None, int, int]]:
-    """Return (query_pk, query_id, text, category, language, open pairs, begun pairs) of every query, in their order."""
+    """Return (query_pk, query_id, text, category, language, open pairs, begun pairs) of every query, in their
+    order."""
     statement = (
         select(
             col(QueryRow.pk),
@@ -74,7 +74,8 @@ def list_queries_with_work(
 def list_query_page(
     session: Session, dataset_pk: int, wanted: QueryFilter, *, limit: int, offset: int
 ) -> QueryPage:
-    """Return some of the queries that pass the filter, in their order, how many pass, and what can be filtered by."""
+    """Return a page of the queries that match the filter, the number of matches, and the values to filter
+    by."""
     conditions = _list_conditions(dataset_pk, wanted)
     open_pairs = func.coalesce(col(QueryWorkRow.open_pairs), 0)
     counted = (
@@ -199,7 +200,8 @@ def list_assigned(session: Session, dataset_pk: int) -> dict[int, set[int]]:
 
 
 def count_answered(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
-    """Count, by (query_pk, person_pk), the pairs that each person has answered and that still lack judgments."""
+    """Count, by (query_pk, person_pk), the pairs that each person has answered and that still lack
+    judgments."""
     statement = select(
         col(QueryAnswersRow.query_pk), col(QueryAnswersRow.annotator_pk), col(QueryAnswersRow.answered_open)
     ).where(col(QueryAnswersRow.dataset_pk) == dataset_pk, col(QueryAnswersRow.answered_open) > 0)
@@ -207,8 +209,8 @@ def count_answered(session: Session, dataset_pk: int) -> dict[tuple[int, int], i
 
 
 def count_disclosed(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
-    """Count, by (query_pk, person_pk), the pairs that still lack judgments and that each person may not judge because
-    they have seen others' grades.
+    """Count, by (query_pk, person_pk), the open pairs that the person may not judge because they saw others'
+    grades.
 
     Pairs that the person has answered are not counted.
     """
@@ -229,7 +231,7 @@ def count_disclosed(session: Session, dataset_pk: int) -> dict[tuple[int, int], 
 def list_running_leases(
     session: Session, dataset_pk: int, *, now: datetime, lease: timedelta
 ) -> dict[int, tuple[int, datetime, datetime]]:
-    """Return, by person_pk, how many pairs each person holds, and when the first and the last of those leases end."""
+    """Return {person_pk: (leased pairs, end of the first lease, end of the last lease)}."""
     ends = col(LeaseRow.expires_at)
     statement = (
         select(col(LeaseRow.annotator_pk), func.count(), func.min(ends), func.max(ends))
@@ -245,7 +247,8 @@ def list_running_leases(
 
 
 def count_stuck(session: Session, query_pks: Sequence[int], person_pks: Collection[int]) -> dict[int, int]:
-    """Count, by query_pk, the pairs of these queries that lack more judgments than these people can still give."""
+    """Count, by query_pk, the pairs of these queries that lack more judgments than these people can still
+    give."""
     people = sorted(person_pks)
     counts: dict[int, int] = {}
     for chunk in split_into_chunks(query_pks, CHUNK):
@@ -308,7 +311,8 @@ def end_leases_of_others(session: Session, query_pks: Iterable[int], *, now: dat
 
 
 def count_left_by(session: Session, person_pk: int) -> list[tuple[int, int, int]]:
-    """Return what a person would leave: (dataset_pk, assigned queries that lack judgments, pairs that those lack)."""
+    """Return a person's unfinished work as (dataset_pk, assigned queries that lack judgments, their open
+    pairs)."""
     statement = (
         select(col(QueryWorkRow.dataset_pk), func.count(), func.sum(col(QueryWorkRow.open_pairs)))
         .join(AssignmentRow, col(AssignmentRow.query_pk) == col(QueryWorkRow.query_pk))
@@ -322,11 +326,10 @@ def count_left_by(session: Session, person_pk: int) -> list[tuple[int, int, int]
 def count_alike(
     session: Session, dataset_pk: int, *, one_by_one: bool
 ) -> list[tuple[str, str | None, int, int | None, int, bool]]:
-    """Count the pairs that were judged or can be handed out, by (key, category, judgments, spread of the counted grades).
+    """Count the judged or available pairs by (key, category, judgments, spread of the counted grades).
 
-    The count comes next to last, and last whether a lead decided these pairs: they lack no judgment.
-
-    `one_by_one`: each pair under its key, else the key is empty.
+    Returns rows of these four values, then the count, then whether a lead decided these pairs (they lack no
+    judgment). `one_by_one`: count each pair under its key; otherwise the key is empty.
     """
     grade = case((col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE, col(CurrentJudgmentRow.grade)))
     answers = (

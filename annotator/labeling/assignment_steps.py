@@ -1,7 +1,8 @@
-"""Rules of changes to the assignment: what a step would change, what it would mean for people, and its reverse.
+"""Plan changes to the assignment: the changed assignments, their effect on people, and the reverse.
 
-Pure. A step assigns queries to people, unassigns them, or hands all queries of one person to another. Its plan names each
-assignment that is made or ended; a preview counts what follows, and `seen` stands for what the preview was made from.
+Pure. A step assigns queries to people, unassigns them, or moves all queries of one person to another. Its
+plan lists each assignment that is added or removed. A preview counts the effects; its `seen` identifies the
+state it was made from.
 """
 
 import hashlib
@@ -27,14 +28,15 @@ class AssignmentStep:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentPlan:
-    """The assignments that a step makes and ends, by (query_pk, person_pk), and all queries that it is about."""
+    """The assignments that a step makes and ends, by (query_pk, person_pk), and all queries that it is
+    about."""
 
     queries: tuple[OpenQuery, ...]
     added: frozenset[Key]
     removed: frozenset[Key]
 
     def apply(self, assigned: Mapping[int, frozenset[int]]) -> dict[int, frozenset[int]]:
-        """Return the people that each query is assigned to afterwards, without queries that are assigned to nobody."""
+        """Return {query_pk: assigned people} after the plan, without unassigned queries."""
         after = {query_pk: set(people) for query_pk, people in assigned.items()}
         for query_pk, person_pk in self.added:
             after.setdefault(query_pk, set()).add(person_pk)
@@ -49,7 +51,7 @@ class AssignmentPlan:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentUndo:
-    """What reverses a step: (query_id, username) of the assignments to end and of those to make again."""
+    """The reverse of a step: the assignments to remove and to add again, as (query_id, username)."""
 
     ended: tuple[tuple[str, str], ...]
     made: tuple[tuple[str, str], ...]
@@ -80,7 +82,7 @@ class AssignmentPreview:
     opened: int  # queries that only the assigned people could judge before, and everybody afterwards
     stuck: int  # pairs that too few people can judge, before
     stuck_after: int
-    loads: tuple[PersonLoad, ...]  # of everybody whose numbers change
+    loads: tuple[PersonLoad, ...]  # of the people whose numbers change
     seen: str
 
 
@@ -111,7 +113,7 @@ def plan_assigning(
 def plan_unassigning(
     facts: AssignmentFacts, queries: Sequence[OpenQuery], people: Collection[int]
 ) -> AssignmentPlan:
-    """Unassign these queries, as far as they are assigned to these people."""
+    """Unassign these queries from these people."""
     nobody: frozenset[int] = frozenset()
     of_them = [query for query in queries if facts.assigned.get(query.pk, nobody) & set(people)]
     removed = {(query.pk, person) for query in of_them for person in facts.assigned[query.pk] & set(people)}
@@ -119,7 +121,7 @@ def plan_unassigning(
 
 
 def plan_reassigning(facts: AssignmentFacts, leaver: int, taker: int) -> AssignmentPlan:
-    """Assign every query of one person to another instead."""
+    """Move every query of one person to another."""
     queries = [query for query in facts.queries if leaver in facts.assigned.get(query.pk, ())]
     added = {(query.pk, taker) for query in queries if taker not in facts.assigned[query.pk]}
     return AssignmentPlan(
@@ -128,14 +130,17 @@ def plan_reassigning(facts: AssignmentFacts, leaver: int, taker: int) -> Assignm
 
 
 def digest_plan(facts: AssignmentFacts, plan: AssignmentPlan) -> str:
-    """Return what the plan was made from, in 16 hexadecimal digits: another lead's change of these queries changes it."""
+    """Return a digest (16 hexadecimal digits) of the state that the plan was made from.
+
+    It differs after another lead has changed these queries.
+    """
     queries = [[query.pk, sorted(facts.assigned.get(query.pk, ()))] for query in plan.queries]
     content = json.dumps([queries, sorted(plan.added), sorted(plan.removed)])
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def reverse_plan(facts: AssignmentFacts, plan: AssignmentPlan) -> AssignmentUndo:
-    """Return what reverses the plan."""
+    """Return the reverse of the plan."""
     people = {person.pk: person.username for person in facts.people}
     queries = {query.pk: query.query_id for query in plan.queries}
     return AssignmentUndo(
@@ -155,10 +160,10 @@ def preview_plan(
     stuck: int,
     stuck_after: int,
 ) -> AssignmentPreview:
-    """Count what the plan means. `concerned`: the people whom the step names.
+    """Count the effects of the plan. `concerned`: the people that the step names.
 
-    `given`: judgments, `in_hand`: pairs on running leases, both by (query_pk, person_pk). `all_held`: pairs that somebody who leaves
-    holds, also of queries that are assigned to nobody.
+    `given`: judgments, `in_hand`: pairs on running leases, both by (query_pk, person_pk). `all_held`: pairs
+    that a leaving person holds, also of unassigned queries.
     """
     after = plan.apply(facts.assigned)
     about = {query.pk for query in plan.queries}
@@ -183,7 +188,7 @@ def preview_plan(
 
 
 def compare_loads(facts: AssignmentFacts, after: Mapping[int, frozenset[int]]) -> tuple[PersonLoad, ...]:
-    """Return the work of everybody whose numbers change with the assignment, those with the most pairs afterwards first."""
+    """Return the work of the people whose numbers change, most pairs afterwards first."""
     before_loads = _count_loads(facts)
     after_loads = _count_loads(replace(facts, assigned=after))
     loads = [

@@ -1,9 +1,10 @@
 """Read the file of training and gold pairs, and score the answers on checks.
 
-The CSV has the columns query_id, doc_id, kind, grade, explanation. Collects every bad line: an unknown kind or column, a
-grade that is not 0-3, a training pair without an explanation, a pair twice.
-Scores are training, closeness to gold and consistency with oneself. Of several answers on a pair the latest counts, in
-training also the first. "Cannot be rated" is an answer: never right, and without a difference.
+The CSV has the columns query_id, doc_id, kind, grade, explanation. Collects every bad line: an unknown kind
+or column, a grade that is not 0-3, a training pair without an explanation, a pair twice. Scores are:
+training, closeness to gold, and consistency with one's own earlier grades. Of several answers on a pair the
+latest counts; training also uses the first. "Cannot be rated" is an answer: it is never right and has no
+distance.
 """
 
 from collections.abc import Sequence
@@ -35,14 +36,20 @@ class CheckLine:
 
 
 def check_explanation(kind: str, explanation: str) -> str:
-    """Return the explanation without the white space around it. Raises ValidationError for it, or for the kind."""
+    """Return the explanation without the white space around it.
+
+    Raises ValidationError for it, or for the kind.
+    """
     if kind not in KINDS:
         raise ValidationError(f"kind: expected one of {', '.join(KINDS)}, found {kind!r}")
     return check_text(say("explanation"), explanation, empty=_choose_empty_fault(kind))
 
 
 def read_check_lines(data: bytes, path: str, problems: Problems) -> list[CheckLine]:
-    """Return the good lines of a CSV file; bad lines are noted in `problems`. Raises BadInput for wrong columns."""
+    """Return the good lines of a CSV file; bad lines are noted in `problems`.
+
+    Raises BadInput for wrong columns.
+    """
     return read_pair_table(data, path, problems, _read_row, columns=COLUMNS)
 
 
@@ -77,7 +84,7 @@ class CheckTries:
 
 
 def score_training(tries: Sequence[CheckTries], total: int, required: float) -> TrainingResult | None:
-    """Score the training of `total` training pairs; None if there are none."""
+    """Score the training of `total` training pairs, or return None if `total` is 0."""
     if not total:
         return None
     done = len(tries)
@@ -108,7 +115,8 @@ def score_gold(tries: Sequence[CheckTries]) -> GoldResult:
 
 
 def score_repeats(answers: Sequence[tuple[int | None, int | None]]) -> RepeatConsistency:
-    """Measure how consistent an annotator is, from (first answer, answer on the repeat), each a grade or None."""
+    """Measure how consistent an annotator is, from (first answer, answer on the repeat), each a grade or
+    None."""
     if not answers:
         return RepeatConsistency(0, None, None, say("no pair has been judged a second time"))
     equal = sum(first == again for first, again in answers) / len(answers)

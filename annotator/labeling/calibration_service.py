@@ -1,7 +1,7 @@
 """Store which pairs are checks, and compute the results of annotators on them. For leads.
 
-None of these judgments enters agreement or qrels. Annotators are told that checks exist, never which pair is one.
-Refuses a pair that is not in the pool, and a training pair without an explanation.
+These judgments never enter agreement or qrels. Annotators know that checks exist, but never which pairs are
+checks. Refuses a pair that is not in the pool, and a training pair without an explanation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -115,7 +115,8 @@ def import_checks(
 
 
 def hand_out_check(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
-    """Hand a marked pair to a simulated annotator of the demo, who answers the checks in the order of a file."""
+    """Hand a marked pair to a simulated annotator of the demo, who answers the checks in the order of a
+    file."""
     with open_dataset(database, actor, dataset, "annotator", writing=True) as (session, row, _):
         request = make_open_pairs_request(row, require_person(actor), now)
         pair_pk = _find_pair(session, request.dataset_pk, pair)
@@ -124,9 +125,9 @@ def hand_out_check(database: Database, actor: Actor, dataset: str, pair: str, *,
 
 
 def remove_check(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
-    """Make a check ordinary work again, except for those who answered it or set its grade.
+    """Make a check an ordinary pair again, except for people who answered it or set its grade.
 
-    Raises NotFound if the pair is no check.
+    Raises NotFound if the pair is not a check.
     """
     with database.write() as session:
         dataset_pk = _lock_for_lead(session, actor, dataset)
@@ -142,7 +143,7 @@ def remove_check(database: Database, actor: Actor, dataset: str, pair: str, *, n
 def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[CheckPair]:
     """Return the checks: training first, in the order of queries and doc_id. For leads.
 
-    From then on the lead knows their right grades: the lead is not checked by them and does not judge them later.
+    The lead now knows the right grades: these pairs no longer check the lead, who cannot judge them later.
     """
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         answered: dict[int, set[int]] = {}
@@ -185,9 +186,10 @@ def find_candidates(
 ) -> list[CheckCandidate]:
     """Return pairs that could become checks. For leads.
 
-    Without words: a sample, seeded by the dataset, of pairs that several people judged alike or a lead decided. With words:
-    pairs whose query or document contains them, in any state. A pair that the lead may still judge is not in the sample, and a
-    search hides its state; the lead no longer judges the others.
+    Without words: a sample, seeded by the dataset, of pairs that several people judged alike or a lead
+    decided. With words: pairs in any state with these words in the query or document. The sample excludes
+    pairs that the lead may still judge; a search hides their state. The lead no longer judges the other
+    pairs.
     """
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         words = words.strip()
@@ -269,7 +271,7 @@ def list_results(session: Session, dataset_pk: int) -> dict[int, AnnotatorResult
 
 
 def show_own_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> OwnChecks:
-    """Return one's own training and self-consistency. Never tells of gold pairs, nor which pairs were repeats."""
+    """Return the actor's own training result and self-consistency. Reveals no gold pairs or repeats."""
     with open_dataset(database, actor, dataset, "annotator") as (session, row, dataset_pk):
         person = require_person(actor)
         marked = count_checks_by_kind(session, dataset_pk)
@@ -291,7 +293,7 @@ def _write(
     now: datetime,
     dry_run: bool = False,
 ) -> CheckChanges:
-    """Store the checks, unless `dry_run`. The answer tells which are stored already: the lead no longer judges these pairs."""
+    """Store the checks, unless `dry_run`. The lead no longer judges the pairs that are checks already."""
     before = list_checks_of(session, checks)
     if actor.person_id is not None:
         add_seen(session, before, actor.person_id, now=now)

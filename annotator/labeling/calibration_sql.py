@@ -78,7 +78,8 @@ class CheckAnswer(NamedTuple):
 
 
 class _RepeatAnswer(NamedTuple):
-    """A judgment on a pair that came again: the one that counts, or (purpose 'repeat') the answer on the repeat."""
+    """A judgment on a pair that came again: the one that counts, or (purpose 'repeat') the answer on the
+    repeat."""
 
     annotator_pk: int
     pair_pk: int
@@ -106,10 +107,10 @@ class PairCheck(NamedTuple):
 def list_check_answers(
     session: Session, dataset_pk: int, annotator_pk: int | None = None
 ) -> list[CheckAnswer]:
-    """Return every answer on the present checks, of everybody or of one person, in the order they were given.
+    """Return every answer on the present checks, of all people or one person, in the order they were given.
 
-    An answer on a gold pair that was asked for again, after a change of the guideline or the text, is left out: the one
-    before it counts.
+    If a gold pair was asked again after a change of the guideline or the text, the new answer is excluded:
+    the first one counts.
     """
     named = {"dataset_pk": dataset_pk, "annotator_pk": annotator_pk}
     return fetch(session, _ANSWERS, CheckAnswer, named)
@@ -118,8 +119,7 @@ def list_check_answers(
 def list_repeat_answers(
     session: Session, dataset_pk: int, annotator_pk: int | None = None
 ) -> dict[int, list[tuple[int | None, int | None]]]:
-    """Return, by annotator_pk, (the judgment that held when the pair came again, the answer on the repeat) for each
-    repeat."""
+    """Return {annotator_pk: [(grade when the pair came again, grade on the repeat)]}."""
     by_annotator: dict[int, list[tuple[int | None, int | None]]] = {}
     for (annotator, _pair_pk), answers in sorted(list_repeats(session, dataset_pk, annotator_pk).items()):
         by_annotator.setdefault(annotator, []).append(answers)
@@ -178,8 +178,10 @@ def store_checks(
     person_pk: int | None,
     now: datetime,
 ) -> None:
-    """Make these pairs (by pair_pk) checks, or change their checks. Nobody is handed them as ordinary work from now
-    on."""
+    """Make these pairs (by pair_pk) checks, or change their checks.
+
+    They are no longer handed out as ordinary work.
+    """
     for chunk in _chunks(checks):
         session.execute(delete(CheckRow).where(col(CheckRow.pair_pk).in_(chunk)))
     rows = [
@@ -192,8 +194,10 @@ def store_checks(
 
 
 def delete_checks(session: Session, dataset_pk: int, pair_pks: Collection[int], *, now: datetime) -> None:
-    """Make these pairs ordinary again. Whoever answered one as a check, or set its right grade, can no longer judge
-    it."""
+    """Make these pairs ordinary again.
+
+    People who answered one as a check, or set its grade, can no longer judge it.
+    """
     for chunk in _chunks(pair_pks):
         knowing = set(fetch(session, _WHO_ANSWERED, _PersonAndPair, {"pairs": chunk}))
         judged = set(fetch(session, _HAVE_JUDGED, _PersonAndPair, {"pairs": chunk}))
@@ -221,8 +225,10 @@ def find_by_names(
 
 
 def search_pairs(session: Session, dataset_pk: int, words: str, *, limit: int) -> list[int]:
-    """Return the pairs whose query or document has these words as its id, or holds them in its text or title; exact
-    ids first."""
+    """Return the pairs with these words as the id, or in the text or title, of the query or document.
+
+    Exact ids come first.
+    """
     like = "%" + words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
     def holds(*columns: Mapped[str]) -> ColumnElement[bool]:

@@ -1,7 +1,8 @@
-"""Decide when training, gold pairs and repeats come, and what they say of an annotator's training.
+"""Decide when training, gold pairs and repeats come, and whether training is passed.
 
-Everything is drawn from the dataset's seed and secret, the annotator and the number of pairs answered before: the same every
-time, but no annotator can compute it. A rate is a share of all pairs handed out. `labeling/checks_sql.py` reads the pairs these rules choose from.
+Everything is drawn from the dataset's seed and secret, the annotator and the number of pairs answered before:
+always the same, but no annotator can compute it. A rate is a share of all pairs handed out.
+`labeling/checks_sql.py` reads the pairs these rules choose from.
 """
 
 import hashlib
@@ -35,8 +36,8 @@ class CheckRates:
         return bool(self.gold or self.repeat)
 
     def choose_due(self, seed: Seed, annotator: str, position: int) -> str | None:
-        """Return the kind of check that is due at this position of all pairs the annotator is handed, None for an
-        ordinary pair."""
+        """Return the kind of check that is due at this position of all pairs the annotator is handed, None
+        for an ordinary pair."""
         number = draw_number(seed, annotator, "check", str(position))
         if number < self.gold:
             return "gold"
@@ -64,7 +65,7 @@ class GoldCandidate:
 
 @dataclass(frozen=True, slots=True)
 class RepeatCandidate:
-    """A pair whose own current judgment can be asked for again."""
+    """A pair that the annotator has judged and can be asked again."""
 
     pair_pk: int
     key: str
@@ -84,9 +85,10 @@ class CheckSource(Protocol):
         """Return the gold pairs that can be handed to the annotator for the first time."""
 
     def is_query_familiar(self, query_pk: int, taken: Collection[int]) -> bool:
-        """Return whether the query is nothing new to the annotator.
+        """Return whether the annotator knows the query.
 
-        They have judged something of it, ordinary pairs of it are open, or one of the pairs `taken` (pair_pk) is of it.
+        They have judged a pair of it, it has open ordinary pairs, or it has one of the pairs `taken`
+        (pair_pk).
         """
 
     def list_repeatable(self, query_pk: int) -> Iterable[RepeatCandidate]:
@@ -115,7 +117,8 @@ def make_repeat_key(seed: Seed, annotator: str, pair: str, attempt: int = 0) -> 
 
 
 def measure_training(pairs: Collection[TrainingPair], *, required: float) -> TrainingState:
-    """Return how far the training is: passed once all pairs are answered, and the share `required` (0-1) right."""
+    """Return how far the training is: passed once all pairs are answered, and the share `required` (0-1)
+    right."""
     done = sum(pair.latest is not None for pair in pairs)
     right = sum(pair.latest == pair.grade for pair in pairs)
     passed = done == len(pairs) and right >= required * len(pairs) - 1e-9
@@ -127,7 +130,7 @@ def choose_training(
 ) -> list[int]:
     """Return the training pairs (pair_pk) to be answered next, in the annotator's own order.
 
-    First those never answered; once all are answered, those whose latest answer is wrong.
+    First unanswered pairs; once all are answered, pairs with a wrong latest answer.
     """
     unanswered = [pair for pair in pairs if pair.latest is None]
     left = unanswered or [pair for pair in pairs if pair.latest != pair.grade]
@@ -144,10 +147,10 @@ def count_due_checks(
     ordinary: int,
     count_gold: Callable[[], int],
 ) -> int:
-    """Return how many gold pairs and repeats can come at most among the last `ordinary` pairs to be handed out.
+    """Return the maximum of gold pairs and repeats among the last `ordinary` pairs to be handed out.
 
-    Of more than MOST_DRAWN pairs, it is how many come on average. `position`: of the first of them among all pairs that the
-    annotator is handed. `count_gold`: the gold pairs left.
+    For more than MOST_DRAWN pairs it is the average. `position`: of the first of them among all pairs that
+    the annotator is handed. `count_gold`: counts the remaining gold pairs.
     """
     if not ordinary or not rates.any:
         return 0
@@ -171,9 +174,9 @@ def count_due_checks(
 class CheckMixer:
     """Puts the checks that are due among ordinary pairs, for one hand-out to one annotator.
 
-    A check is of the query at whose turn it is due, so that no finished query comes back for one. A gold pair of a query
-    of which the annotator knows nothing, and which has no ordinary pairs, comes where the query changes. Checks come only
-    before pairs that are handed out for the first time: so those handed out before come again alone, checks among them.
+    A check belongs to the current query, so no finished query comes back for a check. A gold pair of a query
+    that is new to the annotator and has no ordinary pairs comes at a change of query. New checks come only
+    before pairs that are handed out for the first time: pairs that come again bring no new checks.
     """
 
     def __init__(
@@ -186,7 +189,8 @@ class CheckMixer:
     def mix(self, ordinary: Sequence[OpenPair], *, shown: int, query_before: int | None) -> list[OpenPair]:
         """Return the ordinary pairs in their order, with the checks that are due among them.
 
-        `shown`: how many pairs the browser shows already; `query_before`: the query of what was handed out last.
+        `shown`: the number of pairs that the browser already shows; `query_before`: the query of the pair
+        handed out last.
         """
         if not self.rates.any or all(pair.handed for pair in ordinary):
             return list(ordinary)
@@ -213,8 +217,10 @@ class CheckMixer:
         return self.rates.choose_due(self.seed, self.annotator, position)
 
     def _take(self, kind: str, query_pk: int, *, between: bool) -> OpenPair | None:
-        """Take a check of that kind for this query, or None if none is left. `between`: a query ends here, so that a
-        gold pair of a query of its own may come."""
+        """Take a check of that kind for this query, or return None.
+
+        `between`: a query ends here, so a gold pair of a query without ordinary pairs may come.
+        """
         if kind == "repeat":
             return self._take_repeat(query_pk)
         gold = self._take_gold(query_pk, between=between)
@@ -243,7 +249,8 @@ class CheckMixer:
         return chosen
 
     def _take_repeat(self, query_pk: int) -> OpenPair | None:
-        """Take a repeat of this query, if one is due: a repeat of another query would be noticed by its query."""
+        """Take a repeat of this query, if one is due: a repeat of another query would be noticed by its
+        query."""
         needed = self.rates.repeat_after
         if self.source.count_judged() <= needed:
             return None

@@ -1,9 +1,10 @@
-"""Read the training pairs, gold pairs and repeats of an annotator, and note which repeats are handed out and answered.
+"""Read the training pairs, gold pairs and repeats of an annotator, and note which repeats are handed out and
+answered.
 
-The rules are in `labeling/checks.py`. A gold pair comes once per annotator, and never if the annotator judged it, proposed
-it, marked it as a lead, or saw others' judgments of it. A repeat asks again, under its own key, for the annotator's own
-current judgment. Once handed out, a check waits for its answer like any pair of its query (`list_waiting_checks`). Reads only
-the marked pairs and a few queries of the annotator.
+The rules are in `labeling/checks.py`. A gold pair comes once per annotator, and never if the annotator judged
+it, proposed it, marked it as a lead, or saw others' judgments of it. A repeat asks again, under its own key,
+for the annotator's own current judgment. Once handed out, a check waits for its answer like any pair of its
+query (`list_waiting_checks`). Reads only the marked pairs and a few queries of the annotator.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -115,10 +116,7 @@ class StoredChecks:
         return [GoldCandidate(*row) for row in rows]
 
     def is_query_familiar(self, query_pk: int, taken: Collection[int]) -> bool:
-        """Return whether the query is nothing new to the annotator.
-
-        They have judged something of it, ordinary pairs of it are open, or one of the pairs `taken` (pair_pk) is of it.
-        """
+        """Return whether the annotator knows the query (see `CheckSource`)."""
         values = {**self.request.values, "query_pk": query_pk, "taken": sorted(taken)}
         return execute_sql(self.session, _MET_QUERY, values).first() is not None
 
@@ -130,7 +128,7 @@ class StoredChecks:
     def is_long_ago(self, candidate: RepeatCandidate, needed: int) -> bool:
         """Return whether the annotator has answered at least `needed` other pairs since.
 
-        Looks back as far as ROWS_LOOKED_AT.
+        Looks at the last ROWS_LOOKED_AT rows at most.
         """
         values = {
             "judgment_pk": candidate.judgment_pk,
@@ -159,7 +157,8 @@ class StoredChecks:
 def list_waiting_checks(
     session: Session, request: OpenPairsRequest, eligibility: Eligibility
 ) -> list[OpenPair]:
-    """Return the gold pairs and repeats that were handed to the annotator and have no answer, or were put off."""
+    """Return the gold pairs and repeats that were handed to the annotator and have no answer, or were put
+    off."""
     statement = eligibility.prepare(WAITING_CHECKS, query="p.query_pk")
     rows = fetch_tuples(session, statement, {**request.values, **eligibility.values})
     return [
@@ -200,7 +199,8 @@ def find_training(
     dataset: CheckSettings,
     eligibility: Eligibility | None = None,
 ) -> TrainingState | None:
-    """Return how far the annotator's training is; None if no pair is marked, or real pairs were judged before.
+    """Return how far the annotator's training is; None if no pair is marked, or real pairs were judged
+    before.
 
     A document that one proposed oneself is no real pair: it would be a way around the training.
     """
@@ -234,7 +234,7 @@ def _own(request: OpenPairsRequest) -> dict[str, int]:
 def find_repeats(
     session: Session, request: OpenPairsRequest, keys: Collection[str]
 ) -> Mapping[str, RepeatTarget]:
-    """Return, by key, the pairs behind those of the keys that are repeats of this annotator."""
+    """Return {key: repeat} for the keys that belong to repeats of this annotator."""
     if not keys:
         return {}
     statement = (

@@ -1,7 +1,8 @@
 """Read the events that a browser sends; each is one key press on the pair that was on the screen.
 
-Refuses what no key press can produce: an id that is no random UUID, a grade that is not 0-3, a grade without "graded", a time
-without a zone. A refusal names the event, so that the browser can keep it and say why.
+Refuses events that no key press can produce: an id that is not a random UUID, a grade that is not 0-3, a
+grade without "graded", a time without a zone. A refusal names the event, so the browser can keep the event
+and show the reason.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,10 @@ NOT_THE_BROWSERS = ("purpose", "judged_at", "received_at", "stale", "late")  # t
 
 
 def read_events(sent: object) -> tuple[list[JudgmentEvent], list[RefusedEvent]]:
-    """Return the events of a request in their order, and the refused ones. Raises ValidationError if it is no list."""
+    """Return the events of a request in order, and the refused ones.
+
+    Raises ValidationError if `sent` is not a list.
+    """
     if not isinstance(sent, list):
         raise ValidationError(f"events: expected a list, found {type(sent).__name__}")
     events: list[JudgmentEvent] = []
@@ -66,7 +70,7 @@ def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
 
 
 def _name(event_id: object) -> str:
-    """Return an id as it was sent, as far as it can be sent back."""
+    """Return an id in a form that can be sent back."""
     return str(event_id).encode("utf-8", "replace").decode()
 
 
@@ -78,7 +82,7 @@ def _read_text(entry: Mapping[str, Any], key: str) -> str | None:
 
 
 def _read_browser(entry: Mapping[str, Any]) -> tuple[str | None, int | None]:
-    """Return the browser of the press, and the number of the press among those made there: both or neither."""
+    """Return the browser of the press and the number of the press in it: both or neither."""
     browser, number = _read_text(entry, "browser"), entry.get("browser_number")
     if browser is None and number is None:
         return None, None

@@ -1,8 +1,8 @@
-"""Read, in one statement, what an exchange with an annotator's browser needs beside the pairs: the dataset's settings, the
-annotator's role, the guideline's versions, which special work there is at all, and which events are stored already.
+"""Read the context of an exchange with an annotator's browser in one statement.
 
-Most datasets have no training, no draws and nothing outdated most of the time. What this statement says there is none of is not
-looked for.
+The context has the dataset's settings, the annotator's role, the guideline's versions, the kinds of special
+work that exist, and the events that are stored already. Most datasets have no training, no draws and nothing
+outdated most of the time. Kinds that are absent are not searched for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,8 +62,10 @@ _STATEMENTS = {
 
 
 class _ContextRow(NamedTuple):
-    """A row of _CONTEXT: one for each role that the person holds here or everywhere, or one without. Flags and JSON as the driver
-    gives them."""
+    """A row of _CONTEXT, with flags and JSON as the driver gives them.
+
+    There is one row per role that the person holds here or everywhere, or one row without a role.
+    """
 
     pk: int
     name: str
@@ -104,7 +106,7 @@ class _ContextRow(NamedTuple):
 
 
 class LabeledDataset(NamedTuple):
-    """The settings of a dataset that labeling goes by, named as in its row."""
+    """The settings of a dataset that labeling uses, named as in its row."""
 
     pk: int
     name: str
@@ -131,13 +133,13 @@ class RubricVersion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ExchangeContext:
-    """What is known before the pairs are read."""
+    """The context of an exchange, read before the pairs."""
 
     dataset: LabeledDataset
     roles: HeldRoles
     eligibility: Eligibility
     rubrics: tuple[RubricVersion, ...]
-    stored: Mapping[str, StoredEvent]  # those of the events that are stored already, by id
+    stored: Mapping[str, StoredEvent]  # the sent events that are stored already, by id
     shown: tuple[int | None, int | None, int | None, int | None]  # the row of the progress shown last
     has_training: bool  # the dataset has training pairs
     has_checks: bool  # the annotator may have answered gold pairs, repeats or draws
@@ -161,7 +163,7 @@ class ExchangeContext:
 
     @property
     def meanings(self) -> list[MeaningChange]:
-        """Return the versions that changed what a grade means, the first one apart."""
+        """Return the versions that changed what a grade means, without the first version."""
         changes = (rubric for rubric in self.rubrics if rubric.change == "semantic" and rubric.version > 1)
         return [MeaningChange(rubric.version, rubric.created_at) for rubric in changes]
 
@@ -171,8 +173,8 @@ def read_context(
 ) -> ExchangeContext:
     """Return the context of an exchange.
 
-    Raises DatasetNotOpen if there is no such dataset or the person has no role on it, DatasetArchived if it is archived, and NotAllowed unless a person asks who is
-    an annotator of it.
+    Raises DatasetNotOpen if the dataset is unknown or the person has no role on it, DatasetArchived if it is
+    archived, and NotAllowed unless the actor is a person who is an annotator of it.
     """
     values = {
         "dataset": dataset,

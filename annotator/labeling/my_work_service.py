@@ -1,7 +1,8 @@
 """Show annotators their own work, and leads how long pairs take.
 
-Times are medians, never a ranking of people; the rest is estimated at one's own pace. Refuses to show other people's
-judgments and pairs that one has not answered. An answer that can no longer be changed is refused with the reason.
+Times are medians, never a ranking of people; remaining time is estimated at the person's own pace. Refuses
+other people's judgments and pairs that the person has not answered. To open an answer that can no longer be
+changed raises an error with the reason.
 """
 
 from collections.abc import Sequence
@@ -50,7 +51,8 @@ def estimate_pace(done: int, left: int, seconds: Sequence[float]) -> LabelingPac
 
 
 def compute_medians(timed: Sequence[tuple[str, bool, str | None, float]]) -> MedianTimes:
-    """Compute the medians by category and by annotator from (annotator, simulated, category, active seconds)."""
+    """Compute the medians by category and by annotator from (annotator, simulated, category, active
+    seconds)."""
     categories: dict[str, list[float]] = {}
     annotators: dict[str, list[float]] = {}
     for annotator, _simulated, category, seconds in timed:
@@ -91,7 +93,8 @@ def list_own_work(
     page: int = 0,
     size: int = 20,
 ) -> OwnJudgmentPage:
-    """Return one page of one's own judgments, the latest first. `zone`: the time zone of the filter's days."""
+    """Return one page of the actor's own judgments, latest first. `zone`: the time zone of the filter's
+    days."""
     if wanted.answer is not None and wanted.answer not in ANSWERS:
         raise ValidationError(f"answer: expected one of {', '.join(ANSWERS)}, found {wanted.answer!r}")
     first, last = wanted.first_day, wanted.last_day
@@ -118,7 +121,7 @@ def list_work_categories(database: Database, actor: Actor, dataset: str) -> list
 
 
 def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) -> LabelingPace:
-    """Return how much an annotator has done, what is left, and about how long that takes at their own pace."""
+    """Return the actor's progress, and an estimate of the remaining time at their own pace."""
     with open_dataset(database, actor, dataset, "annotator") as (session, row, dataset_pk):
         person_pk = require_person(actor)
         request = make_open_pairs_request(row, person_pk, now)
@@ -132,16 +135,19 @@ def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) 
 
 
 def compute_times(database: Database, actor: Actor, dataset: str) -> MedianTimes:
-    """Compute the median active time by category and by annotator, over the latest 20,000 judgments. For leads."""
+    """Compute the median active time by category and by annotator, over the latest 20,000 judgments.
+
+    For leads.
+    """
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return compute_medians(list_timed(session, dataset_pk, most=LATEST_OF_ALL))
 
 
 def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> PairView:
-    """Return a pair that one has answered, with the answer, to look at and change.
+    """Return a pair that the actor has answered, with the answer, to look at and change.
 
-    The key of a repeat brings the answer on the repeat, the key of the pair itself the ordinary one. Raises
-    CannotRevise if one has not answered it, or can no longer change the answer.
+    The key of a repeat returns the answer on the repeat, the key of the pair the ordinary answer. Raises
+    CannotRevise if the actor has not answered it, or can no longer change the answer.
     """
     with open_dataset(database, actor, dataset, "annotator") as (session, row, dataset_pk):
         person_pk = require_person(actor)

@@ -1,8 +1,7 @@
 """Read one annotator's own judgments page by page, and the active time of the latest ones.
 
-An answer on a gold pair is listed among the others, so that nobody can tell which pairs are gold, and so is one for
-quality control. Training and repeats are left out. Never reads other people's judgments, except for the medians for
-leads.
+Answers on gold pairs and for quality control are listed like the others: the list must not reveal checks.
+Training and repeats are left out. Never reads other people's judgments, except for the medians for leads.
 """
 
 from collections.abc import Sequence
@@ -83,7 +82,7 @@ def find_lock(session: Session, pair_pk: int, person_pk: int) -> str | None:
 
 
 def list_own_seconds(session: Session, dataset_pk: int, person_pk: int, *, most: int) -> list[float]:
-    """Return the active seconds of the person's latest answers, the latest first; answers on checks count like any other."""
+    """Return the active seconds of the person's latest answers, checks included, latest first."""
     ordinary = _select_current(dataset_pk, person_pk).where(
         col(CurrentJudgmentRow.outcome) != "later", col(CurrentJudgmentRow.seconds).is_not(None)
     )
@@ -247,7 +246,7 @@ def _holds(words: str) -> ColumnElement[bool]:
 
 
 def _locks(person_pk: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    answered_since = (  # by somebody who checks what was decided before
+    answered_since = (  # by a quality expert, after the decision
         exists()
         .where(
             col(QualityPairRow.pair_pk) == col(PairRow.pk),
@@ -260,7 +259,7 @@ def _locks(person_pk: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
         )
         .correlate(PairRow, CurrentAdjudicationRow)
     )
-    settled = and_(  # a check is answered whatever a lead has decided, and must not be told by that
+    settled = and_(  # a check is answered whatever a lead has decided; the state must not reveal it
         exists().where(col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk), ~answered_since),
         ~exists().where(col(CheckRow.pair_pk) == col(PairRow.pk)),
     )

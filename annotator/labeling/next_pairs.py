@@ -1,15 +1,17 @@
 """Choose the pairs that an annotator gets next.
 
-In this order: training, alone until it is passed; own outdated judgments; pairs query by query, with gold pairs and repeats
-among them; pairs put off; pairs that another tab holds. Queries come in this order: the one at hand, those with pairs that the
-annotator was handed and has not answered, those assigned to the annotator, those that others have begun, fresh ones.
-Queries, and pairs within a query, come in an order drawn with the dataset's seed and secret for this annotator; within a query,
-pairs that were handed out before come first, then those that others have begun. The order depends on no rank, score or order of
-import, and does not show which pairs are checks: a check that was handed out once, and a pair drawn by quality control, is from
-then on a pair of its query like any other. Pairs that come again do so in an order of their own, so comparing it with
-the first order tells nothing.
+Pairs come in this order: training, alone until it is passed; own outdated judgments; pairs query by query,
+with gold pairs and repeats among them; pairs put off; pairs that another tab holds. Queries come in this
+order: the current one, queries with pairs that the annotator was handed and has not answered, queries
+assigned to the annotator, queries that others have begun, new queries.
 
-Called by `labeling/service.py`; `labeling/next_pairs_sql.py` reads what these rules ask for, and only as far as they ask.
+Otherwise the order of queries, and of pairs within a query, is drawn for each annotator from the dataset's
+seed and secret. Within a query, pairs that were handed out before come first, then pairs that others have
+begun. The order depends on no rank, score or order of import. It does not reveal checks: a check that was
+handed out once, and a pair drawn by quality control, is treated like any other pair of its query. Pairs that
+come again have a different order, so comparing both orders reveals nothing.
+
+Called by `labeling/service.py`; `labeling/next_pairs_sql.py` reads only as much as these rules need.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,8 +27,8 @@ from annotator.labeling.pair_records import AnnotatorPairState, NextPair
 MOST_WANTED = 50
 MOST_OF_A_QUERY = 200
 MOST_HELD = 500
-"""At most so many pairs of a dataset does one annotator hold, in all tabs: two whole queries and five tabs or more. Who holds
-as many gets these again, and no others until some are answered or their leases run out."""
+"""At most so many pairs of a dataset does one annotator hold, in all tabs: two whole queries and five tabs or
+more. Who holds as many gets these again, and no others until some are answered or their leases run out."""
 
 
 class WorkSource(Protocol):
@@ -36,10 +38,13 @@ class WorkSource(Protocol):
         """Return the training pairs (pair_pk) to be answered next, in their order."""
 
     def list_outdated(self, limit: int) -> list[int]:
-        """Return the pairs (pair_pk) whose own judgments are to be confirmed or changed, in their order."""
+        """Return up to `limit` pairs (pair_pk) with own judgments to confirm or change, in order."""
 
     def list_held(self, *, elsewhere: bool) -> list[OpenPair]:
-        """Return the pairs that this annotator holds, checks included; `elsewhere`: those that another tab holds."""
+        """Return the pairs that this annotator holds, checks included.
+
+        `elsewhere`: only pairs in another tab.
+        """
 
     def find_last_query(self) -> int | None:
         """Return the query of the annotator's latest judgment."""
@@ -48,7 +53,7 @@ class WorkSource(Protocol):
         """Return the queries that are assigned to the annotator and have open pairs."""
 
     def list_put_off_queries(self) -> list[int]:
-        """Return the queries of which the annotator has put off pairs."""
+        """Return the queries (query_pk) with pairs that the annotator put off."""
 
     def count_answered_queries(self) -> int:
         """Return in how many queries the annotator has answered something."""
@@ -59,9 +64,11 @@ class WorkSource(Protocol):
     def list_open_queries(
         self, *, begun: bool, start: float, others: Collection[int] = ()
     ) -> Iterator[list[int]]:
-        """Yield queries with open pairs, a few at a time: those that others have begun, or the rest. It begins
-        with the query at that share (0-1) of all and ends with the one before it. `others` come among them in one of the
-        two calls."""
+        """Yield queries with open pairs, a few at a time: queries that others have begun, or the rest.
+
+        The order starts at the fraction `start` (0-1) of all queries and wraps around. Includes each of
+        `others` in one of the two calls.
+        """
 
     def list_open_pairs(self, query_pks: Sequence[int]) -> list[OpenPair]:
         """Return the open pairs of these queries, in no particular order."""
@@ -77,7 +84,7 @@ class NextPairsRequest:
     order_seed: Seed  # of the dataset, like `check_seed`
     check_seed: Seed
     annotator: str  # the username
-    want: int  # at most so many pairs beside those shown
+    want: int  # the most pairs to return, in addition to the shown ones
     rates: CheckRates
     shown: Mapping[str, AnnotatorPairState]  # by key: what the browser shows already, its latest last
     held: int = 0  # pairs of the dataset that the annotator holds, in all tabs
@@ -97,12 +104,12 @@ class NextPairsRequest:
 
     @property
     def expired(self) -> list[int]:
-        """Return the shown pairs (pair_pk) whose leases have run out; those that a lead freed are no longer theirs."""
+        """Return the shown pairs (pair_pk) with expired leases, without pairs that a lead freed."""
         return [pair.pair_pk for pair in self.shown.values() if pair.leased and not (pair.held or pair.freed)]
 
     @property
     def prolonged(self) -> list[int]:
-        """Return the shown pairs (pair_pk) whose leases are prolonged; expired ones begin again, within MOST_HELD."""
+        """Return the shown pairs (pair_pk) to prolong; expired leases begin again, up to MOST_HELD."""
         running = [pair.pair_pk for pair in self.shown.values() if pair.held]
         return running + self.expired[: max(0, MOST_HELD - self.held)]
 
@@ -126,9 +133,11 @@ class NextPairsRequest:
         return order_key(self.order_seed, self.annotator, name)
 
     def sort_pairs(self, pairs: Iterable[OpenPair]) -> list[OpenPair]:
-        """Return the pairs of a query in the annotator's own order: handed out before, begun by others, the rest.
+        """Return the pairs of a query in the annotator's own order: handed out before, begun by others, the
+        rest.
 
-        Pairs drawn by quality control are all begun: they count as begun as often as other pairs of the query.
+        Pairs drawn by quality control are all begun: they count as begun as often as the other pairs of the
+        query.
         """
         pairs = list(pairs)
         again = [pair for pair in pairs if pair.handed or pair.put_off]
@@ -154,7 +163,7 @@ class NextPairsRequest:
         return sorted(query_pks, key=lambda pk: (pk != shown, self.order_key(f"query {pk}")))
 
     def sort_by_query(self, pairs: Iterable[OpenPair]) -> list[OpenPair]:
-        """Return the pairs in the annotator's own order, those of a query together."""
+        """Return the pairs in the annotator's own order, grouped by query."""
         by_query: dict[int, list[OpenPair]] = {}
         for pair in pairs:
             by_query.setdefault(pair.query_pk, []).append(pair)
@@ -166,7 +175,7 @@ class NextPairs:
     """The pairs to hand out."""
 
     pairs: tuple[NextPair, ...] = ()
-    leased: tuple[int, ...] = ()  # those of them (pair_pk) that nobody else may get meanwhile
+    leased: tuple[int, ...] = ()  # pair_pks to reserve for the annotator
     new_checks: int = 0  # how many of them are checks that were not handed out before
 
     def leave_out(self, pair_pks: Collection[int]) -> "NextPairs":
@@ -181,7 +190,7 @@ class NextPairs:
 
 
 def choose_next_pairs(request: NextPairsRequest, work: WorkSource, checks: CheckSource) -> NextPairs:
-    """Return up to `want` pairs beside those that the browser shows."""
+    """Return up to `want` pairs in addition to the shown ones."""
     want, shown = request.want, request.shown_pks
     if want <= 0:
         return NextPairs()
@@ -213,7 +222,7 @@ def _mix(
     taken: Collection[int],
     query_before: int | None,
 ) -> list[OpenPair]:
-    """Return the pairs with the checks that are due among those that were not handed out before."""
+    """Return the pairs, with the due checks inserted before pairs that were not handed out before."""
     not_again = request.shown_pks.union(taken, (pair.pair_pk for pair in request.waiting))
     mixer = CheckMixer(
         checks, request.rates, seed=request.check_seed, annotator=request.annotator, taken=not_again
@@ -232,10 +241,11 @@ def _count_new_checks(pairs: Iterable[OpenPair], *others: Iterable[OpenPair]) ->
 
 
 def choose_whole_query(request: NextPairsRequest, work: WorkSource, checks: CheckSource) -> NextPairs:
-    """Return the pairs of one query beside those that the browser shows: the query at hand, or else the next.
+    """Return the pairs of one query that the browser does not show yet: of the current query, or else the
+    next.
 
-    They are the pairs that are open to the annotator, checks among them, and those that they have answered and may change.
-    Queries of which all that is left was put off come last.
+    Includes open pairs, checks, and answered pairs that the annotator may change. Queries with only put-off
+    pairs come last.
     """
     if request.want <= 0:
         return NextPairs()
@@ -256,7 +266,8 @@ def choose_whole_query(request: NextPairsRequest, work: WorkSource, checks: Chec
 
 
 def _list_pairs(request: NextPairsRequest, work: WorkSource, query_pk: int) -> list[OpenPair]:
-    """Return the pairs of a query that the annotator can be handed: the open ones, and those that wait."""
+    """Return the pairs of a query that the annotator can be handed: open pairs, and waiting checks and drawn
+    pairs."""
     waiting = (pair for pair in request.waiting if pair.query_pk == query_pk)
     return [*work.list_open_pairs([query_pk]), *waiting]
 
@@ -283,7 +294,8 @@ def _list_query(
 
 
 def _choose_held(request: NextPairsRequest, work: WorkSource) -> NextPairs:
-    """Return pairs that the annotator holds and that this browser does not show: checks come like other pairs."""
+    """Return pairs that the annotator holds and that this browser does not show: checks come like other
+    pairs."""
     shown = request.shown_pks
     held = (pair for pair in work.list_held(elsewhere=False) if pair.pair_pk not in shown)
     pks = [pair.pair_pk for pair in request.sort_by_query(held)[: request.want]]
@@ -305,9 +317,9 @@ def _choose_ordinary(
     *,
     count: int,
 ) -> tuple[list[OpenPair], list[OpenPair]]:
-    """Return `count` pairs that are no new checks: those that come now, and those that come after all others.
+    """Return up to `count` pairs that are not new checks, as (pairs to come now, pairs to come last).
 
-    The latter were put off, or are in another tab (which may have crashed).
+    The last ones were put off, or are in another tab (which may have crashed).
     """
     if count <= 0:
         return [], []
@@ -336,7 +348,7 @@ def _choose_ordinary(
 
 
 def _list_queries(request: NextPairsRequest, work: WorkSource, at_hand: int | None) -> Iterator[list[int]]:
-    """Yield the queries to take pairs from, a few at a time and each once; looked up only as far as they are asked for."""
+    """Yield the queries to take pairs from, a few at a time and each once. Reads them lazily."""
     yielded: set[int] = set()
 
     def choose_new(query_pks: Iterable[int]) -> list[int]:
@@ -369,11 +381,11 @@ def number_pairs(
     shown: Iterable[AnnotatorPairState],
     counts: Mapping[int, QueryCount],
 ) -> dict[int, tuple[int, int]]:
-    """Return which document of its query each pair is for the annotator ("document 3 of 8"), by pair_pk.
+    """Return {pair_pk: (number, total)} of each pair within its query ("document 3 of 8").
 
-    `pairs`: (pair_pk, query_pk) in the order of handing out; `shown`: what the browser has already. The number counts what
-    the annotator has seen of the query, checks included, so it tells neither a rank nor which pair is a check. The total is
-    the same for everybody: others may judge a part of it.
+    `pairs`: (pair_pk, query_pk) in the order of handing out; `shown`: the pairs that the browser has already.
+    The number counts the pairs of the query that the annotator has seen, checks included, so it reveals no
+    rank and no check. The total is the same for all annotators: others may judge a part of it.
     """
     seen = {query_pk: count.answered for query_pk, count in counts.items()}
     for pair in shown:
@@ -389,8 +401,9 @@ def number_pairs(
 def find_needless(shown: Mapping[str, AnnotatorPairState], *, whole: bool = False) -> list[str]:
     """Return the keys of the pairs that need nothing more from this annotator.
 
-    They were answered in another tab, a lead or an earlier ground truth has settled them, or they have left the pool. That others have judged a pair
-    does not count: it would show which pairs are checks. `whole`: the browser lists a whole query, where answered pairs stay.
+    They were answered in another tab, settled by a lead or an earlier ground truth, or have left the pool.
+    Pairs that others have finished stay: otherwise this would reveal checks. `whole`: the browser lists a
+    whole query, where answered pairs stay.
     """
     return [key for key, pair in shown.items() if (pair.closed if whole else not _is_needed(pair))]
 

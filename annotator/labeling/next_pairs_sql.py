@@ -1,4 +1,4 @@
-"""Read the pairs that are open to an annotator, as far as `labeling/next_pairs.py` asks for them."""
+"""Read the pairs that are open to an annotator, only as many as `labeling/next_pairs.py` needs."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from annotator.storage.tables.labeling import DisclosureRow
 
 @dataclass(frozen=True, slots=True)
 class SpecialWork:
-    """Which kinds of special work there can be. What there is none of is not looked for."""
+    """The kinds of special work that can exist. Absent kinds are not searched for."""
 
     outdated: bool
     put_off: bool
@@ -55,14 +55,17 @@ class StoredWork:
         return list_training(self.session, self.request, self.context.dataset, limit=limit)
 
     def list_outdated(self, limit: int) -> list[int]:
-        """Return the pairs (pair_pk) whose own judgments are to be confirmed or changed, in their order."""
+        """Return up to `limit` pairs (pair_pk) with own judgments to confirm or change, in order."""
         checks = self.context.has_checks
         if not (self.special.outdated or checks):
             return []
         return list_outdated(self.session, self.request, limit=limit, checks=checks)
 
     def list_held(self, *, elsewhere: bool) -> list[OpenPair]:
-        """Return the pairs that this annotator holds, checks included; `elsewhere`: those that another tab holds."""
+        """Return the pairs that this annotator holds, checks included.
+
+        `elsewhere`: only pairs in another tab.
+        """
         if elsewhere and not self.special.other_tabs:
             return []
         return list_held(self.session, self.request, self.eligibility, elsewhere=elsewhere)
@@ -76,7 +79,7 @@ class StoredWork:
         return list_assigned_queries(self.session, self.request, self.eligibility)
 
     def list_put_off_queries(self) -> list[int]:
-        """Return the queries of which the annotator has put off pairs."""
+        """Return the queries (query_pk) with pairs that the annotator put off."""
         return list_put_off_queries(self.session, self.request) if self.special.put_off else []
 
     def count_answered_queries(self) -> int:
@@ -84,7 +87,10 @@ class StoredWork:
         return self.context.bounds.answered
 
     def list_handed_queries(self) -> list[int]:
-        """Return the queries with open pairs that the annotator was handed before. They matter only beside checks."""
+        """Return the queries with open pairs that the annotator was handed before.
+
+        Only needed if there are checks.
+        """
         return list_handed_queries(self.session, self.request) if self.context.has_checks else []
 
     def list_open_queries(

@@ -8,13 +8,16 @@ from annotator.domain.judgments import AnsweredPair
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorPairState:
-    """A pair as it stands for one annotator: what decides whether they may judge it, and for what the answer counts."""
+    """The state of a pair for one annotator.
+
+    It decides whether they may judge it, and the purpose of the answer.
+    """
 
     pair_pk: int
     query_pk: int
     document_pk: int
     retired: bool  # it has left the pool
-    kept: bool  # its grade comes from an earlier ground truth, and nobody has judged it since
+    kept: bool  # its grade comes from an earlier ground truth and has no newer judgment
     wanted: int  # how many annotators shall judge it
     lacking: int  # how many judgments it still lacks
     judged: int  # how many judgments of it count
@@ -48,7 +51,7 @@ class AnnotatorPairState:
 
     @property
     def closed(self) -> bool:
-        """Return whether this annotator can no longer judge the pair, whoever else can."""
+        """Return whether this annotator can no longer judge the pair."""
         return self.retired or self.disclosed or (self.settled and self.kind is None)
 
     @property
@@ -71,7 +74,7 @@ class NextPair:
     """A pair to hand out."""
 
     pair_pk: int
-    key: str | None = None  # of a repeat: the key that the browser shall use instead of the pair's own
+    key: str | None = None  # of a repeat: the key for the browser, in place of the pair's own
     training: bool = False  # the right grade is shown after the answer
 
 

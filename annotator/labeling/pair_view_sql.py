@@ -90,7 +90,7 @@ class HandedOut:
     views: tuple[PairView, ...]
     queries: tuple[tuple[int, int], ...]  # (pair_pk, query_pk) of each view
     counts: Mapping[int, QueryCount]  # by query_pk
-    done: int  # pairs of which the annotator has a current judgment
+    done: int  # pairs with a current judgment of the annotator
     work: WorkCount | None  # None if it was not counted
 
 
@@ -103,9 +103,9 @@ def read_handed_out(
     columns: Sequence[str],
     count_work: bool,
 ) -> HandedOut:
-    """Return what the annotator is shown of each pair, in this order, and how many they have done.
+    """Return the view of each pair in this order, and the number of pairs the annotator has done.
 
-    `columns`: the further columns of documents that are shown. `count_work`: count the annotator's work in the same statement.
+    `columns`: the shown metadata columns of documents. `count_work`: also count the annotator's work.
     """
     text = _HANDED_OUT_AND_WORK if count_work else _HANDED_OUT
     statement = eligibility.prepare(text, query="w.query_pk")
@@ -134,7 +134,7 @@ def read_handed_out(
 def read_pair_views(
     session: Session, request: OpenPairsRequest, pairs: Sequence[NextPair], *, columns: Sequence[str]
 ) -> list[PairView]:
-    """Return what the annotator is shown of each pair, in this order. `columns`: as of `read_handed_out`."""
+    """Return the annotator's view of each pair, in this order. `columns`: see `read_handed_out`."""
     values = {
         "annotator_pk": request.annotator_pk,
         "most": SHOWN_CHARACTERS,
@@ -151,7 +151,8 @@ def _to_views(
     rows: Mapping[int, _ViewRow],
     columns: Sequence[str],
 ) -> list[PairView]:
-    """Return the views. A repeat and a pair in training are shown without the annotator's own earlier answer."""
+    """Return the views. A repeat and a pair in training are shown without the annotator's own earlier
+    answer."""
     with_answer = {pair.pair_pk for pair in pairs if pair.key is None and not pair.training}
     outdated = describe_outdated(session, request, [pk for pk in with_answer if rows[pk].stale])
     return [
@@ -191,7 +192,7 @@ def _to_view(
 
 
 def find_whole_text(session: Session, pair_pk: int) -> str | None:
-    """Return the whole present text of a pair's document, None if there is none."""
+    """Return the whole present text of a pair's document, or None."""
     statement = (
         select(col(DocumentTextRow.text))
         .join(

@@ -1,6 +1,6 @@
-"""Read who has judged what, how far each annotator is, and keep the progress that they were shown.
+"""Read the progress of annotators and queries, and store the progress that each annotator was shown.
 
-The rule is in `labeling/records.py`: what was shown last decides how new work is shown.
+The rule is in `labeling/records.py`: the progress shown last decides how new work is shown.
 """
 
 from collections import Counter
@@ -55,7 +55,8 @@ GROUP BY p.username""")  # CROSS JOIN: from the people, each by the index
 
 
 class _OutcomeCount(NamedTuple):
-    """A row of `_BY_OUTCOME`: one annotator's current judgments with one outcome, and when the last of them was made."""
+    """A row of `_BY_OUTCOME`: one annotator's current judgments with one outcome, and when the last of them
+    was made."""
 
     annotator_pk: int
     outcome: str
@@ -71,7 +72,8 @@ class _JudgedCount(NamedTuple):
 
 
 def list_annotator_progress(session: Session, dataset_pk: int) -> list[AnnotatorProgress]:
-    """Return how far each person is who is an annotator of this dataset or has judged something, by username."""
+    """Return the progress of each person who is an annotator of this dataset or has judged in it, by
+    username."""
     counts: dict[int, dict[str, _OutcomeCount]] = {}
     for row in fetch(session, _BY_OUTCOME, _OutcomeCount, {"dataset_pk": dataset_pk}):
         counts.setdefault(row.annotator_pk, {})[row.outcome] = row
@@ -101,7 +103,7 @@ def _describe(person: PersonRow, counts: Mapping[str, _OutcomeCount]) -> Annotat
 
 
 def count_judged_since(session: Session, dataset_pk: int, since: datetime) -> dict[str, int]:
-    """Count the current judgments made here since then by username, without imported ones and those of simulated people."""
+    """Count the current judgments since then by username, without imported and simulated ones."""
     values = {"dataset_pk": dataset_pk, "since": int(since.timestamp())}
     return {row.username: row.judgments for row in fetch(session, _JUDGED_SINCE, _JudgedCount, values)}
 
@@ -113,17 +115,16 @@ def lacks_judgments(session: Session, dataset_pk: int) -> bool:
 
 
 def count_pairs(session: Session, dataset_pk: int) -> int:
-    """Return how many pairs are in the pool; those that a remap retired have left it."""
+    """Count the pairs in the pool, without retired pairs (`remap`)."""
     statement = select(func.count()).select_from(PairRow)
     in_pool = col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None)
     return session.scalar(statement.where(*in_pool)) or 0
 
 
 def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress]:
-    """Return how far each query is, in their order. A pair is complete when it lacks no judgment.
+    """Return the progress of each query, in order. A pair is complete when it lacks no judgment.
 
-    Pairs that have left the pool are not counted, nor those that are only checks, which nobody judges as work
-    (`checks` in `overview/records.py`).
+    Excludes pairs that left the pool, and pairs that are only checks (`checks` in `overview/records.py`).
     """
     decided = select(col(CurrentAdjudicationRow.pair_pk))
     judged = (
@@ -183,7 +184,7 @@ class CheckSchedule(CheckSettings, Protocol):
 
 
 class ShownProgress(NamedTuple):
-    """The progress that an annotator was shown last, and when; None if none was shown, or nobody knows when."""
+    """The progress that an annotator was shown last, and when. Both may be None."""
 
     progress: OwnProgress | None
     shown_at: datetime | None
@@ -247,7 +248,7 @@ def read_own_progress(
 
 
 def _has_lead_acted(session: Session, request: OpenPairsRequest, since: datetime | None) -> bool:
-    """Return whether a lead or the operator has changed the dataset since then; True if nobody knows."""
+    """Return whether a lead or the operator has changed the dataset since then; True if `since` is None."""
     if since is None:
         return True
     ((audited, assigned),) = fetch_tuples(session, _LEAD_ACTS, _name_owner(request))
@@ -288,7 +289,8 @@ def make_shown(
     row: tuple[int | None, int | None, int | None, int | None],
     lease_end: datetime | None,
 ) -> ShownProgress:
-    """Return the progress from a row (answered, done, total, reserve_until) and the end of the annotator's last running lease.
+    """Return the progress from a row (answered, done, total, reserve_until) and the end of the annotator's
+    last running lease.
 
     An earlier version promised pairs by the hundred; what it stored is no progress.
     """

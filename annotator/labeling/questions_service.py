@@ -1,8 +1,8 @@
 """Questions that annotators ask about a pair, and the leads' answers, which can be marked for the guideline.
 
-Never shows a grade. A question may still hint at one, so a lead who may have to judge the pair is warned before
-reading. Refuses a question on a pair that was not shown to the person. An answer can be replaced, but only by a lead
-who has seen the present one; the latest answer is stored with its author and time.
+Never shows a grade. A question may hint at a grade, so a lead who may still judge the pair is warned before
+reading. Refuses a question on a pair that was not shown to the person. Only a lead who has seen the present
+answer can replace it; the latest answer is stored with its author and time.
 """
 
 from datetime import datetime
@@ -41,10 +41,10 @@ PAGE = 20
 def ask_question(
     database: Database, actor: Actor, dataset: str, *, pair: str, text: str, event_id: str, now: datetime
 ) -> int:
-    """Ask the leads about a pair that was handed to the annotator or answered by them; returns the question's number.
+    """Ask the leads about a pair that was handed to the annotator or answered by them; returns the question's
+    number.
 
-    `event_id` is the browser's, a random UUID. Sent again (the same words by the same person on the same pair), it changes
-    nothing.
+    `event_id` is a random UUID from the browser. Sending the same question again changes nothing.
     """
     read_event_id(event_id)
     words = _require_words(text)
@@ -74,10 +74,10 @@ def list_own_questions(
     visit: datetime | None = None,
     now: datetime,
 ) -> OwnQuestions:
-    """Return a page of the annotator's own questions with the answers, and note which answers were shown.
+    """Return a page of the annotator's own questions with the answers, and record which answers were shown.
 
-    `visit`: since when the annotator has been looking (None: now). First come the answers that were not shown before, then
-    the latest questions.
+    `visit`: when the annotator opened the list (None: now). Answers that were new then come first, then the
+    latest questions.
     """
     with open_dataset(database, actor, dataset, "annotator") as (session, _, dataset_pk):
         person_pk = require_person(actor)
@@ -98,7 +98,7 @@ def count_new_answers(database: Database, actor: Actor, dataset: str) -> int:
 
 
 def list_questions(database: Database, actor: Actor, dataset: str) -> list[PairQuestion]:
-    """Return every question, those that wait for an answer first. For leads."""
+    """Return every question, unanswered ones first. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return list_questions_of(session, dataset_pk, reader_pk=actor.person_id)
 
@@ -120,7 +120,7 @@ def count_open_questions(database: Database, actor: Actor, dataset: str) -> int:
 
 
 def read_question_text(database: Database, actor: Actor, dataset: str, number: int) -> str | None:
-    """Return the beginning of the document that a question is about, None if its text was not imported. For leads."""
+    """Return the beginning of the question's document, or None if its text was not imported. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, row, _):
         question = _require_question(session, row, number)
         return read_present_text(session, question.pair_pk, characters=SHOWN_CHARACTERS)
@@ -139,7 +139,7 @@ def answer_question(
 ) -> None:
     """Answer a question, or change the answer. For leads.
 
-    `seen`: the answer that was on the screen. Raises ConflictError if another lead has changed it meanwhile.
+    `seen`: the answer that was on the screen. Raises ConflictError if another lead has changed it since.
     """
     words = _require_words(answer)
     with database.write() as session:
@@ -182,7 +182,7 @@ def _note(
     before: dict[str, object],
     now: datetime,
 ) -> None:
-    """Append what was answered to the trail; nothing where it is what was answered before."""
+    """Log the new answer, unless it equals the one before."""
     after = _record(question)
     if after != before:
         event = AuditEvent(

@@ -34,7 +34,7 @@ WHERE seen_answer.answered_at <> excluded.answered_at""",
 
 
 def find_same_question(session: Session, pair_pk: int, person_pk: int, text: str) -> QuestionRow | None:
-    """Return the person's question on the pair with the very same words, None if there is none."""
+    """Return the person's question on the pair with exactly this text, or None."""
     statement = select(QuestionRow).where(
         col(QuestionRow.pair_pk) == pair_pk,
         col(QuestionRow.annotator_pk) == person_pk,
@@ -44,7 +44,7 @@ def find_same_question(session: Session, pair_pk: int, person_pk: int, text: str
 
 
 def find_question(session: Session, dataset_pk: int, number: int) -> QuestionRow | None:
-    """Return the question of that number in this dataset, None if there is none."""
+    """Return the question with that number in this dataset, or None."""
     statement = (
         select(QuestionRow)
         .join(PairRow, col(PairRow.pk) == col(QuestionRow.pair_pk))
@@ -65,7 +65,8 @@ def count_unanswered(session: Session, dataset_pk: int) -> int:
 
 
 def list_questions_of(session: Session, dataset_pk: int, *, reader_pk: int | None) -> list[PairQuestion]:
-    """Return every question of a dataset: unanswered ones first, oldest first; then the others, latest answer first."""
+    """Return every question of a dataset: unanswered ones first, oldest first; then the others, latest answer
+    first."""
     questions = _read(session, dataset_pk, reader_pk, _select())
     waiting = [item for item in questions if item.answer is None]
     answered = [item for item in questions if item.answer is not None]
@@ -76,8 +77,10 @@ def list_questions_of(session: Session, dataset_pk: int, *, reader_pk: int | Non
 def list_questions_by(
     session: Session, dataset_pk: int, person_pk: int, *, limit: int, offset: int, visit: datetime
 ) -> tuple[int, tuple[PairQuestion, ...]]:
-    """Return how many questions a person asked, and a page of them: those with an answer that is new since before the
-    `visit` first, then the latest."""
+    """Return the number of a person's questions, and a page of them.
+
+    Questions with an answer that was new at the `visit` come first, then the latest.
+    """
     own = (col(PairRow.dataset_pk) == dataset_pk, col(QuestionRow.annotator_pk) == person_pk)
     count = (
         select(func.count())
@@ -116,7 +119,7 @@ def count_unread_answers(session: Session, dataset_pk: int, person_pk: int) -> i
 
 
 def list_unread_answers(session: Session, numbers: Collection[int]) -> list[int]:
-    """Return those of these questions whose answer their asker has not been shown."""
+    """Return the numbers of these questions with an answer that the asker has not seen."""
     statement = select(col(QuestionRow.pk)).where(
         col(QuestionRow.pk).in_(numbers), col(QuestionRow.answered_at).is_not(None), ~_was_shown()
     )

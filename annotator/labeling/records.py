@@ -1,11 +1,12 @@
 """The records that the services of labeling return: own work and progress, times, and the results of checks.
 
-Results of checks show where people do not share the guideline yet; they are no ranking. An undefined figure is None,
-with the reason in `why`.
+Results of checks show where people do not share the guideline yet; they are not a ranking. An undefined
+figure is None, with the reason in `why`.
 
-Progress ("71 of 4,100") is defined only here: the pairs that the annotator has answered, and these with all pairs that
-they can still get. The total falls when others finish pairs, and where a check that could have come is not needed; it
-rises only with new work. An answer to a check changes it as any other answer does. docs/counts.md explains it to users.
+Progress ("71 of 4,100") is defined only here: the pairs that the annotator has answered, of these plus all
+pairs that they can still get. The total falls when others finish pairs, and when a possible check is not
+needed; it rises only with new work. An answer to a check changes it like any other answer. docs/counts.md
+explains it to users.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,7 +30,7 @@ class OwnJudgmentFilter:
 
 @dataclass(frozen=True, slots=True)
 class OwnJudgment:
-    """One's own judgment of a pair."""
+    """The reader's own judgment of a pair."""
 
     pair: str
     query_id: str
@@ -80,7 +81,7 @@ class PairQuestion:
 
 @dataclass(frozen=True, slots=True)
 class OwnQuestions:
-    """A page of an annotator's own questions: those with a new answer first, then the latest."""
+    """A page of an annotator's own questions: new answers first, then the latest questions."""
 
     total: int  # on all pages
     questions: tuple[PairQuestion, ...]
@@ -88,7 +89,7 @@ class OwnQuestions:
 
 @dataclass(frozen=True, slots=True)
 class LabelingPace:
-    """The progress of an annotator, and about how long the rest takes. Both times are None below 10 timed judgments."""
+    """The progress of an annotator, and estimated times. Both times are None below 10 timed judgments."""
 
     done: int
     left: int  # pairs still open to the annotator
@@ -113,7 +114,7 @@ class MedianTimes:
     overall: MedianSeconds
     categories: Mapping[str, MedianSeconds]  # of the query; "" without one
     annotators: Mapping[str, MedianSeconds]
-    simulated: frozenset[str]  # annotators who are no real people
+    simulated: frozenset[str]  # simulated annotators
 
 
 KINDS: tuple[str, ...] = ("training", "gold")
@@ -121,7 +122,7 @@ KINDS: tuple[str, ...] = ("training", "gold")
 
 @dataclass(frozen=True, slots=True)
 class CheckPair:
-    """A pair whose right grade a lead has set."""
+    """A pair with a right grade that a lead has set."""
 
     pair: str
     query_id: str
@@ -133,7 +134,7 @@ class CheckPair:
     explanation: str
     marked_by: str | None  # None: the operator
     marked_at: datetime
-    answered: int  # people who have answered it as a check
+    answered: int  # by people as a check
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ class RepeatConsistency:
 
     n: int
     equal: float | None  # share of equal answers
-    difference: float | None  # mean absolute difference, of those graded both times
+    difference: float | None  # mean absolute difference of the pairs graded both times
     why: Message | None = None
 
 
@@ -212,7 +213,7 @@ class AnnotatorResult:
     annotator: str
     name: str
     simulated: bool
-    training: TrainingResult | None  # None: there are no training pairs
+    training: TrainingResult | None  # None without training pairs
     gold: GoldResult
     repeats: RepeatConsistency
 
@@ -221,7 +222,7 @@ class AnnotatorResult:
 class OwnChecks:
     """The results that annotators see of their own checks. Which pairs were gold or repeats stays hidden."""
 
-    training: TrainingState | None  # None: there is none, or real pairs have come
+    training: TrainingState | None  # None without training, or once real pairs have come
     trained: TrainingResult | None
     repeats: RepeatConsistency
 
@@ -232,9 +233,9 @@ BLOCK = 100
 
 @dataclass(frozen=True, slots=True)
 class OwnProgress:
-    """How far one annotator is in a dataset.
+    """The progress of one annotator in a dataset.
 
-    `done`: pairs answered, checks included. `total`: those, and all pairs that the annotator can still get.
+    `done`: answered pairs, checks included. `total`: `done` plus all pairs that the annotator can still get.
     """
 
     done: int
@@ -253,18 +254,18 @@ class OwnWork:
     """The annotator's work at this moment."""
 
     answered: int  # pairs answered, checks included
-    checks: int  # those of them that are checks
+    checks: int  # the checks among them
     open: int  # pairs that lack a judgment of theirs, drawn ones of quality control included
-    finished: int  # pairs in their browsers that others have finished meanwhile
+    finished: int  # pairs in their browsers that others have finished since
     held: int  # checks in their browsers
     possible: Callable[[], int]  # counts the checks that may still come
 
 
 def advance(before: OwnProgress | None, work: OwnWork, *, is_announced: Callable[[], bool]) -> OwnProgress:
-    """Return the progress to show now. `before`: the progress shown last, None if there was none.
+    """Return the progress to show now. `before`: the progress shown last, or None.
 
-    The share done never falls, with two exceptions: `is_announced()`, which says whether a lead has changed the dataset since
-    then, or work after everything was done. Otherwise the total catches up within the next answers.
+    The share done falls only if `is_announced()` (a lead has changed the dataset since), or if work comes
+    after everything was done. Otherwise the total catches up within the next answers.
     """
     done = max(work.answered, before.done if before else 0)
     ordinary = work.open + work.finished
@@ -280,9 +281,9 @@ def advance(before: OwnProgress | None, work: OwnWork, *, is_announced: Callable
 
 
 def _reserve(before: OwnProgress | None, work: OwnWork, ordinary: int) -> int:
-    """Return for how many answered checks the total has room.
+    """Return the number of possible checks that the total includes.
 
-    It changes at every BLOCK of pairs only, so that no answer to a check differs from any other.
+    It changes only every BLOCK pairs, so an answer to a check looks like any other.
     """
     least = work.checks + work.held
     if before is None or before.reserve_until is None:

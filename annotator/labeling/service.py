@@ -1,7 +1,7 @@
 """Store an annotator's judgments and return the next pairs, in one transaction; list who has judged what.
 
-Called by `web/labeling/api.py`. Refuses an event on a pair that is not in the dataset or that a lead has settled.
-Never returns ranks, scores, system names or other people's grades.
+Called by `web/labeling/api.py`. Refuses an event on a pair that is not in the dataset or that a lead has
+settled. Never returns ranks, scores, system names or other people's grades.
 """
 
 from collections.abc import Sequence
@@ -85,12 +85,12 @@ MOST_TRIES = 5
 EXACT_BELOW = 20
 """Fewer pairs left than this are counted at every press: a browser that looks ahead is about to end."""
 COUNTED_QUERIES = 1_000
-"""In datasets of at most so many queries, every press counts what is left."""
+"""Up to this number of queries in a dataset, every press counts the remaining work."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubmitResponse:
-    """The response to a submission: what is stored, what is refused, what comes next, and the progress."""
+    """The response to a submission: stored and refused events, the next pairs, and the progress."""
 
     acknowledged: tuple[str, ...]  # ids of the stored events
     refused: tuple[RefusedEvent, ...]
@@ -102,14 +102,14 @@ class SubmitResponse:
     surplus: tuple[
         str, ...
     ] = ()  # acknowledged events that came when others had done the work; a browser is not shown which
-    training: TrainingState | None = None  # None: there is none
+    training: TrainingState | None = None  # None without training
     added: int = 0  # pairs that have come since the last response
     answered: int = 0  # the annotator's current judgments and answered checks
 
 
 @dataclass(frozen=True, slots=True)
 class LabelingProgress:
-    """The judgments given and what is left, by annotator and query."""
+    """The judgments and the remaining work, by annotator and query."""
 
     overlap: int
     uneven: bool  # not every pair is to be judged by `overlap` annotators
@@ -133,14 +133,15 @@ def submit_judgments(
     whole: bool = False,
     now: datetime,
 ) -> SubmitResponse:
-    """Store what was pressed, and hand out up to `want` further pairs (at most 50) beside those in `have`.
+    """Store the events, and hand out up to `want` pairs (at most 50) in addition to `have`.
 
-    `events` is the list as the browser sent it. An event id seen before is acknowledged and changes nothing. What is
-    acknowledged is stored for good; what is refused is named with its reason. Keys of pairs that were not handed to the
-    annotator are treated like unknown ones, so `have` only prolongs leases.
+    `events`: the list as the browser sent it. A repeated event id is acknowledged and changes nothing.
+    Acknowledged events are stored permanently; refused ones have a reason. `have`: keys of the shown pairs;
+    it only prolongs leases, because keys of pairs that were not handed to the annotator are treated as
+    unknown.
 
-    `database`: or a transaction that several submissions share (`Database.write_together`).
-    `tab` names the browser tab: pairs that another tab of the same annotator holds come last.
+    `database`: a database, or a transaction that several submissions share (`Database.write_together`).
+    `tab`: the browser tab; pairs that another tab of the same annotator holds come last.
     """
     accepted, malformed = read_events(events)
     if len(accepted) > MOST_EVENTS:
@@ -150,7 +151,7 @@ def submit_judgments(
     for _ in range(MOST_TRIES):
         if not lost or response.pairs or len(response.judged) < len(have):
             break
-        # All that was chosen went to others meanwhile: choose again, now without locks of one's own answers.
+        # Others took all chosen pairs: choose again, now without the locks of the submitted answers.
         anew, lost = _exchange_at_once(database, actor, dataset, (), wish)
         response = replace(
             anew,
@@ -164,7 +165,7 @@ def submit_judgments(
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """What a browser has and wants."""
+    """The pairs that a browser shows, and its request for more."""
 
     have: tuple[str, ...]  # keys of the pairs that it shows
     want: int
@@ -176,7 +177,7 @@ class _Wish:
 def _exchange_at_once(
     database: Writable, actor: Actor, dataset: str, events: Sequence[JudgmentEvent], wish: _Wish
 ) -> tuple[SubmitResponse, bool]:
-    """Do `_exchange`. If somebody else stores a judgment under the same event id at this moment, see theirs and decide again."""
+    """Call `_exchange`. Retry once if the event id was stored concurrently."""
     try:
         return _exchange(database, actor, dataset, events, wish)
     except IntegrityError:
@@ -188,8 +189,8 @@ def _exchange(
 ) -> tuple[SubmitResponse, bool]:
     """Store the events and hand out pairs, in one transaction.
 
-    Also returns whether a pair that was chosen went to somebody else meanwhile. Locks rows in the order that
-    docs/architecture.md explains ("Who waits for whom").
+    Returns the response, and whether another annotator took one of the chosen pairs. Locks rows in the order
+    that docs/architecture.md explains ("Who waits for whom").
     """
     have = wish.have
     with database.write() as session:
@@ -251,7 +252,7 @@ def _exchange(
 
 
 def read_whole_text(database: Database, actor: Actor, dataset: str, pair: str) -> str:
-    """Return the whole text of a pair's document, for one that was handed out cut."""
+    """Return the whole text of a pair's document. The handed-out view may be cut."""
     with database.read() as session:
         pair_pk = _find_readable(session, actor, dataset, pair)
         text = None if pair_pk is None else find_whole_text(session, pair_pk)
@@ -263,7 +264,7 @@ def read_whole_text(database: Database, actor: Actor, dataset: str, pair: str) -
 def read_document_beginning(
     database: Database, actor: Actor, dataset: str, pair: str, *, characters: int
 ) -> DocumentBeginning:
-    """Return the document of a pair, with its text up to so many characters."""
+    """Return the document of a pair, with the first `characters` of its text."""
     with database.read() as session:
         pair_pk = _find_readable(session, actor, dataset, pair)
         document = None if pair_pk is None else find_beginning(session, pair_pk, most=characters)
@@ -273,7 +274,10 @@ def read_document_beginning(
 
 
 def _find_readable(session: Session, actor: Actor, dataset: str, pair: str) -> int | None:
-    """Return the pair with this key if the actor may read its document: one that was handed to them; leads, every one."""
+    """Return the pair_pk for the key if the actor may read its document, or None.
+
+    Annotators may read pairs that were handed to them, leads every pair.
+    """
     dataset_pk = key_of(enter_dataset(session, actor, dataset, "annotator").pk)
     pair_pk = find_handed_out(session, dataset_pk, actor.person_id, pair)
     role = list_roles(session, actor).role_on(dataset_pk) or "annotator"
@@ -291,13 +295,13 @@ def list_judgments(
 
 
 def count_recent_judgments(database: Database, actor: Actor, dataset: str, *, since: datetime) -> int:
-    """Return how many judgments people made here since then; imported and simulated ones do not count. For leads."""
+    """Count the judgments since then, without imported and simulated ones. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return sum(count_judged_since(session, dataset_pk, since).values())
 
 
 def show_activity(database: Database, actor: Actor, dataset: str, *, since: datetime) -> DatasetActivity:
-    """Return who judged how much since then, and whether there is work left. For leads."""
+    """Return the people's judgments since then, and whether work remains. For leads."""
     with open_dataset(database, actor, dataset, "lead", archived_too=True) as (session, _, dataset_pk):
         return DatasetActivity(
             people=tuple(list_annotator_progress(session, dataset_pk)),
@@ -307,13 +311,13 @@ def show_activity(database: Database, actor: Actor, dataset: str, *, since: date
 
 
 def compute_progress(database: Database, actor: Actor, dataset: str) -> LabelingProgress:
-    """Return who has judged what, and what is left, per annotator and per query. For leads."""
+    """Return the judgments and the remaining work, per annotator and per query. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, row, _):
         return summarize_progress(session, row)
 
 
 def summarize_progress(session: Session, row: DatasetRow) -> LabelingProgress:
-    """Do what `compute_progress` does, in an open transaction."""
+    """Compute the progress of `compute_progress` in an open transaction."""
     dataset_pk = key_of(row.pk)
     queries = tuple(list_query_progress(session, dataset_pk))
     pairs = sum(query.pairs for query in queries)
@@ -332,7 +336,7 @@ def summarize_progress(session: Session, row: DatasetRow) -> LabelingProgress:
 def list_work_progress(
     database: Database, actor: Actor, dataset: str, *, now: datetime
 ) -> dict[str, OwnProgress]:
-    """Return the progress of everybody who can label in the dataset, by username, as they see it. For leads."""
+    """Return {username: progress} as shown to each person who can label in the dataset. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, row, _):
         return list_progress(session, row, now=now)
 
@@ -340,7 +344,7 @@ def list_work_progress(
 def _enter(
     session: Session, actor: Actor, dataset: str, events: Sequence[JudgmentEvent], wish: _Wish
 ) -> tuple[ExchangeContext, OpenPairsRequest, dict[str, AnnotatorPairState]]:
-    """Take the locks, and read what decides about the events and about the pairs that the browser has."""
+    """Take the locks, and read the state of the answered and shown pairs."""
     answered = {event.pair for event in events}
     event_ids = sorted({event.event_id for event in events})
     while True:
@@ -358,12 +362,11 @@ def _enter(
 def _advance_progress(
     work: StoredWork, wanted: NextPairsRequest, handed_out: HandedOut, waiting: tuple[int, int]
 ) -> tuple[int, OwnProgress]:
-    """Return how many pairs the annotator has answered, and the progress to show, which is kept.
+    """Return the number of answered pairs, and the progress to show, after storing it.
 
-    `waiting`: how many pairs wait that quality control drew, and how many checks that were handed out.
-
-    Where there are many queries, the total is counted when a page begins, at a change of query, and for the last pairs: it reads
-    a number for each query.
+    `waiting`: numbers of waiting (pairs of quality control, handed-out checks). With many queries, the total
+    is counted only when a page opens, at a change of query, and for the last pairs, because counting reads a
+    row per query.
     """
     session, request, context = work.session, work.request, work.context
     checks = StoredChecks(session, request).count_answered_checks() if context.has_checks else 0
@@ -392,9 +395,9 @@ def _advance_progress(
 def _lease_next(
     work: StoredWork, wanted: NextPairsRequest, *, whole: bool, wait: bool
 ) -> tuple[NextPairs, bool]:
-    """Choose and lease what comes next, and prolong the leases of what the browser shows.
+    """Choose and lease the next pairs, and prolong the leases of the shown ones.
 
-    Also returns whether a chosen pair went to somebody else meanwhile. `wait`: see `take_leases`.
+    Also returns whether another annotator took one of the chosen pairs. `wait`: see `take_leases`.
     """
     session, request = work.session, work.request
     if work.context.has_leases_ahead(request):

@@ -1,8 +1,8 @@
-"""Decide which submitted events are stored, and for what each answer counts.
+"""Decide which submitted events are stored, and the purpose of each answer.
 
-Called by `labeling/service.py`; `labeling/submission_sql.py` reads what these rules need and writes what they decide.
-Refuses what the annotator may not judge (any more), with a code that the panel knows. An answer that came too late is kept
-as surplus: others have done meanwhile what the pair needs.
+Called by `labeling/service.py`; `labeling/submission_sql.py` reads the facts and writes the result. Refuses
+an answer that the annotator may not give (any more), with a code that the panel knows. An answer after others
+have finished the pair is stored as surplus.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ MOST_ANSWERS = 200
 
 
 class SubmissionLookups(Protocol):
-    """Facts that few submissions need: they are read when a rule asks for them."""
+    """Facts that few submissions need. They are read lazily."""
 
     def is_in_training(self) -> bool:
         """Return whether the annotator has a training to pass before ordinary pairs come."""
@@ -47,7 +47,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedAnswer:
-    """An answer to store, the pair as it stood before, and for what the answer counts."""
+    """An answer to store, the state of the pair before it, and the purpose of the answer."""
 
     event: JudgmentEvent
     pair: AnnotatorPairState
@@ -75,7 +75,7 @@ class SubmissionPlan:
         return any(answer.event.outcome == "later" for answer in self.answers)
 
     def may_be_outdated(self, latest_version: int) -> bool:
-        """Return whether an answer may rest on an older guideline or text than those of today."""
+        """Return whether an answer may belong to an older guideline or text than the present ones."""
         for answer in self.answers:
             event, stored = answer.event, answer.pair.stored
             if event.guideline_version not in (None, latest_version) or stored is None:
@@ -91,7 +91,7 @@ class SubmissionPlan:
 
     @property
     def reopened_queries(self) -> set[int]:
-        """Return the queries (query_pk) of pairs that were answered and are put off now."""
+        """Return the queries (query_pk) of answered pairs that are now put off."""
         return {
             answer.pair.query_pk
             for answer in self.answers
@@ -132,10 +132,9 @@ def plan_submission(
     *,
     annotator_pk: int,
 ) -> SubmissionPlan:
-    """Decide about each event in turn; an earlier one of the same request counts for the later ones.
+    """Decide about each event in order; each decision takes the earlier events of the request into account.
 
-    `pairs`: the pairs that the events name and that were handed to the annotator, by key; `stored`: the events that are
-    stored already, by id.
+    `pairs`: the named pairs that were handed to the annotator, by key. `stored`: the stored events by id.
     """
     plan = SubmissionPlan({event.pair: pairs[event.pair] for event in events if event.pair in pairs})
     stored = dict(stored)
@@ -166,9 +165,9 @@ def find_refusal(
     *,
     annotator_pk: int,
 ) -> Refusal | None:
-    """Return why the event is refused, None if it is not. `before`: what is stored under its id already.
+    """Return why the event is refused, or None. `before`: the event that is stored under its id.
 
-    An id that another judgment has is refused in one way, whatever that judgment says and whoever gave it.
+    An id of another judgment is always refused with the same code: it reveals nothing about that judgment.
     """
     if before is not None:
         stored_now = pair and StoredEvent(pair.pair_pk, annotator_pk, event.outcome, event.grade)
@@ -197,10 +196,10 @@ def _refuse(code: str) -> Refusal:
 
 
 def find_purpose(pair: AnnotatorPairState) -> str:
-    """Return for what an answer on the pair counts. A revision counts for what the first answer did.
+    """Return the purpose of an answer on the pair. A revision keeps the purpose of the first answer.
 
-    An answer that comes after all independent judgments is a further one: it was asked for because these differ, or it
-    came too late. It never makes a disagreement of a pair that lacked nothing.
+    An answer after all independent judgments is a further one: it was requested because these differ, or it
+    came too late. It never makes a complete pair a disagreement.
     """
     if pair.repeat_pk is not None:
         return "repeat"
@@ -214,13 +213,14 @@ def find_purpose(pair: AnnotatorPairState) -> str:
 
 
 def is_surplus(event: JudgmentEvent, pair: AnnotatorPairState, purpose: str) -> bool:
-    """Return whether the answer came when the pair lacked none: its lease had run out, and others did the work."""
+    """Return whether the answer came when the pair lacked none: its lease had run out, and others did the
+    work."""
     needed = pair.answered or pair.lacking > 0 or pair.kept
     return purpose in CURRENT_PURPOSES and event.outcome != "later" and not needed
 
 
 def apply_answer(pair: AnnotatorPairState, event: JudgmentEvent, purpose: str) -> AnnotatorPairState:
-    """Return the pair as it stands for the annotator after the answer."""
+    """Return the state of the pair for the annotator after the answer."""
     pair = replace(pair, leased=False, held=False, sent=pair.sent + 1)
     if purpose in CURRENT_PURPOSES or purpose == "quality":
         return replace(pair, outcome=event.outcome, purpose=purpose)

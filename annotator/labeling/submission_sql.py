@@ -1,4 +1,4 @@
-"""Read what a submission is decided by, and store what is accepted as append-only judgments, each key press once.
+"""Read the facts for deciding about a submission, and append the accepted judgments, each key press once.
 
 Runs in the transaction of `labeling/service.py`; `labeling/submission.py` decides.
 """
@@ -133,7 +133,7 @@ class _PairStateRow(NamedTuple):
     stale: int | None
     drawn: (
         str | None
-    )  # by quality control for this annotator: "waiting", "decided", or the outcome of their answer
+    )  # by quality control for this annotator: "waiting", "decided", or the outcome of the answer
     stored: Any = (
         None  # JSON of an AnsweredPair, as the driver gives it; None for a pair that is not answered
     )
@@ -153,10 +153,10 @@ def read_pair_states(
     keys: Collection[str],
     answered: Collection[str] = (),
 ) -> dict[str, AnnotatorPairState]:
-    """Load, for each key sent by the browser, what decides whether the annotator may judge the pair.
+    """Return {key: state of the pair} for the keys that the browser sent.
 
-    A repeat has a key of its own. Keys of pairs that were not handed to the annotator are left out, like unknown ones. `answered`: those of the keys that come with
-    an answer, of which more is read.
+    A repeat has its own key. Unknown keys, and keys of pairs that were not handed to the annotator, are
+    absent. `answered`: the keys that come with an answer; their states have `stored`.
     """
     if not keys:
         return {}
@@ -250,7 +250,7 @@ def _list_answered_repeats(session: Session, repeat_pks: Collection[int]) -> set
 def _note_tried(
     session: Session, request: OpenPairsRequest, states: dict[str, AnnotatorPairState]
 ) -> dict[str, AnnotatorPairState]:
-    """Note which of the checks the annotator has answered before, and which of these answers are outdated."""
+    """Mark the checks that the annotator has answered before, and which of these answers are outdated."""
     for kind in ("training", "gold"):
         pair_pks = [
             state.pair_pk for state in states.values() if state.kind == kind and state.repeat_pk is None
@@ -278,7 +278,7 @@ def _note_tried(
 
 
 class StoredFacts:
-    """The facts of `SubmissionLookups`, read from the database when they are asked for."""
+    """Reads the facts of `SubmissionLookups` lazily."""
 
     def __init__(self, session: Session, request: OpenPairsRequest, context: ExchangeContext) -> None:
         self.session, self.request, self.context = session, request, context
@@ -286,7 +286,7 @@ class StoredFacts:
         self.in_training: bool | None = None
 
     def find_training(self) -> TrainingState | None:
-        """Return how far the annotator's training is, None if they have none."""
+        """Return the state of the annotator's training, or None without training."""
         if not self.has_training:
             return None
         training = find_training(self.session, self.request, self.context.dataset, self.context.eligibility)
@@ -294,7 +294,7 @@ class StoredFacts:
         return training
 
     def is_in_training(self) -> bool:
-        """Return whether the annotator has a training to pass before ordinary pairs come."""
+        """Return whether the annotator must pass a training before ordinary pairs come."""
         if self.in_training is None:
             training = self.find_training()
             self.in_training = training is not None and not training.passed
@@ -304,7 +304,8 @@ class StoredFacts:
 def store_plan(
     session: Session, request: OpenPairsRequest, context: ExchangeContext, plan: SubmissionPlan
 ) -> None:
-    """Append the accepted answers in their order, bring in line what rests on them, and end the leases of what was answered."""
+    """Store the accepted answers in order, update the derived rows, and end the leases of the answered
+    pairs."""
     if not plan.answers:
         return
     dataset = context.dataset
@@ -339,10 +340,10 @@ def _find_shown_versions(
     answers: Sequence[AcceptedAnswer],
     versions: Collection[int],
 ) -> dict[str, int]:
-    """Return the version of the guideline that was on the screen at each answer, by event_id.
+    """Return {event_id: guideline version on the screen at the answer}.
 
-    That is the version that the browser names, however old: it may have waited without a connection. But no browser goes
-    back to a version older than the one that it named at an earlier press.
+    The browser names the version, which may be old after waiting without a connection. But a browser never
+    goes back to an older version than it named at an earlier press.
     """
     latest = max(versions)
     events = [answer.event for answer in answers]
@@ -397,7 +398,7 @@ def _to_row(request: OpenPairsRequest, answer: AcceptedAnswer, rubric_pk: int) -
 def _derive_from(
     session: Session, request: OpenPairsRequest, plan: SubmissionPlan, left: Collection[int]
 ) -> None:
-    """Bring in line what rests on special judgments, and on those of pairs about which more decides than judgments (`left`)."""
+    """Update the rows that follow from special judgments, and the pairs `left` by `store_answers`."""
     recounted = plan.quality_pairs.union(left)
     if recounted:
         lock_counters(
@@ -440,6 +441,6 @@ def list_text_hashes(session: Session, document_pks: Collection[int]) -> dict[in
 
 
 def find_stored(session: Session, event_ids: Iterable[str]) -> dict[str, StoredEvent]:
-    """Return what is stored under these event ids, by event id."""
+    """Return {event_id: stored event} for the stored ones of these ids."""
     rows = execute_sql(session, _STORED, {"events": list(event_ids)})
     return {event_id: StoredEvent(*judgment) for event_id, *judgment in rows}
