@@ -364,9 +364,9 @@ def _advance_progress(
 ) -> tuple[int, OwnProgress]:
     """Return the number of answered pairs, and the progress to show, after storing it.
 
-    `waiting`: numbers of waiting (pairs of quality control, handed-out checks). With many queries, the total
-    is counted only when a page opens, at a change of query, and for the last pairs, because counting reads a
-    row per query.
+    `waiting`: the numbers of waiting quality pairs and of handed-out checks. With many queries, the total is
+    counted only when a page opens, at a change of query, and for the last pairs, because counting reads a row
+    per query.
     """
     session, request, context = work.session, work.request, work.context
     checks = StoredChecks(session, request).count_answered_checks() if context.has_checks else 0

@@ -1,11 +1,12 @@
-"""Write in parts, each a short transaction, so that others write in between: a release of a million qrels, say.
+"""Split a long write, such as a release of a million qrels, into short transactions, so others can write.
 
-SQLite lets one transaction write at a time. After a part its lock is left free for GAP_SECONDS if somebody else has written since
-the part before, and at the latest when nobody could for UNBROKEN_SECONDS: whoever begins to label meanwhile waits that long once.
+SQLite allows one writer at a time. After a part, its lock stays free for GAP_SECONDS if others have written
+since the part before, and otherwise every UNBROKEN_SECONDS: a person who begins to label waits that long at
+most once.
 
-A part does not wait for the disk. The log is written in order, so the transaction that ends the long write (`Database.write`), and
-each one of somebody else, makes every part before it durable. If the power fails, the last parts may be missing: whoever uses this
-must be able to go on from there, or to remove what there is.
+A part does not wait for the disk. The log is written in order, so the final transaction of the long write
+(`Database.write`), and each transaction of others, makes every earlier part durable. After a power failure
+the last parts may be missing: callers must be able to continue from there, or to remove the parts.
 """
 
 import time
@@ -19,11 +20,13 @@ from annotator.storage.database import Database
 GAP_SECONDS = 0.012
 """How long the write lock is free between two parts."""
 UNBROKEN_SECONDS = 0.06
-"""After how many seconds without a gap the next one is due, also if nobody else writes."""
+"""The longest time without a gap, even if no one else writes."""
 
 
 class LongWrite:
-    """A write in parts. On PostgreSQL, where writers do not wait for each other, each part is a transaction and nothing more.
+    """A write in parts.
+
+    On PostgreSQL each part is only a transaction, because writers do not wait for each other.
 
     `before_parents`: see `Database.write`.
     """
@@ -37,7 +40,7 @@ class LongWrite:
 
     @contextmanager
     def part(self) -> Iterator[Session]:
-        """Open a session that commits if the block succeeds, then leave others their turn."""
+        """Open a session that commits if the block succeeds, then let others write."""
         with self._database.write(before_parents=self._before_parents, durable=False) as session:
             self._look_for_others(session)
             yield session
@@ -46,7 +49,7 @@ class LongWrite:
     def let_others_write(self) -> None:
         """Leave the lock free for a moment, if that is due.
 
-        A thread of this process takes its turn at once, another process asks every few milliseconds.
+        A thread of this process takes it at once; another process asks every few milliseconds.
         """
         if not self._database.is_sqlite:
             return
@@ -55,7 +58,7 @@ class LongWrite:
             self._free_at = time.monotonic()
 
     def _look_for_others(self, session: Session) -> None:
-        """Note whether another connection has written since the part before. With a new connection that is not known, so assume it."""
+        """Note whether another connection has written since the last part. Assume it on a new connection."""
         if not self._database.is_sqlite:
             return
         driver = session.connection().connection.dbapi_connection

@@ -1,4 +1,4 @@
-"""Find single rows by the names that the outside world uses. For services; rows do not leave them."""
+"""Find single rows by their public names. For services; rows do not leave them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -20,10 +20,13 @@ from annotator.storage.tables.central import DatasetRow, PairRow, PersonRow, Rub
 _LOCK_USERNAMES = text("SELECT pg_advisory_xact_lock(4, 0)")  # two numbers, the first of no other lock
 HANDED_OUT = """(EXISTS (SELECT 1 FROM lease h WHERE h.pair_pk = p.pk AND h.annotator_pk = :annotator_pk)
   OR EXISTS (SELECT 1 FROM judgment h WHERE h.pair_pk = p.pk AND h.annotator_pk = :annotator_pk))"""
-"""The condition that the pair `p` was handed to the person: a lease, running or expired, or an own answer of any kind.
+"""The condition that the pair `p` was handed to the person: a lease, running or expired, or an own answer of
+any kind.
 
-The only home of this rule. Pair keys follow from public names, so a key from a browser is no proof: every use of such a
-key asks this first, and answers as for a key that does not exist. A repeat has a key of its own, and its row is the proof."""
+The only home of this rule. Pair keys follow from public names, so a key from a browser is no proof: every use
+of such a key asks this first, and answers as for a key that does not exist. A repeat has a key of its own,
+and its row is the proof.
+"""
 _FIND_HANDED_OUT = prepare_sql(f"""
 SELECT p.pk FROM pair p WHERE p.key = :key AND p.dataset_pk = :dataset_pk AND {HANDED_OUT}
 UNION ALL SELECT p.pk FROM repeated_pair r CROSS JOIN pair p
@@ -38,10 +41,9 @@ def key_of(pk: int | None) -> int:
 
 
 def find_dataset(session: Session, name: str, *, archived_too: bool = False) -> DatasetRow:
-    """Return the dataset of that name. DatasetNotOpen says the same to somebody without a role on it.
+    """Return the dataset of that name. Raises DatasetNotOpen, as for a person without a role on the dataset.
 
-    Raises DatasetArchived in a session that writes if the dataset is archived, unless `archived_too`. So no use case changes
-    an archived dataset unless it says so.
+    Raises DatasetArchived in a session that writes if the dataset is archived, unless `archived_too`.
     """
     row = session.scalars(select(DatasetRow).where(col(DatasetRow.name) == name)).first()
     if row is None:
@@ -60,11 +62,10 @@ def find_person(session: Session, username: str) -> PersonRow:
 
 
 def find_look_alikes(session: Session, usernames: Iterable[str]) -> dict[str, str]:
-    """Return, for each of these new usernames that is or looks like another, the other one.
+    """Return {new username: equal or similar other username}; usernames without one are absent.
 
-    The other one exists already, or comes earlier in `usernames`. Until this transaction ends, every other transaction that
-    calls this waits: of two people whose usernames look alike, only one is added. On SQLite a write transaction is alone
-    already.
+    The other one exists already, or comes earlier in `usernames`. Other transactions that call this wait
+    until this one ends: of two simultaneous similar usernames, only one is added.
     """
     from annotator.domain.usernames import pair_look_alikes
 
@@ -96,9 +97,9 @@ def find_pair_pk(session: Session, dataset_pk: int, key: str) -> int | None:
 
 
 def find_handed_out(session: Session, dataset_pk: int, person_pk: int | None, key: str) -> int | None:
-    """Return the pair of this dataset for a key sent by an annotator's browser, or None if it was not handed to them.
+    """Return the pair_pk for a key from an annotator's browser, or None if the pair was not handed to them.
 
-    The key is the pair's own, or that of a repeat for this person.
+    The key belongs to a pair of this dataset, or to a repeat for this person.
     """
     values = {"dataset_pk": dataset_pk, "annotator_pk": person_pk or 0, "key": key}
     row = execute_sql(session, _FIND_HANDED_OUT, values).first()

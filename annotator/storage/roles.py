@@ -51,10 +51,11 @@ _ADMINLESS = prepare_sql(
 
 @contextmanager
 def keep_led(session: Session) -> Iterator[None]:
-    """Raise StateError if the block takes away the last admin who can sign in (everywhere, or of a dataset), or the last
-    person who may decide a dataset's open disagreements.
+    """Raise StateError if the block removes the last admin, or the last person who may decide disagreements.
 
-    Changes of roles run one after another, so that two admins cannot remove each other in the same moment.
+    Checks the last admin who can sign in, everywhere and of each dataset, and each dataset's open
+    disagreements. Changes of roles run one after another, so two admins cannot remove each other at the same
+    time.
     """
     lock_dataset(session, ROLES_LOCK)
     leaderless, adminless = _list_leaderless(session), _list_adminless(session)
@@ -94,7 +95,7 @@ def _list_adminless(session: Session) -> list[str]:
 
 
 def list_held_roles(session: Session, person_pk: int | None = None) -> dict[int, tuple[Membership, ...]]:
-    """Return the roles of everybody, or of one person, by person: the role everywhere first, then by dataset name."""
+    """Return {person_pk: roles}, of all people or one: the role everywhere first, then by dataset name."""
     statement = (
         select(
             col(MembershipRow.person_pk),
@@ -125,7 +126,7 @@ def _to_tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def list_role_datasets(session: Session, person_pk: int) -> list[int | None]:
-    """Return the datasets on which a person, disabled or not, has a role; None stands for everywhere."""
+    """Return the dataset_pks of a person's roles; None stands for everywhere. Includes disabled people."""
     return list(
         session.scalars(
             select(col(MembershipRow.dataset_pk)).where(col(MembershipRow.person_pk) == person_pk)
@@ -136,9 +137,10 @@ def list_role_datasets(session: Session, person_pk: int) -> list[int | None]:
 def set_role(
     session: Session, person_pk: int, dataset_pk: int | None, role: str, *, from_group: bool = False
 ) -> None:
-    """Give a person the role on the dataset (None: everywhere), in place of the role held there.
+    """Give a person the role on the dataset (None: everywhere); it replaces the present one.
 
-    `from_group`: by a group of the OpenID Connect provider. A role that somebody gives by hand is no longer a group's.
+    `from_group`: the role comes from a group of the OpenID Connect provider. A role given by hand no longer
+    belongs to a group.
     """
     membership = _find_membership(session, person_pk, dataset_pk)
     if membership is None:
@@ -154,8 +156,8 @@ def set_expertise(
 ) -> None:
     """Set the "categories" and "languages" (None: all) of the queries that the person judges by one role.
 
-    That is the role held on the dataset (None: the role everywhere). Raises ValidationError for a name that no query has, if
-    there are queries.
+    The role is the one on the dataset (None: the role everywhere). Raises ValidationError for a name that no
+    query has, if the dataset has queries.
     """
     membership = _find_membership(session, person_pk, dataset_pk)
     if membership is None:
@@ -193,7 +195,7 @@ def _check_names(session: Session, dataset_pk: int | None, kind: str, names: Seq
 
 
 def delete_role(session: Session, person_pk: int, dataset_pk: int | None) -> str | None:
-    """Take away the role on the dataset (None: the role everywhere). Returns it; None if there was none."""
+    """Delete the role on the dataset (None: the role everywhere). Returns the deleted role, or None."""
     held = _find_membership(session, person_pk, dataset_pk)
     session.execute(delete(MembershipRow).where(*_is_held(person_pk, dataset_pk)))
     return None if held is None else held.role
@@ -211,7 +213,7 @@ def _is_held(person_pk: int, dataset_pk: int | None) -> tuple[ColumnElement[bool
 
 @dataclass(frozen=True, slots=True)
 class DatasetPerson:
-    """Somebody with a role on the dataset or everywhere, or with judgments or assigned queries in the dataset."""
+    """A person with a role on the dataset or everywhere, or with judgments or assigned queries in it."""
 
     pk: int
     username: str
@@ -223,7 +225,8 @@ class DatasetPerson:
 
 
 def list_dataset_people(session: Session, dataset_pk: int) -> list[DatasetPerson]:
-    """Return everybody who may label the dataset, or has judgments or assigned queries in it, by username."""
+    """Return the people with a role for the dataset, or with judgments or assigned queries in it, by
+    username."""
     from annotator.storage.tables.labeling import QueryAnswersRow
 
     active: set[int] = set(session.scalars(_select_assigned(dataset_pk)))

@@ -1,8 +1,8 @@
 """Migrate a database's schema, and refuse a database that a newer program made.
 
-All pending migrations run in one write transaction: if one fails, or the program is killed half way, the database is as it was.
-The audit log has an entry for each upgrade of a database that was there before.
-Of several programs that start at once, one migrates, and the others wait for it and find nothing left to do.
+All pending migrations run in one write transaction: if one fails, or the program is killed, the database is
+unchanged. The audit log has an entry for each upgrade of an existing database. If several programs start at
+once, one migrates; the others wait and then have nothing to do.
 """
 
 import ast
@@ -25,8 +25,9 @@ _WAIT_FOR_WHOEVER_MIGRATES = (
     ),  # two numbers, the first neither 1 (publishing) nor negative (people)
 )
 ROLLING = frozenset({"0021", "0026", "0031"})
-"""Migrations beside which servers of the schema before go on working: they add what those neither read nor have to write. All others
-need every server to be stopped, also those that only add a table from which a newer program derives something."""
+"""Migrations that can run while servers of the previous schema work: they add only parts that these servers
+neither read nor must write. All other migrations require that every server is stopped, even if they only add
+a table from which a newer program derives something."""
 _OLDER_PROGRAMS = text(
     "SELECT application_name FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE :own"
 )
@@ -35,7 +36,7 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A step of the schema: its number, what it does in a sentence, and whether servers of the schema before may run meanwhile."""
+    """A step of the schema. `rolls`: servers of the previous schema may run during it."""
 
     revision: str
     summary: str
@@ -43,7 +44,7 @@ class Migration:
 
 
 def list_migrations() -> list[Migration]:
-    """Return every migration that this program knows, in order. Does not use Alembic, which takes long to import."""
+    """Return every migration that this program knows, in order. Does not import Alembic, which is slow."""
     paths = sorted((MIGRATIONS / "versions").glob("[0-9]*.py"))
     return [Migration(path.name[:4], _read_summary(path), path.name[:4] in ROLLING) for path in paths]
 
@@ -54,9 +55,10 @@ def _read_summary(path: Path) -> str:
 
 
 def upgrade_schema(database: Database, *, now: datetime | None = None) -> None:
-    """Create or update the tables. StateError when the database belongs to a newer program. `now`: None for the clock's.
+    """Create or update the tables. StateError when the database belongs to a newer program.
 
-    A schema that is up to date is only read: a command that reads waits for nobody who writes.
+    `now`: the time of the audit entry (None: the present). An up-to-date schema is only read, so a reading
+    command never waits for a writer.
     """
     revisions = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
     with database.read() as session:
@@ -71,7 +73,7 @@ def upgrade_within(
 ) -> None:
     """Create or update the tables in an open write transaction, as `upgrade_schema`.
 
-    `beside_older`: whether older programs may be connected whatever the migrations do, since nothing is kept.
+    `beside_older`: allow connected older programs, because nothing will be committed.
     """
     _let_one_migrate(session)
     revisions = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
@@ -91,9 +93,9 @@ def upgrade_within(
 
 
 def _let_one_migrate(session: Session) -> None:
-    """Wait, as long as it takes, for another program that migrates this database. On SQLite a write transaction is alone.
+    """Wait, without a time limit, for another program that migrates this database (PostgreSQL).
 
-    Then wait for other locks only as long as this connection usually does.
+    Then restore the connection's usual limit for other locks.
     """
     if session.get_bind().dialect.name != "postgresql":
         return
@@ -104,9 +106,9 @@ def _let_one_migrate(session: Session) -> None:
 
 
 def _require_no_older_program(session: Session, newest: str) -> None:
-    """Raise StateError while a program of an older schema is connected: it would store what the newer schema does not mean.
+    """Raise StateError while a program of an older schema is connected: it would store wrong data.
 
-    PostgreSQL knows who is connected, by the names that programs give their connections (`name_connection`).
+    PostgreSQL lists the names that programs give their connections (`name_connection`).
     """
     if session.get_bind().dialect.name != "postgresql":
         return
@@ -123,7 +125,7 @@ def _require_no_older_program(session: Session, newest: str) -> None:
 
 
 def describe_newer(shown_url: str, revision: str, newest: str) -> str:
-    """Say that a newer program made a database, and what helps."""
+    """Describe that a newer program made the database, and what helps."""
     return (
         f"the database {shown_url} was made by a newer version of this program "
         f"(its schema is {revision}, this program knows up to {newest}); "
@@ -132,7 +134,7 @@ def describe_newer(shown_url: str, revision: str, newest: str) -> str:
 
 
 def find_revision(session: Session) -> str | None:
-    """Return the revision of the database; None for one without this program's tables."""
+    """Return the revision of the database, or None without this program's tables."""
     if not inspect(session.connection()).has_table("alembic_version"):
         return None
     revision: str | None = session.scalar(text("SELECT version_num FROM alembic_version"))
@@ -152,9 +154,10 @@ def _derive_all_disagreements(session: Session) -> None:
 
 
 def _derive_where_the_clock_was_set_back(session: Session) -> None:
-    """Derive again the pairs on which another judgment is current now than by the press times that used to decide.
+    """Derive the pairs again whose current judgment differs from the old rule, which compared press times.
 
-    These are the few pairs on which a judgment that is not late was received after one with a later press time.
+    These are the few pairs with a judgment that is not late but was received after one with a later press
+    time.
     """
     from sqlmodel import col
 

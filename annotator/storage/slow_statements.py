@@ -1,8 +1,8 @@
 """Report statements that take long.
 
-Listens to the engine, so that it sees SQLAlchemy's expressions and prepared SQL (`sql.py`) alike. A statement's text holds no
-values, which travel beside it. What it does not see: the COPY of an import on PostgreSQL; and on SQLite, which finds rows while
-they are fetched, only the time until the first row.
+Listens to the engine, so it sees SQLAlchemy's expressions and prepared SQL (`sql.py`). A statement's text
+holds no values. Not measured: the COPY of an import on PostgreSQL, and on SQLite, which finds rows while they
+are fetched, the time after the first row.
 """
 
 import time
@@ -28,7 +28,8 @@ class SlowStatement:
 
 
 def watch_statements(database: Database, seconds: float, report: Callable[[SlowStatement], None]) -> None:
-    """Call `report`, in the thread that ran it, for each statement of this database that takes at least so many seconds."""
+    """Call `report` for each statement of this database that takes at least `seconds`, in the thread that ran
+    it."""
 
     def begin(_connection: Any, _cursor: Any, _text: str, _values: Any, context: Any, _many: bool) -> None:
         context.annotator_began = time.perf_counter()

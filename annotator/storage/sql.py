@@ -1,10 +1,12 @@
 """Run prepared SQL, read typed rows, read many plain rows, and insert many rows at once.
 
-For statements that run on every key press: SQLAlchemy builds an expression, its cache key and its result anew each
-time, which takes longer than the database needs (benchmarks/at_a_million.py). Elsewhere expressions read better and are
-used. `fetch` returns typed rows. Bulk reads of a million rows return the driver's tuples instead, for columns of numbers
-and texts only, which need no conversion on either database. Bulk inserts use one compiled statement: SQLAlchemy's bulk
-insert takes half as long again, and the ORM's twice as long. On PostgreSQL many rows are copied.
+For statements that run on every key press: SQLAlchemy builds an expression, its cache key and its result each
+time, which takes longer than the database needs (benchmarks/at_a_million.py). Elsewhere expressions read
+better and are used.
+
+`fetch` returns typed rows. Bulk reads of a million rows return the driver's tuples instead, only for columns
+of numbers and texts, which need no conversion on either database. Bulk inserts use one compiled statement:
+SQLAlchemy's bulk insert takes 50 % longer, and the ORM's twice as long. On PostgreSQL many rows are copied.
 """
 
 import json
@@ -32,23 +34,23 @@ _LINE_END = re.compile(r"[ \t]*(?:--[^\n]*)?\n\s*")
 
 @dataclass(frozen=True, slots=True)
 class PreparedSql:
-    """A statement whose values are written `:name`."""
+    """A statement with values written as `:name`."""
 
     text: str
-    lists: tuple[str, ...] = ()  # the names that stand for lists (`IN :name`)
+    lists: tuple[str, ...] = ()  # the names of list values (`IN :name`)
 
 
 def prepare_sql(statement: str, *, lists: Collection[str] = ()) -> PreparedSql:
-    """Return a statement, in one line. `lists`: the names that stand for lists (`IN :name`). Write no colon and no line end
-    between quotes.
+    """Return a statement, in one line. `lists`: the names of list values (`IN :name`).
 
-    psycopg reads a statement of more than 4,096 characters anew each time it is run.
+    Do not write a colon or a line end between quotes. psycopg parses a statement of more than 4,096
+    characters again on every run.
     """
     return PreparedSql(_LINE_END.sub(" ", statement.strip()), tuple(lists))
 
 
 def quote_texts(texts: Collection[str]) -> str:
-    """Return constants of the program as a list in SQL: ('a', 'b'). Never for what a user gave."""
+    """Return constants of the program as a list in SQL: ('a', 'b'). Never use it for input of a user."""
     return "(" + ", ".join(f"'{text}'" for text in texts) + ")"
 
 
@@ -57,8 +59,8 @@ def execute_sql(
 ) -> CursorResult[*tuple[Any, ...]]:
     """Run a statement in the session's transaction. Ignores values that the statement does not name.
 
-    Does not flush the session: flush first where that matters. Columns come as the driver gives them; `fetch` returns typed
-    rows, and `fetch_tuples` is for statements that run on every key press.
+    Does not flush the session: flush first where that matters. Columns come as the driver gives them. Use
+    `fetch` for typed rows, and `fetch_tuples` for statements that run on every key press.
     """
     connection = session.connection()
     rendered, given = _bind(statement, values, connection.dialect.name)
@@ -88,7 +90,7 @@ def run_sql(session: Session, statement: PreparedSql, values: Mapping[str, Any])
 
 
 class _RunningStatement:
-    """What SQLAlchemy's context of a statement is to those that listen (`slow_statements.py`)."""
+    """Stands in for SQLAlchemy's execution context in event listeners (`slow_statements.py`)."""
 
     annotator_began = 0.0
 
@@ -107,10 +109,10 @@ def _run_on_cursor(
     *,
     many: bool = False,
 ) -> Any:
-    """Run a statement on a cursor of the driver, and return what `take` makes of the cursor.
+    """Run a statement on a cursor of the driver, and return `take(cursor)`.
 
-    Those that listen to the engine hear of it, and errors are raised as SQLAlchemy raises them, which also gives up a lost
-    connection. What SQLAlchemy does beside that for each statement, and for each result, takes longer than a short statement.
+    Calls the engine's event listeners, and raises errors as SQLAlchemy does, which also drops a lost
+    connection. SQLAlchemy's further work for each statement and result takes longer than a short statement.
     """
     cursor: Any = None
     running: Any = _RunningStatement(executemany=many)
@@ -141,7 +143,8 @@ Convert = Callable[[Any], Any]
 def fetch(
     session: Session, statement: PreparedSql, row_type: type[Row], values: Mapping[str, Any] | None = None
 ) -> list[Row]:
-    """Return every row of the statement as a `row_type`, a NamedTuple with one field per column, in the same order:
+    """Return every row of the statement as a `row_type`, a NamedTuple with one field per column, in the same
+    order:
 
         class _Answer(NamedTuple):
             pair_pk: int
@@ -151,12 +154,12 @@ def fetch(
         _ANSWERS = prepare_sql("SELECT pair_pk, late AS is_late, judged_at FROM judgment WHERE annotator_pk = :person_pk")
         answers = fetch(session, _ANSWERS, _Answer, {"person_pk": person_pk})
 
-    ValueError if a column has another name than its field: write `AS name`. Fields of type `datetime` (aware, UTC), `bool`,
-    `dict`, `list` and `Mapping` (JSON columns) are converted, so that both databases give the same values; all other
-    columns come as the driver gives them. Flushes the session first.
+    ValueError if a column has another name than its field: write `AS name`. Fields of type `datetime` (aware,
+    UTC), `bool`, `dict`, `list` and `Mapping` (JSON columns) are converted, so both databases give the same
+    values; all other columns come as the driver gives them. Flushes the session first.
 
-    A statement takes no measurable time more than `execute_sql`; each row 0.5 µs more than in `fetch_tuples`, which is for
-    reads of a million rows.
+    A statement is as fast as with `execute_sql`; each row takes 0.5 µs more than with `fetch_tuples`, which
+    is for reads of a million rows.
     """
     session.flush()
     connection = session.connection()
@@ -177,9 +180,9 @@ def fetch_by_pair(
 ) -> dict[int, list[Record]]:
     """Return the records of each pair by pair_pk, in the statement's order; pairs without one are absent.
 
-    The statement names the pairs as the list `:pairs`. Its first column is the pair_pk, the others are fields of
-    `record_type`, a dataclass or NamedTuple, by name and in any order; they are converted as `fetch` does. A plain
-    type, such as `str`, stands for one more column, which is not converted. Flushes the session first.
+    The statement names the pairs as the list `:pairs`. Its first column is the pair_pk, the others are fields
+    of `record_type`, a dataclass or NamedTuple, by name and in any order; they are converted as `fetch` does.
+    A plain type, such as `str`, means one more column, which is not converted. Flushes the session first.
     """
     session.flush()
     connection = session.connection()
@@ -223,12 +226,13 @@ def _fetch_typed(row_type: type[Any], statement: str, cursor: Any) -> tuple[_Pla
 def _plan_rows(
     row_type: type[Row], columns: tuple[str, ...]
 ) -> tuple[Callable[[Any], Row], tuple[tuple[int, Convert], ...]]:
-    """Return the function that makes a row from the driver's tuple, and the conversions of its values by index."""
+    """Return the function that makes a row from the driver's tuple, and the conversions of its values by
+    index."""
     hints = get_type_hints(row_type)
     if columns != tuple(hints):
         raise ValueError(f"expected the columns {tuple(hints)} for {row_type.__name__}, found {columns}")
     conversions = (_find_conversion(hints[column]) for column in columns)
-    # the names are checked above, so that the length of each row needs no check, as `_make` does it
+    # the names are checked above, so the length of each row needs no check, unlike in `_make`
     return (
         partial(tuple.__new__, row_type),
         tuple((index, convert) for index, convert in enumerate(conversions) if convert is not None),
@@ -285,7 +289,10 @@ def read_time(value: Any) -> datetime:
 
 
 def read_iso_time(stored: str | datetime) -> str:
-    """Return a stored time as ISO 8601 in UTC, ended by Z: from SQLite's text, or from PostgreSQL's time with a zone."""
+    """Return a stored time as ISO 8601 in UTC with Z.
+
+    `stored`: SQLite's text, or PostgreSQL's time with a zone.
+    """
     if isinstance(stored, str):
         fraction = "" if stored.endswith(".000000") else stored[19:]
         return f"{stored[:10]}T{stored[11:19]}{fraction}Z"
@@ -304,9 +311,9 @@ def _write_time(time: datetime, dialect: str) -> datetime | str:
 
 
 def _fill(items: Collection[Any]) -> list[Any]:
-    """Return the items, the last one repeated up to one of a few lengths.
+    """Return the items, with the last one repeated up to one of a few lengths.
 
-    `IN` finds the same rows, and PostgreSQL, which plans every length of list anew, keeps few statements.
+    `IN` finds the same rows. PostgreSQL plans each length of list separately, so few lengths mean few plans.
     """
     filled = list(items)
     length = next((length for length in LENGTHS if length >= len(filled)), len(filled))
@@ -343,9 +350,9 @@ def fetch_plain(session: Session, statement: Executable) -> list[Any]:
 
 
 def fetch_tuples(session: Session, statement: PreparedSql, values: Mapping[str, Any]) -> list[Any]:
-    """Return every row as the driver's tuple, for reads of a million rows and for statements that run on every key press.
+    """Return every row as the driver's tuple. Does not flush the session.
 
-    Does not flush the session.
+    For reads of a million rows and for statements that run on every key press.
     """
     connection = session.connection()
     rendered, given = _bind(statement, values, connection.dialect.name)
@@ -361,10 +368,10 @@ _PLAN_AS_USUAL = ("SET LOCAL enable_nestloop TO DEFAULT", "SET LOCAL work_mem TO
 
 @contextmanager
 def join_many_rows(session: Session) -> Iterator[None]:
-    """On PostgreSQL, join by hash and sort in memory within the block: for joins with many rows that this transaction has added.
+    """Within the block, make PostgreSQL join by hash and sort in memory.
 
-    The statistics know nothing of such rows yet: PostgreSQL expects one of them, looks up every other row for each of them, and takes
-    ten times as long (benchmarks/pooling.py).
+    For joins with many rows that this transaction has added. The statistics do not include such rows yet:
+    PostgreSQL expects one of them, uses nested loops, and takes ten times as long (benchmarks/pooling.py).
     """
     is_postgresql = session.connection().dialect.name == "postgresql"
     if is_postgresql:
@@ -382,7 +389,7 @@ Prepare = Callable[[Any], Any]
 
 
 def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows of one table. All rows have the same columns; other columns get their defaults."""
+    """Insert rows of one table. All rows must have the same columns; other columns get their defaults."""
     if not rows:
         return
     session.flush()
@@ -403,7 +410,8 @@ def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping
 
 
 def holds_any(session: Session, column: Mapped[str], characters: str) -> ColumnElement[bool]:
-    """Return the SQL condition that a text contains one of these characters. None may be a bracket, a hyphen or a caret."""
+    """Return the SQL condition that a text contains one of these characters, except brackets, hyphen and
+    caret."""
     if session.get_bind().dialect.name == "postgresql":
         return column.op("~", is_comparison=True)(f"[{characters}]")
     return column.op("GLOB", is_comparison=True)(f"*[{characters}]*")
@@ -412,10 +420,10 @@ def holds_any(session: Session, column: Mapped[str], characters: str) -> ColumnE
 def add_tuples(
     session: Session, row_class: type[SQLModel], names: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> None:
-    """Insert rows as tuples, with their values in the order of `names`, for a million rows: nothing is prepared or checked here.
+    """Insert up to a million rows as tuples, with values in the order of `names`, without checks.
 
-    The values are as the drivers take them: numbers, texts, bools, `write_time(…)`, and JSON as text. Columns without a name
-    get what the database itself has as their default.
+    The values are in the drivers' form: numbers, texts, bools, `write_time(…)`, and JSON as text. Other
+    columns get the database's own defaults.
     """
     if not rows:
         return
@@ -437,8 +445,8 @@ def write_time(session: Session, time: datetime) -> datetime | str:
 def write_json(content: Mapping[str, Any]) -> str:
     """Return the content of a JSON column as `add_tuples` takes it: the text of `json.dumps`.
 
-    Texts by name are put together here: a table of documents has a million such mappings, and `json.dumps` makes a new encoder for
-    each of them.
+    Mappings of texts are encoded here: a table of documents has a million, and `json.dumps` makes a new
+    encoder for each.
     """
     if not content:
         return "{}"
@@ -465,7 +473,7 @@ def _copy_rows(
 def _copy_tuples(
     connection: Connection, table: str, names: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> None:
-    """Insert rows by PostgreSQL's COPY, which takes a fraction of the time of as many INSERTs. What it refuses is raised as by those."""
+    """Insert rows by PostgreSQL's COPY, which is much faster than INSERT. It raises the same errors."""
     columns = ", ".join(f'"{name}"' for name in names)
     statement = f'COPY "{table}" ({columns}) FROM STDIN'
     driver: Any = connection.connection.driver_connection
@@ -501,7 +509,8 @@ def split_into_chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 def _list_parameters(
     rows: Sequence[Mapping[str, Any]], steps: Sequence[tuple[str, Prepare | None]], *, positional: bool
 ) -> list[Any]:
-    """Return the values of the rows for the driver. Column by column takes a fifth of the time of row by row."""
+    """Return the values of the rows for the driver. Column by column takes a fifth of the time of row by
+    row."""
     columns = [_prepare_column(rows, name, step) for name, step in steps]
     if positional:
         return list(zip(*columns, strict=True))

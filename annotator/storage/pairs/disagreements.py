@@ -1,8 +1,9 @@
-"""Derive which pairs are disagreements (`dispute`) from judgments and decisions, by the rule of `domain/settling.py`.
+"""Derive which pairs are disagreements (`dispute`) from judgments and decisions, by the rule of
+`domain/settling.py`.
 
-Called in the transaction of whatever changes a pair: a judgment, a decision, quality control, a question, an objection,
-a new guideline. One statement reads all that is stored about the pairs, so a judgment that makes no disagreement costs one
-read. `storage/pairs/impact_scores.py` handles their impact.
+Every change of a pair calls this file in its transaction: a judgment, a decision, quality control, a
+question, an objection, a new guideline. One statement reads all facts about the pairs, so a judgment that
+makes no disagreement costs one read. `storage/pairs/impact_scores.py` handles their impact.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -97,7 +98,7 @@ class _Fact(NamedTuple):
 
 @dataclass(slots=True)
 class _PairFacts:
-    """Everything that decides whether a pair is a disagreement."""
+    """The facts that decide whether a pair is a disagreement."""
 
     query_pk: int
     judgments: list[tuple[int | None, datetime]] = field(default_factory=list)
@@ -117,8 +118,8 @@ class _PairFacts:
     def take(self, kind: str, grade: int | None, at: datetime, flag: int | None) -> None:
         """Add a row of the statement.
 
-        `flag`: of a judgment, the guideline version if it is an older one; of a decision, its guideline version; of an error,
-        whether a lead has decided on it since.
+        `flag`: for a judgment, its guideline version if that is outdated; for a decision, its guideline
+        version; for an error, whether a lead has decided on it since.
         """
         if kind == "answer":
             self.judgments.append((grade, at))
@@ -135,9 +136,9 @@ class _PairFacts:
             (self.objections if kind == "objection" else self.questions).append(at)
 
     def find_queue_entry(self, meanings: Sequence[MeaningChange]) -> QueueEntry | None:
-        """Return the pair's entry in the queue; None if it is no disagreement.
+        """Return the pair's queue entry, or None if it is not a disagreement.
 
-        A stale pair waits since the first of `meanings` that came after its judgments or decision.
+        A stale pair waits since the first of `meanings` after its judgments or decision.
         """
         grades = tuple(grade for grade, _ in self.judgments if grade is not None)
         unrateable = len(self.judgments) - len(grades)
@@ -166,7 +167,8 @@ class _PairFacts:
 
 
 def derive_disagreements(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
-    """Derive the disagreements of these pairs (None: all of the dataset), and mark the impact of their queries as due."""
+    """Derive the disagreements of these pairs (None: of the dataset), and mark the impact of their queries as
+    due."""
     session.flush()
     statements = _STATEMENTS[session.connection().dialect.name]
     meanings = fetch(session, _MEANINGS, MeaningChange, {"dataset_pk": dataset_pk})
@@ -185,9 +187,9 @@ def derive_disagreements(session: Session, dataset_pk: int, pair_pks: Iterable[i
 def find_entry(
     query_pk: int, judgments: Iterable[PresentJudgment], meanings: Sequence[MeaningChange]
 ) -> QueueEntry | None:
-    """Return the entry in the queue of a pair about which only its judgments decide; None if it is no disagreement.
+    """Return the queue entry of a pair that has only judgments, or None if it is not a disagreement.
 
-    `judgments`: the current independent ones, without those put off.
+    `judgments`: the current independent ones, without put-off ones.
     """
     pair = _PairFacts(query_pk)
     for judgment in judgments:

@@ -1,4 +1,4 @@
-"""Store the order in which leads put the documents of a query, and read the latest one. An order never changes."""
+"""Store the leads' orders of a query's documents, and read the latest one. A stored order never changes."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

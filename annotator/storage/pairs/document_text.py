@@ -1,4 +1,4 @@
-"""Read the document of a pair as far as it is shown. Never reads ranks, scores, systems or grades."""
+"""Read the beginning of a pair's document. Never reads ranks, scores, systems or grades."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,11 +18,11 @@ class DocumentBeginning:
 
     doc_id: str
     media_type: str
-    text: str  # at most as long as was asked for
+    text: str  # cut at the requested length
 
 
 def find_beginning(session: Session, pair_pk: int, *, most: int) -> DocumentBeginning | None:
-    """Return the document of the pair, with at most so many characters; None if it has no text."""
+    """Return the document of the pair with the first `most` characters, or None if it has no text."""
     statement = (
         select(
             col(DocumentRow.doc_id),
@@ -43,7 +43,10 @@ def find_beginning(session: Session, pair_pk: int, *, most: int) -> DocumentBegi
 
 SHOWN_CHARACTERS = 200_000
 RANKED_CHARACTERS = 1_000_000
-"""So much of a text is ranked and compared: as NFKC, a character can become eighteen, and each run of five needs 24 bytes."""
+"""The part of a text that is ranked and compared.
+
+NFKC can turn a character into 18; each run of five needs 24 bytes.
+"""
 
 
 def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:
@@ -56,7 +59,7 @@ def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str,
 
 
 def read_present_text(session: Session, pair_pk: int, *, characters: int) -> str | None:
-    """Return the beginning of the present text of a pair's document, None if there is none."""
+    """Return the beginning of the present text of a pair's document, or None."""
     statement = (
         select(func.substr(col(DocumentTextRow.text), 1, characters))
         .join(DocumentRow, TEXT_IS_PRESENT)

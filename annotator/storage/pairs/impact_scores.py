@@ -1,7 +1,7 @@
-"""Store each system's scores per query, and which queries must be scored anew.
+"""Store each system's scores per query, and which queries must be scored again.
 
-Whatever changes a grade or a run marks its query as due; adjudication computes the due ones before it sorts the queue.
-Writes need a transaction that holds the dataset's lock.
+Every change of a grade or a run marks its query as due; adjudication scores the due queries before it sorts
+the queue. Writes need a transaction that holds the dataset's lock.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -16,7 +16,7 @@ from annotator.storage.sql import add_rows, execute_sql, fetch, prepare_sql, rea
 from annotator.storage.tables.adjudication import QueryScoreRow, ScoreDueRow, ScoreTotalRow
 
 CHUNK = 500
-# An update that changes nothing: it waits for whoever computes the query's scores just now, and outlasts their removal.
+# An update that changes nothing: it waits for a transaction that is scoring the query, and survives its removal.
 _NOTE = prepare_sql(
     """
 INSERT INTO score_due (query_pk, dataset_pk) SELECT pk, dataset_pk FROM query WHERE pk IN :queries
@@ -71,9 +71,9 @@ def list_due(
 
 
 def take_due(session: Session, query_pks: Sequence[int]) -> None:
-    """Unmark these queries, which are computed now.
+    """Unmark these queries before scoring them.
 
-    Must come first in the transaction: whoever changes a grade meanwhile waits, and marks the query again.
+    Must come first in the transaction: a concurrent change of a grade waits, and then marks the query again.
     """
     execute_sql(session, _TAKE, {"queries": query_pks})
 

@@ -1,7 +1,8 @@
 """Read grades of an earlier ground truth, and suggestions for documents that got new ids.
 
-For leads and releases only; never for an annotator. Rules of relations suggest grades in the same table, and near duplicates
-take grades over in it. A pair's grade is kept while `pair.kept` says so and nobody has judged the pair (`domain/settling.py`); everything else is a suggestion.
+For leads and releases only; never for an annotator. The same table holds grades suggested by rules of
+relations, and grades copied from near duplicates. A grade is kept while `pair.kept` is set and the pair has
+no judgment (`domain/settling.py`); all others are suggestions.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -45,11 +46,11 @@ _KEPT = (col(PairRow.kept), col(PairRow.retired_at).is_(None), col(ImportedQrelR
 
 @dataclass(frozen=True, slots=True)
 class ImportedQrel:
-    """A grade (0-3) that was brought in, under its own primary key and its pair's.
+    """An imported grade (0-3), with its primary key and its pair's.
 
     `source`: {"kind": "qrels", path, format, sha256, origin[, place]}, {"kind": "remap", old_doc_id, …},
-    {"kind": "relation", rule, relation, from, pairs} or {"kind": "near_duplicate", of, of_pair, rule, round, accepted_by}.
-    `annotator_grades`: [name, grade] of each annotator that the file names.
+    {"kind": "relation", rule, relation, from, pairs} or {"kind": "near_duplicate", of, of_pair, rule, round,
+    accepted_by}. `annotator_grades`: [name, grade] of each annotator that the file names.
     """
 
     pk: int
@@ -66,7 +67,8 @@ class ImportedQrel:
 
     @property
     def place(self) -> int | None:
-        """At which place of its query's list the file had the document, from 1; None where its order said nothing."""
+        """The document's position in its query's list in the file, from 1; None if the order has no
+        meaning."""
         return self.source.get("place")
 
 
@@ -89,10 +91,10 @@ def list_imported_ranks(session: Session, dataset_pk: int, query_pks: Sequence[i
 def list_kept_imports(
     session: Session, dataset_pk: int, query_pks: Sequence[int] | None = None
 ) -> dict[int, ImportedQrel]:
-    """Return the kept grade of every pair that has one, by pair_pk: the latest one brought in to be kept.
+    """Return {pair_pk: kept grade}, the latest kept import of each pair. Excludes retired pairs.
 
-    `query_pks`: of these queries only. Retired pairs are left out. A judgment takes a kept grade's place:
-    `settle` decides that, not this list.
+    `query_pks`: only of these queries. Includes pairs that have a judgment since: `settle` decides which one
+    holds.
     """
     return _list_latest(
         session, _select_imported(dataset_pk, whole=query_pks is None).where(*_KEPT), query_pks
@@ -102,7 +104,8 @@ def list_kept_imports(
 def list_kept_grades(
     session: Session, dataset_pk: int, which: str | None = None, chosen: Sequence[int] = ()
 ) -> dict[int, int]:
-    """Return only the grades: of every pair, or of those whose column `which` ("pk" or "query_pk") is among `chosen`."""
+    """Return {pair_pk: kept grade}, for all pairs or where the column `which` ("pk" or "query_pk") is in
+    `chosen`."""
     statement = (
         select(col(ImportedQrelRow.pair_pk), col(ImportedQrelRow.grade))
         .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))
@@ -117,9 +120,10 @@ def list_kept_grades(
 def list_suggestions(
     session: Session, dataset_pk: int, query_pks: Sequence[int] | None = None
 ) -> dict[int, ImportedQrel]:
-    """Return the latest grade brought in for each pair whose grade is not kept, by pair_pk. For leads only.
+    """Return {pair_pk: latest imported grade} of the pairs without a kept grade. For leads only.
 
-    Without what rules of relations suggest (`pooling/suggestions/suggestions_sql.py`): nobody has given such a grade.
+    Excludes the suggestions of rules of relations (`pooling/suggestions/suggestions_sql.py`): no person gave
+    these.
     """
     statement = _select_imported(dataset_pk, whole=query_pks is None).where(
         ~col(PairRow.kept), col(PairRow.retired_at).is_(None), ~IS_BY_RELATION
@@ -128,7 +132,7 @@ def list_suggestions(
 
 
 def list_known_qrels(session: Session, dataset_pk: int) -> dict[int, ImportedQrel]:
-    """Return the latest grade that `import qrels` brought for each pair, kept or not, by pair_pk."""
+    """Return {pair_pk: latest grade from `import qrels`}, kept or not."""
     qrels_by_pair: dict[int, ImportedQrel] = {}
     for row in session.execute(_select_imported(dataset_pk)):
         if row.source.get("kind") == "qrels":
@@ -137,7 +141,7 @@ def list_known_qrels(session: Session, dataset_pk: int) -> dict[int, ImportedQre
 
 
 def list_judged(session: Session, dataset_pk: int) -> set[int]:
-    """Return the pairs that somebody has judged, or a lead decided: an imported grade does not settle them."""
+    """Return the pairs with a judgment or a decision. An imported grade does not settle these."""
     pairs = select(col(PairRow.pk)).where(col(PairRow.dataset_pk) == dataset_pk)
     decided = pairs.join(AdjudicationRow, col(AdjudicationRow.pair_pk) == col(PairRow.pk))
     judged = pairs.where(col(PairRow.judged) > 0)
@@ -152,10 +156,10 @@ def bring_in(
     new: Collection[int] = (),
     query_pks: Collection[int] = (),
 ) -> None:
-    """Append what `import qrels` brings, and keep the pairs' grades or open the pairs, as each row says.
+    """Append the rows of `import qrels`, and keep the pairs' grades or open the pairs, as each row says.
 
-    `new`: pairs that came into the pool for these grades and are kept already: nobody has judged them, so nothing else about them
-    changes. `query_pks`: their queries.
+    `new`: pairs that were added for these grades and are kept already. They have no judgments, so nothing
+    else changes. `query_pks`: their queries.
     """
     add_suggestions(session, rows)
     for keep in (True, False):
@@ -170,8 +174,8 @@ def bring_in(
 
 
 def add_suggestions(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Append grades without a change to their pairs; each row holds pair_pk, grade, keep, source, description,
-    note, annotator_grades, extra, imported_at."""
+    """Append grades without a change to their pairs; each row holds pair_pk, grade, keep, source,
+    description, note, annotator_grades, extra, imported_at."""
     add_rows(session, ImportedQrelRow, rows)
 
 

@@ -1,9 +1,9 @@
-"""Read how each pair of a dataset is settled, as columns of numbers, without an object per pair.
+"""Read the settlement of each pair of a dataset as columns of numbers, without an object per pair.
 
-One pass over the pairs and one over the current judgments. The gates of a release, the overview, agreement's verdict and
-quality control all count these columns, for hundreds of thousands of pairs. The rule is `domain/settling.py`, asked once
-for every distinct pattern of judgments, of which there are a few hundred. `storage/pairs/pair_states.py` reads everything about
-a pair.
+Reads the pairs and the current judgments once each. The gates of a release, the overview, agreement's verdict
+and quality control count these columns, for hundreds of thousands of pairs. The rule is `domain/settling.py`,
+called once for each of the few hundred distinct patterns of judgments. `storage/pairs/pair_states.py` reads
+all facts about a pair.
 """
 
 from collections.abc import Collection, Mapping
@@ -28,9 +28,9 @@ MOST_OF_THE_TABLE = (
 )
 AT_ONCE = 50_000  # PostgreSQL's values hold what belongs to so many keys at the most
 GRADED = 4  # the grades are the numbers below
-UNRATEABLE, OTHERWISE, LATER = 4, 5, 6  # beside the grades: what an answer is for the rule
+UNRATEABLE, OTHERWISE, LATER = 4, 5, 6  # codes of answers, in addition to the grades
 ANSWERS = 8
-MOST_KINDS = 1_000_000  # numbers up to here are told apart by a table of them, others by sorting
+MOST_KINDS = 1_000_000  # numbers up to this one are counted in a table, larger ones are sorted
 LACKING = 256  # more than a pair can lack
 _ANSWER = f"""CASE WHEN c.outcome = 'later' THEN {LATER} WHEN c.purpose <> '{COUNTED_PURPOSE}' THEN {OTHERWISE}
   ELSE coalesce(c.grade, {UNRATEABLE}) END"""
@@ -52,8 +52,8 @@ class _TableSizes(NamedTuple):
 class PairSettlements(NamedTuple):
     """The settlement of every pair of the pool, as columns: one entry per pair, by pair_pk.
 
-    `judged_index`, `judged_by` and `answer` are a second table: one entry per current judgment, for whatever purpose,
-    put off or not.
+    `judged_index`, `judged_by` and `answer` are a second table: one entry per current judgment of any
+    purpose, put off or not.
     """
 
     pair: "Ints"
@@ -121,7 +121,8 @@ def read_settlements(
 
 
 def _forget(settled: PairSettlements, blind: Collection[int]) -> PairSettlements:
-    """Return the pairs as if nobody had judged, decided or imported a grade for those in `blind`."""
+    """Return the settlements with the pairs in `blind` as not judged, not decided and without imported
+    grades."""
     marked = mark_pairs(settled, blind)
     settlement = settled.settlement.copy()
     settlement[marked] = len(settled.settlements)
@@ -136,7 +137,7 @@ def _forget(settled: PairSettlements, blind: Collection[int]) -> PairSettlements
 
 
 def count_grades_by_query(settled: PairSettlements) -> dict[int, tuple[int, int, int, int]]:
-    """Return how many pairs are settled at each grade 0 to 3, by query_pk; queries without a settled pair are absent."""
+    """Return {query_pk: (settled pairs at grade 0, 1, 2, 3)}; queries without a settled pair are absent."""
     import numpy as np
 
     grade = settled.map_settled()
@@ -156,7 +157,7 @@ def count_grades_by_query(settled: PairSettlements) -> dict[int, tuple[int, int,
 
 
 def list_open_queries(settled: PairSettlements) -> set[int]:
-    """Return the queries (query_pk) of which a pair waits for a lead without a settled grade."""
+    """Return the queries (query_pk) with an unsettled pair that waits for a lead."""
     return set(settled.query[settled.are_open()].tolist())
 
 
@@ -245,7 +246,8 @@ def _number_patterns(columns: "list[Ints]") -> "Ints":
 
 
 def _find_kinds(numbers: "Ints") -> tuple["Ints", "Ints"]:
-    """Return an index at which each distinct number occurs, in the order of the numbers, and for each entry which of them it is."""
+    """Return (index of one occurrence of each distinct number, in ascending order; for each entry its
+    number's position)."""
     import numpy as np
 
     if not len(numbers) or int(numbers.max()) > len(numbers) + MOST_KINDS:
@@ -263,10 +265,10 @@ def _is_of(table: str, dataset_pk: int, *, walk: bool) -> str:
 
 
 def _read_numbers(session: Session, number: str, source: str, key: str, condition: str) -> "Ints":
-    """Return the whole number that the expression `number` gives for each row.
+    """Return the whole number of the SQL expression `number` for each row.
 
-    SQLite gives one long text, in half the time of a row for each number (20 bytes for each, of the 1,000 million that a text may
-    have); PostgreSQL gives a few long values.
+    SQLite returns one long text, which takes half the time of one row per number (20 bytes each; a text may
+    have 1,000 million). PostgreSQL returns a few long values.
     """
     import numpy as np
 

@@ -1,10 +1,11 @@
 """Read the state of every pair of a dataset, and which pairs quality control has reopened.
 
-Reads a few hundred queries at a time. The list of pairs, the queue, the gates and releases all ask here, so that they
-cannot differ. The rules are in `domain/settling.py`, `storage/judgments/current_judgments.py` (current) and
-`storage/pairs/imported_grades.py` (kept grades). Pairs that a remap retired have left the pool and are excluded. A pair is
-reopened if a third expert's grade contradicts the settled one and no lead has decided at that time or later. An answer
-that the expert takes back is no error any more. Read once per dataset, since `quality_pair` holds a small sample.
+Reads a few hundred queries at a time. The list of pairs, the queue, the gates and releases all use this file,
+so they cannot differ. The rules are in `domain/settling.py`, `storage/judgments/current_judgments.py`
+(current) and `storage/pairs/imported_grades.py` (kept grades). Pairs that a remap retired have left the pool
+and are excluded. A pair is reopened if a third expert's grade contradicts the settled one and no lead has
+decided at that time or later. An answer that the expert takes back is no longer an error. Read once per
+dataset, since `quality_pair` holds a small sample.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,8 +38,10 @@ class ExpertGrade(NamedTuple):
 def list_open_errors(
     session: Session, dataset_pk: int, pair_pks: Collection[int] | None = None
 ) -> dict[int, tuple[ExpertGrade, ...]]:
-    """Return, by pair_pk, the errors that no lead has decided on since, the first one first. `pair_pks`: only of
-    these few."""
+    """Return, by pair_pk, the errors that no lead has decided on since, the first one first.
+
+    `pair_pks`: only of these few.
+    """
     decided_since = exists().where(
         col(CurrentAdjudicationRow.pair_pk) == col(QualityPairRow.pair_pk),
         col(CurrentAdjudicationRow.decided_at) >= col(QualityPairRow.answered_at),
@@ -69,9 +72,9 @@ _UNJUDGED: Mapping[int, int] = {}
 
 
 def _by_pair_or_query(statement: str) -> dict[str, PreparedSql]:
-    """Return the statement for some pairs, and the one for the pairs of some queries, by the column that selects them.
+    """Return {"pk" or "query_pk": the statement that selects pairs by this column}.
 
-    Adding nothing to the dataset's key keeps SQLite from reading the whole dataset instead.
+    `dataset_pk + 0` keeps SQLite from reading the whole dataset.
     """
     return {
         which: prepare_sql(statement.format(which=f"p.{which}"), lists=["chosen"])
@@ -93,13 +96,13 @@ WHERE {which} IN :chosen AND a.pair_pk = p.pk""")
 
 
 class PairState(NamedTuple):
-    """A pair with its current independent judgments and the settlement they and a decision lead to.
+    """A pair with its current independent judgments, the lead's decision, and the settlement.
 
-    `grades`: grade by annotator_pk, in the order of annotator_pk. `unrateable`: how many said that it
-    cannot be rated. `adjudicated`: what the lead decided, where that holds. `imported`: the grade of an earlier
-    ground truth that is kept. Quality-control judgments and answers put off ("later") are in none of them.
-    `lacking`: how many judgments it still lacks, by `storage/judgments/missing_judgments.py`. `errors`: what quality control found wrong with
-    it and nobody has decided on.
+    `grades`: grade by annotator_pk, in the order of annotator_pk. `unrateable`: the number of judgments
+    "cannot be rated". `adjudicated`: the lead's valid decision. `imported`: the kept grade of an earlier
+    ground truth. Quality-control judgments and put-off answers ("later") are excluded. `lacking`: the missing
+    judgments, by `storage/judgments/missing_judgments.py`. `errors`: undecided errors that quality control
+    found.
     """
 
     pair_pk: int
@@ -119,7 +122,7 @@ class PairState(NamedTuple):
 
     @property
     def contested_grade(self) -> int | None:
-        """Return the grade that the judgments and decisions lead to, also where quality control has reopened the pair."""
+        """Return the grade from judgments and decisions, even if quality control has reopened the pair."""
         return settle_again(
             tuple(self.grades.values()), self.unrateable, self.adjudicated, self.imported
         ).grade
@@ -130,9 +133,10 @@ def iterate_pair_states(
 ) -> Iterator[PairState]:
     """Yield the state of every pair, by query position, then doc_id in code point order.
 
-    `blind`: pairs that the reader may still judge (`list_blind_pairs`); they are yielded as if nobody had judged them.
+    `blind`: pairs that the reader may still judge (`list_blind_pairs`); they are yielded as not judged.
 
-    The order is the same on every database, whatever its collation. A chunk of queries is in memory at a time.
+    The order is the same on every database, whatever its collation. A chunk of queries is in memory at a
+    time.
     """
     errors = list_open_errors(session, dataset_pk)
     for query_pks in split_into_chunks(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
@@ -183,9 +187,9 @@ def _read_states(
     chosen: Sequence[int],
     errors: Mapping[int, tuple[ExpertGrade, ...]],
 ) -> list[PairState]:
-    """Return the pairs of the dataset whose column `which` is among `chosen`, in order.
+    """Return the states of the dataset's pairs with the column `which` in `chosen`, in order.
 
-    `errors`: at least theirs, by pair_pk.
+    `errors`: {pair_pk: errors}; it may include other pairs.
     """
     session.flush()
     values = {"dataset_pk": dataset_pk, "chosen": chosen}
@@ -223,9 +227,9 @@ def _read_states(
 
 
 def _gather(rows: Iterable[Any]) -> tuple[dict[int, dict[int, int]], dict[int, int]]:
-    """Return, by pair_pk, the grades by annotator_pk and how many could not rate it (absent where nobody said so).
+    """Return ({pair_pk: {annotator_pk: grade}}, {pair_pk: number of "cannot be rated", if any}).
 
-    `rows`: pair_pk, annotator_pk, grade, in that order.
+    `rows`: (pair_pk, annotator_pk, grade).
     """
     grades: dict[int, dict[int, int]] = {}
     unrateable: dict[int, int] = {}

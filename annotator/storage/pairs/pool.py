@@ -1,6 +1,6 @@
-"""Add pairs and their provenance to the pool, and read what candidates are made from.
+"""Add pairs and their provenance to the pool, and read the sources of candidates.
 
-Only here do pairs come into being. Reads queries, the first results of runs, document texts and who proposed the
+Only this file creates pairs. Reads queries, the first results of runs, document texts and who proposed the
 existing pairs, with one statement each. A pair's key is opaque: it says nothing about rank, score or system.
 """
 
@@ -33,7 +33,7 @@ from annotator.storage.tables.central import (
 def pair_key(dataset: str, query_id: str, doc_id: str) -> str:
     """Return 24 hexadecimal digits (96 bits) of SHA-256 over the three names; the same on every machine.
 
-    The names are hashed as JSON: a list of three strings, put together here, because a pool has a million pairs.
+    The hashed text is a JSON list of three strings. It is built by hand, because a pool has a million pairs.
     """
     content = f"[{encode_basestring(dataset)}, {encode_basestring(query_id)}, {encode_basestring(doc_id)}]"
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
@@ -80,7 +80,9 @@ class PoolGrowth:
 def add_candidates(
     session: Session, dataset_pk: int, dataset: str, candidates: Sequence[PoolCandidate], *, now: datetime
 ) -> PoolGrowth:
-    """Create a pair for every candidate that has none, and store which system proposed it. Twice changes nothing.
+    """Create missing pairs for the candidates, and store which system proposed each.
+
+    Repeating changes nothing.
 
     Call it inside a write transaction that holds the dataset's lock.
     """
@@ -115,8 +117,8 @@ def add_missing(
 ) -> tuple[dict[tuple[int, int], int], set[tuple[int, int]]]:
     """Create a pair, with the provenance `system`, for each name that has none in the pool.
 
-    `names`: (query_id, doc_id) by (query_pk, document_pk). `kept`: the caller brings in a grade of each new pair that holds.
-    Returns pair_pk by (query_pk, document_pk), and which of them are new.
+    `names`: (query_id, doc_id) by (query_pk, document_pk). `kept`: the caller imports a grade to keep for
+    each new pair. Returns pair_pk by (query_pk, document_pk), and the new pair_pks.
     """
     queries = {query_pk for query_pk, _ in names}
     pairs = list_pair_pks(session, dataset_pk, queries)
@@ -169,8 +171,8 @@ def add_pairs(
 def _make_keys(session: Session, dataset: str, names: Sequence[tuple[str, str]]) -> list[str]:
     """Return a new key for each (query_id, doc_id).
 
-    A pair keeps its key when its query or document gets another id. So a key may be taken; then the next free key of a
-    series that no other name produces is used.
+    A pair keeps its key when its query or document gets another id, so a key may be taken. Then the next free
+    key of a series is used that no other name produces.
     """
     keys = [pair_key(dataset, query_id, doc_id) for query_id, doc_id in names]
     attempt, doubtful = 1, list(range(len(keys)))
@@ -216,9 +218,9 @@ def _add_provenance(
     candidates: Sequence[PoolCandidate],
     stored: Container[tuple[int, str]],
 ) -> int:
-    """Store the provenance that is not stored yet; return how many rows. The first of a pair and a system counts.
+    """Store new provenance and return the number of rows. The first entry of a pair and a system counts.
 
-    `pair_pks`: of each candidate.
+    `pair_pks`: the pair of each candidate.
     """
     new: dict[tuple[int, str], tuple[Any, ...]] = {}
     for pair_pk, candidate in zip(pair_pks, candidates, strict=True):
@@ -244,12 +246,13 @@ class RetrievalDocument:
     document_pk: int
     doc_id: str
     title: str
-    searched: str  # title and text; doc_id and title if there is no text
+    searched: str  # title and text; doc_id and title without a text
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The system that put a pair into the pool, with rank, score and further signals as that system gave them."""
+    """The system that put a pair into the pool, with rank, score and further signals as that system gave
+    them."""
 
     system: str
     rank: int | None
@@ -274,9 +277,9 @@ def list_runs(session: Session, dataset_pk: int) -> dict[int, str]:
 
 
 def list_first_results(session: Session, runs: Mapping[int, str], depth: int) -> list[PoolCandidate]:
-    """Return the first `depth` results per query of each of these runs (systems by run_pk), in order.
+    """Return the first `depth` results per query of each of these runs ({run_pk: system}), in order.
 
-    Results are counted by their order; the rank of a candidate is the one in its file, which starts at 0 or 1.
+    The order counts, not the rank; the candidates' ranks are those of the file and start at 0 or 1.
     """
     position = func.row_number().over(
         partition_by=(col(RunEntryRow.run_pk), col(RunEntryRow.query_pk)), order_by=col(RunEntryRow.rank)
@@ -317,9 +320,9 @@ def list_first_results(session: Session, runs: Mapping[int, str], depth: int) ->
 def list_run_candidates(
     session: Session, runs: Mapping[int, str], names: Sequence[tuple[str, str]]
 ) -> list[PoolCandidate]:
-    """Return what each of these runs says of these documents, in order of runs.
+    """Return the results of these runs for these documents as candidates, in order of runs.
 
-    `runs`: systems by run_pk; `names`: (query_id, doc_id).
+    `runs`: {run_pk: system}; `names`: (query_id, doc_id).
     """
     statement = (
         select(

@@ -1,4 +1,5 @@
-"""Find a published release and its queries: what both releases and evaluation read. The rows are immutable."""
+"""Find a published release and its queries: what both releases and evaluation read. The rows are
+immutable."""
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -25,7 +26,10 @@ def find_release(session: Session, dataset_pk: int, version: str) -> ReleaseRow:
 
 
 def list_published_queries(session: Session, release_pk: int) -> dict[str, str | None]:
-    """Return texts by query_id, in the release's order. A text is None in releases made before texts were recorded."""
+    """Return {query_id: text} in the release's order.
+
+    Texts are None in releases from before they were recorded.
+    """
     rows = session.execute(
         select(col(ReleaseQueryRow.query_id), col(ReleaseQueryRow.text))
         .where(col(ReleaseQueryRow.release_pk) == release_pk)

@@ -1,1 +1,1 @@
-"""The tables, each file those of one subject, and the kinds of columns."""
+"""The tables, one file per subject, and the types of columns."""

@@ -1,8 +1,9 @@
 """The tables of adjudication, quality control and the audit log.
 
-`current_adjudication`, `dispute` and the scores are derived, only by `storage/judgments/current_judgments.py`,
-`storage/pairs/disagreements.py` and `storage/pairs/impact_scores.py`. `adjudication`, `document_order` and `audit_event` are
-append-only. A later draw never changes an earlier one or its pairs; a drawn pair's answer follows the judgments
+`current_adjudication`, `dispute` and the scores are derived, only by
+`storage/judgments/current_judgments.py`, `storage/pairs/disagreements.py` and
+`storage/pairs/impact_scores.py`. `adjudication`, `document_order` and `audit_event` are append-only. A later
+draw never changes an earlier one or its pairs; a drawn pair's answer follows the judgments
 (`quality/quality_sql.py`).
 """
 
@@ -16,7 +17,8 @@ from annotator.storage.tables.columns import json_column, text_column, time_colu
 
 
 class AdjudicationRow(SQLModel, table=True):
-    """A lead's decision on a pair: a grade, that it cannot be rated, or that an earlier decision is withdrawn.
+    """A lead's decision on a pair: a grade, that it cannot be rated, or that an earlier decision is
+    withdrawn.
 
     Append-only. The highest revision holds.
     """
@@ -98,7 +100,8 @@ class CurrentAdjudicationRow(SQLModel, table=True):
 
 
 class DisagreementRow(SQLModel, table=True):
-    """A pair that waits for a lead, or that a lead has decided. Derived by `storage/pairs/disagreements.py`."""
+    """A pair that waits for a lead, or that a lead has decided. Derived by
+    `storage/pairs/disagreements.py`."""
 
     __tablename__ = "dispute"
     __table_args__ = (
@@ -113,9 +116,9 @@ class DisagreementRow(SQLModel, table=True):
     query_pk: int = Field(foreign_key="query.pk")
     open: bool  # waits for a lead
     reasons: int  # bits of `QueueReason` (`domain/settling.py`)
-    waiting: int  # those of `reasons` that it still waits for
+    waiting: int  # the part of `reasons` that is not handled yet
     distance: int  # between `low` and `high`
-    low: int | None = None  # the lowest and the highest grade of those that differ
+    low: int | None = None  # the lowest and the highest of the differing grades
     high: int | None = None
     since: datetime = time_column()  # when the first reason began
     # How far the choice moves nDCG on the query, for the system that it moves most. Without runs: see `adjudication/impact/impact.py`.
@@ -148,7 +151,7 @@ class ScoreTotalRow(SQLModel, table=True):
 
 
 class ScoreDueRow(SQLModel, table=True):
-    """A query whose grades or runs have changed since its scores and impacts were computed."""
+    """A query that must be scored again, because its grades or runs have changed."""
 
     __tablename__ = "score_due"
 
@@ -189,7 +192,8 @@ class PutOffDisagreementRow(SQLModel, table=True):
 
 
 class DecisionProposalRow(SQLModel, table=True):
-    """The decision that one lead proposes for a pair that needs two. It holds when another lead decides the same."""
+    """The decision that one lead proposes for a pair that needs two leads. It holds when another lead
+    agrees."""
 
     __tablename__ = "decision_proposal"
     __table_args__ = (
@@ -208,7 +212,7 @@ class DecisionProposalRow(SQLModel, table=True):
 
 
 class DiscussionRow(SQLModel, table=True):
-    """A pair whose annotators were asked to look at each other's notes before a lead decides."""
+    """A pair under discussion: its annotators read each other's notes before a lead decides."""
 
     __tablename__ = "discussion"
 
@@ -219,7 +223,7 @@ class DiscussionRow(SQLModel, table=True):
 
 
 class DiscussionTurnRow(SQLModel, table=True):
-    """An annotator's turn in a discussion: stands by the judgment, or revises it. Agreement does not count it."""
+    """An annotator's turn in a discussion: confirms or revises the judgment. Agreement does not count it."""
 
     __tablename__ = "discussion_turn"
     __table_args__ = (
@@ -250,7 +254,7 @@ class ObjectionRow(SQLModel, table=True):
 
 
 class SeenDecisionRow(SQLModel, table=True):
-    """The decision on a pair that an annotator of the pair was shown last. For that person alone; never exported."""
+    """The decision that an annotator of the pair was shown last. Only for that person; never exported."""
 
     __tablename__ = "seen_decision"
 

@@ -1,4 +1,4 @@
-"""The tables of the audit log: its entries, and beside them what names people."""
+"""The tables of the audit log: its entries, and separately the personal data."""
 
 from datetime import datetime
 
@@ -11,8 +11,9 @@ from annotator.storage.tables.columns import text_column, time_column
 class AuditEntryRow(SQLModel, table=True):
     """One entry of the audit log. Append-only, chained by its hashes (`domain/audit.py`).
 
-    `sequence`: from 1, without gaps. `dataset`: its name at that time. `object`: what was acted on, such as a version or a file's
-    name; never a person. `details`: canonical JSON. `actor`, `subject`, `address`: commitments to what `audit_personal` holds.
+    `sequence`: from 1, without gaps. `dataset`: its name at that time. `object`: the object of the act, such
+    as a version or a file's name; never a person. `details`: canonical JSON. `actor`, `subject`, `address`:
+    commitments to values in `audit_personal`.
     """
 
     __tablename__ = "audit_entry"
@@ -42,10 +43,10 @@ class AuditEntryRow(SQLModel, table=True):
 
 
 class AuditPersonalRow(SQLModel, table=True):
-    """What an entry says of a person: a username or an address, as it was at that time.
+    """A personal value of an entry: a username or an address at that time.
 
-    `person_pk`: whose it is; null for an address of somebody unknown. `salt`: of the commitment; null since the person was
-    pseudonymised, when `value` became the pseudonym. Rows can be removed; an entry says how many were.
+    `person_pk`: its owner; null for an address of an unknown person. `salt`: of the commitment; null after
+    pseudonymisation, when `value` is the pseudonym. Rows can be removed; an entry records how many.
     """
 
     __tablename__ = "audit_personal"

@@ -1,12 +1,13 @@
 """The central tables. Every limit is a database constraint too; build rows with `model_validate`.
 
-SQLModel's table classes skip validation. `judgment` and `adjudication` are append-only: triggers in the migrations refuse
-UPDATE and DELETE on both databases. `current_judgment` is derived (`storage/judgments/current_judgments.py`). The tables of
-signing in, labeling, adjudication and quality control, releases, pooling and the audit log are in the other files of this
-folder. A command imports only the files that it uses, because each table takes two milliseconds. Names ending in `_pk` are
-our integer keys; `query_id` and `doc_id` are always the outside world's ids. Partial indexes are declared for SQLite only,
-because naming PostgreSQL's option here would import SQLAlchemy's dialect for it into every command; the migrations make them
-alike on both.
+SQLModel's table classes skip validation. `judgment` and `adjudication` are append-only: triggers in the
+migrations refuse UPDATE and DELETE on both databases. `current_judgment` is derived
+(`storage/judgments/current_judgments.py`). The tables of signing in, labeling, adjudication and quality
+control, releases, pooling and the audit log are in the other files of this folder. A command imports only the
+files that it uses, because each table takes two milliseconds. Names ending in `_pk` are our integer keys;
+`query_id` and `doc_id` are always the outside world's ids. Partial indexes are declared for SQLite only,
+because naming PostgreSQL's option here would import SQLAlchemy's dialect for it into every command; the
+migrations make them alike on both.
 """
 
 from datetime import datetime
@@ -36,11 +37,12 @@ NOT_COUNTED = text(f"purpose NOT IN {quote_texts(CURRENT_PURPOSES)}")
 class DatasetRow(SQLModel, table=True):
     """One ground-truth project and its settings.
 
-    `overlap_rules`: exceptions to `overlap`, as `domain/overlap.py` reads them. `shown_metadata`: the further columns of
-    documents that the panel shows. `quality_rule`: see `quality/records.py`. `search_hosts`: the hosts that its queries may be
-    sent to; for leads only. `profile`: the evaluator whose measures the dataset is for. `archived_at`: since when nothing in it
-    may be judged or changed. `check_secret`, `order_secret`: without them nobody can compute a draw (docs/labeling.md); shown to
-    nobody. `order_secret` is empty in a dataset that is older than it.
+    `overlap_rules`: exceptions to `overlap`, as `domain/overlap.py` reads them. `shown_metadata`: the further
+    columns of documents that the panel shows. `quality_rule`: see `quality/records.py`. `search_hosts`: the
+    hosts that its queries may be sent to; for leads only. `profile`: the evaluator whose measures the dataset
+    is for. `archived_at`: nothing in it may be judged or changed since then. `check_secret`, `order_secret`:
+    needed to compute a draw (docs/labeling.md); never shown. `order_secret` is empty in a dataset that is
+    older than it.
     """
 
     __tablename__ = "dataset"
@@ -97,16 +99,18 @@ class DatasetRow(SQLModel, table=True):
 
     @property
     def order_seed(self) -> Seed:
-        """Return the seed of orders, of letters in place of names, and of the share of pairs with another overlap."""
+        """Return the seed of orders, of letters in place of names, and of the share of pairs with another
+        overlap."""
         return mix_secret(self.seed, self.order_secret)
 
 
 class RubricRow(SQLModel, table=True):
     """One version of a dataset's grade definitions and guideline. Never changed; a new version follows it.
 
-    `language`: of `title`, `guideline` and `grades`, the authoritative texts (null: nobody said). `translations`: the same four
-    in each other language. `change`, against the version before: "minor" (wording) or "semantic" (the meaning of a grade).
-    `why`: what changed and why. `author_pk`: who published it (null: the operator).
+    `language`: of `title`, `guideline` and `grades`, the authoritative texts (null: unknown). `translations`:
+    the same four in each other language. `change`, against the version before: "minor" (wording) or
+    "semantic" (the meaning of a grade). `why`: what changed and why. `author_pk`: the publisher (null: the
+    operator).
     """
 
     __tablename__ = "rubric"
@@ -133,7 +137,8 @@ class RubricRow(SQLModel, table=True):
 
 
 class GuidelineMarkingRow(SQLModel, table=True):
-    """A change of what a grade means whose effect is being marked, part by part (`storage/judgments/meaning_changes.py`).
+    """A change of the meaning of grades that is being marked, part by part
+    (`storage/judgments/meaning_changes.py`).
 
     `rubric_pk`: the version that made the change. All pairs up to `after_pair_pk` are marked.
     """
@@ -184,7 +189,7 @@ class DocumentRow(SQLModel, table=True):
 
 
 class DocumentTextRow(SQLModel, table=True):
-    """A present or earlier text of a document. Earlier texts are kept, because judgments were made on them."""
+    """A present or earlier text of a document. Earlier texts stay, because judgments refer to them."""
 
     __tablename__ = "document_text"
 
@@ -221,8 +226,8 @@ class ImportRecordRow(SQLModel, table=True):
 class RunRow(SQLModel, table=True):
     """One system's run over a dataset.
 
-    `query_signals`: by query_id, what its file says about a query as a whole (`latency_ms` and every further field). Queries
-    without results are included.
+    `query_signals`: by query_id, the fields of its file about the whole query (`latency_ms` and every further
+    field). Queries without results are included.
     """
 
     __tablename__ = "run"
@@ -254,12 +259,12 @@ class RunEntryRow(SQLModel, table=True):
 class PairRow(SQLModel, table=True):
     """A query with one candidate document.
 
-    `key`: the opaque id that the app uses; it says nothing about rank. `judged`: how many annotators have a current
-    independent judgment, a grade or "unrateable"; derived together with `current_judgment`. `kept`: the grade of an earlier
-    ground truth holds, so nobody is asked to judge the pair. `retired_at`: when the pair left the pool because its document got
-    other ids (`remap`); its judgments are kept. `wanted`: how many annotators shall judge it, by the dataset's overlap and its
-    exceptions. `lacking`: how many judgments are missing; 0 if nobody is to judge it. Both are derived by
-    `storage/judgments/missing_judgments.py`.
+    `key`: the opaque id that the app uses; it says nothing about rank. `judged`: how many annotators have a
+    current independent judgment, a grade or "unrateable"; derived together with `current_judgment`. `kept`:
+    the grade of an earlier ground truth holds, so the pair needs no judgment. `retired_at`: when the pair
+    left the pool because its document got other ids (`remap`); its judgments are kept. `wanted`: the number
+    of annotators who must judge it, by the dataset's overlap and its exceptions. `lacking`: the number of
+    missing judgments; 0 if the pair needs none. Both are derived by `storage/judgments/missing_judgments.py`.
     """
 
     __tablename__ = "pair"
@@ -290,7 +295,8 @@ class PairRow(SQLModel, table=True):
 class ProvenanceRow(SQLModel, table=True):
     """A system that put a pair into the pool, with rank and score. For leads only.
 
-    On PostgreSQL, triggers check once for each statement what the foreign key checks on SQLite (migration 0020).
+    On PostgreSQL, triggers check once for each statement what the foreign key checks on SQLite (migration
+    0020).
     """
 
     __tablename__ = "provenance"
@@ -303,7 +309,7 @@ class ProvenanceRow(SQLModel, table=True):
 
 
 class PersonRow(SQLModel, table=True):
-    """A person. Somebody known only from an imported file has no `password_hash` and cannot sign in.
+    """A person. A person known only from an imported file has no `password_hash` and cannot sign in.
 
     `language`: of the interface; null: the browser's.
     """
@@ -324,8 +330,8 @@ class PersonRow(SQLModel, table=True):
 class MembershipRow(SQLModel, table=True):
     """A person's role on a dataset; on every dataset where `dataset_pk` is null.
 
-    `categories`, `languages`: of the queries the person judges; null: all. `from_group`: given by a group of the OpenID Connect
-    provider, which takes it away too; otherwise by somebody here.
+    `categories`, `languages`: of the queries the person judges; null: all. `from_group`: given, and taken
+    away, by a group of the OpenID Connect provider; otherwise given by hand.
     """
 
     __tablename__ = "membership"
@@ -352,13 +358,14 @@ class MembershipRow(SQLModel, table=True):
 class JudgmentRow(SQLModel, table=True):
     """One annotator's judgment of one pair, as it was given. Append-only.
 
-    `event_id`: makes a repeated delivery harmless. `judged_at`: when the key was pressed, never later than `received_at`.
-    `browser`, `browser_number`: in which of the annotator's browsers it was made, and its number among the presses there; null
-    if unknown. `late`: it is never current (see `storage/judgments/current_judgments.py`). `document_sha256`: of the text that was
-    judged; null if there was none. `purpose`: "independent" for an ordinary judgment; only those count for agreement and qrels.
-    "conditional": asked for because the first two differed; "training", "gold" and "repeat": checks on the annotator;
-    "quality": a third expert's, on a pair settled without them. `reason`: why the pair is unrateable. `line_id`: what the line of
-    the file says that it came with (`importing/judgments/judgment_plan.py`); null if it was made in this program.
+    `event_id`: makes a repeated delivery harmless. `judged_at`: when the key was pressed, never later than
+    `received_at`. `browser`, `browser_number`: the annotator's browser, and the number of the press in it;
+    null if unknown. `late`: it is never current (see `storage/judgments/current_judgments.py`).
+    `document_sha256`: of the text that was judged; null if there was none. `purpose`: "independent" for an
+    ordinary judgment; only those count for agreement and qrels. "conditional": requested because the first
+    two differed; "training", "gold" and "repeat": checks on the annotator; "quality": a third expert's, on a
+    pair settled without them. `reason`: why the pair is unrateable. `line_id`: identifies the content of its
+    line in an imported file (`importing/judgments/judgment_plan.py`); null if it was made in this program.
     `import_record_pk`: the import it came with; null also if it was imported before imports were recorded.
     """
 
@@ -403,11 +410,12 @@ class JudgmentRow(SQLModel, table=True):
 class CurrentJudgmentRow(SQLModel, table=True):
     """The current judgment of an annotator on a pair; the primary key allows one only.
 
-    Derived from `judgment` by `storage/judgments/current_judgments.py`, and for an annotator's answers by `storage/judgments/answers.py`; narrow, so
-    that a million rows are read quickly. `stale`: 0 up to date, 1 made under an older guideline, 2 on an older text, 3 both. `rubric_pk`, `seconds`: the
-    judgment's own. `made_at`: its press, in whole seconds since 1970, UTC. `imported`: 0 made in this program, 1 from a file that
-    says when it was made, 2 from a file that does not, so that `made_at` is the time of the import. Under which guideline an
-    imported judgment was made is unknown.
+    Derived from `judgment` by `storage/judgments/current_judgments.py`, and for an annotator's answers by
+    `storage/judgments/answers.py`; narrow, for fast reading of a million rows. `stale`: 0 up to date, 1 made
+    under an older guideline, 2 on an older text, 3 both. `rubric_pk`, `seconds`: the judgment's own.
+    `made_at`: its press, in whole seconds since 1970, UTC. `imported`: 0 made in this program, 1 from a file
+    that says when it was made, 2 from a file that does not; `made_at` is then the time of the import. The
+    guideline version of an imported judgment is unknown.
     """
 
     __tablename__ = "current_judgment"
@@ -442,11 +450,12 @@ class CurrentJudgmentRow(SQLModel, table=True):
 class ImportedQrelRow(SQLModel, table=True):
     """A grade from an earlier ground truth, with its source. Append-only; the latest of a pair counts.
 
-    `keep`: it settles the pair as long as nobody judges it; otherwise it is a suggestion, for leads only. `source`: {"kind":
-    "qrels", path, format, sha256, origin[, place]}, {"kind": "remap", old_doc_id, …}, {"kind": "relation", rule, relation,
-    from, pairs}: a rule's suggestion, never kept, or {"kind": "near_duplicate", of, of_pair, rule, round, accepted_by}: the grade
-    of another document, which a lead accepted. `place`: the rank of the document in its query's list, from 1, if the order of the
-    list means something.
+    `keep`: it settles the pair until a person judges it; otherwise it is a suggestion, for leads only.
+    `source`: {"kind": "qrels", path, format, sha256, origin[, place]}, {"kind": "remap", old_doc_id, …},
+    {"kind": "relation", rule, relation, from, pairs}: a rule's suggestion, never kept, or {"kind":
+    "near_duplicate", of, of_pair, rule, round, accepted_by}: the grade of another document, which a lead
+    accepted. `place`: the rank of the document in its query's list, from 1, if the order of the list means
+    something.
     """
 
     __tablename__ = "imported_qrel"

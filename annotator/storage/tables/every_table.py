@@ -1,4 +1,5 @@
-"""Every table of the database: importing this module defines them all, for what copies, migrates or exports whatever there is."""
+"""Every table of the database: importing this module defines them all, for code that copies, migrates or
+exports everything."""
 
 from annotator.storage.tables import adjudication, audit, central, labeling, pooling, releases, sign_in
 

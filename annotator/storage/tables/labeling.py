@@ -1,7 +1,8 @@
-"""The tables of labeling beside the judgments: who holds what, what is left, checks, proposals and questions.
+"""The tables of labeling without judgments: leases, assignments, counts, checks, proposals and questions.
 
-They hold the present state and none of them is append-only. `query_work` and `query_answers` are derived by
-`storage/judgments/missing_judgments.py`, and changed by what an annotator's answers change in `storage/judgments/answers.py`.
+They hold the present state; none of them is append-only. `query_work` and `query_answers` are derived by
+`storage/judgments/missing_judgments.py`, and updated by `storage/judgments/answers.py` for an annotator's
+answers.
 """
 
 from datetime import datetime
@@ -13,14 +14,14 @@ from annotator.storage.tables.columns import text_column, time_column
 
 
 class LeaseRow(SQLModel, table=True):
-    """A pair handed to an annotator for a while, so that a pair does not get more judgments than it needs."""
+    """A pair reserved for an annotator for a while. Leases prevent more judgments than a pair needs."""
 
     __tablename__ = "lease"
 
     pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
     annotator_pk: int = Field(primary_key=True, foreign_key="person.pk", index=True)
     expires_at: datetime = time_column()
-    # The browser tab that holds it, so that two tabs of one annotator show different pairs; empty if unknown.
+    # The browser tab that holds it: two tabs of one annotator show different pairs; empty if unknown.
     tab: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=text("''")))
 
 
@@ -32,11 +33,14 @@ class QueryWorkRow(SQLModel, table=True):
     query_pk: int = Field(primary_key=True, foreign_key="query.pk")
     dataset_pk: int = Field(foreign_key="dataset.pk", index=True)
     open_pairs: int  # that lack judgments
-    begun_pairs: int  # those of them that have a judgment beside that of who proposed them
+    begun_pairs: int  # the part with a judgment of someone other than the proposer
 
 
 class QueryAnswersRow(SQLModel, table=True):
-    """The number of pairs of a query that an annotator has answered. Derived by `storage/judgments/missing_judgments.py`."""
+    """The number of answered pairs of a query and an annotator.
+
+    Derived by `storage/judgments/missing_judgments.py`.
+    """
 
     __tablename__ = "query_answers"
     __table_args__ = (Index("ix_query_answers_annotator", "annotator_pk", "dataset_pk"),)
@@ -45,7 +49,7 @@ class QueryAnswersRow(SQLModel, table=True):
     annotator_pk: int = Field(primary_key=True, foreign_key="person.pk")
     dataset_pk: int = Field(foreign_key="dataset.pk")
     answered: int
-    answered_open: int  # those of them that lack others' judgments
+    answered_open: int  # the part that lacks others' judgments
 
 
 class AssignmentRow(SQLModel, table=True):
@@ -60,7 +64,7 @@ class AssignmentRow(SQLModel, table=True):
 
 
 class CheckRow(SQLModel, table=True):
-    """A training or gold pair, whose right grade a lead set. It is not handed out as ordinary work."""
+    """A training or gold pair with a right grade from a lead. It is not handed out as ordinary work."""
 
     __tablename__ = "check_pair"
     __table_args__ = (
@@ -77,7 +81,8 @@ class CheckRow(SQLModel, table=True):
 
 
 class RepeatRow(SQLModel, table=True):
-    """A pair shown to the same annotator a second time. Its own key keeps the answer from being a revision."""
+    """A pair shown to the same annotator a second time. Its own key keeps the answer from being a
+    revision."""
 
     __tablename__ = "repeated_pair"
     __table_args__ = (UniqueConstraint("annotator_pk", "pair_pk"),)

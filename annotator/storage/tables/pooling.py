@@ -1,7 +1,8 @@
-"""The tables of pool rounds: how the pool grew, and what each round left out by rule.
+"""The tables of pool rounds: how the pool grew, and the candidates that each round left out by rule.
 
-A round is one decision of a lead to add pairs, or to leave candidates out. Pairs that came otherwise, or before rounds were kept, have no round. The
-three tables are written by `pooling/rounds/rounds_sql.py`; `importing/remapping/remapping_sql.py` carries `left_out` to new document ids.
+A round is one decision of a lead to add pairs, or to leave candidates out. Other pairs, and pairs from before
+rounds were recorded, have no round. The three tables are written by `pooling/rounds/rounds_sql.py`;
+`importing/remapping/remapping_sql.py` carries `left_out` to new document ids.
 """
 
 from datetime import datetime
@@ -16,9 +17,10 @@ from annotator.storage.tables.columns import json_column, text_column, time_colu
 class PoolRoundRow(SQLModel, table=True):
     """One round of pooling that added pairs or left candidates out. `number`: 1, 2, … in each dataset.
 
-    `strategy`: how candidates were chosen ("depth", "fused", "stratified", "move-to-front", "adaptive", "holes", "relations", …).
-    `options`: what was asked for (depth, systems, retrievers, filters, budget, seed …); `figures`: what came of it (candidates, new
-    pairs, left out by rule, depth by system …). `made_by`: null for the operator.
+    `strategy`: how candidates were chosen ("depth", "fused", "stratified", "move-to-front", "adaptive",
+    "holes", "relations", …). `options`: the request (depth, systems, retrievers, filters, budget, seed …);
+    `figures`: the result (candidates, new pairs, left out by rule, depth by system …). `made_by`: null for
+    the operator.
     """
 
     __tablename__ = "pool_round"
@@ -38,10 +40,10 @@ class PoolRoundRow(SQLModel, table=True):
 
 
 class RoundPairRow(SQLModel, table=True):
-    """The round in which a pair came into the pool; a pair has one or none.
+    """The round in which a pair came into the pool, if any.
 
-    `stratum`: the ranks that it was drawn from. `inclusion`: the probability with which it was drawn; null if it was
-    chosen for certain.
+    `stratum`: the ranks that it was drawn from. `inclusion`: the probability with which it was drawn; null if
+    it was chosen for certain.
     """
 
     __tablename__ = "round_pair"
@@ -54,7 +56,10 @@ class RoundPairRow(SQLModel, table=True):
 
 
 class LeftOutRow(SQLModel, table=True):
-    """A candidate that a round left out by rule. `kept_document_pk`: the document that is judged in its stead, if any."""
+    """A candidate that a round left out by rule.
+
+    `kept_document_pk`: the document that is judged instead, if any.
+    """
 
     __tablename__ = "left_out"
 

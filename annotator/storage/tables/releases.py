@@ -1,4 +1,7 @@
-"""The tables of releases. The rows of a published release are immutable: triggers in the migrations refuse UPDATE and DELETE."""
+"""The tables of releases.
+
+The rows of a published release are immutable: triggers in the migrations refuse UPDATE and DELETE.
+"""
 
 from datetime import datetime
 from typing import Any
@@ -42,9 +45,11 @@ class ReleaseRow(SQLModel, table=True):
 
 
 class ReleaseRecordingRow(SQLModel, table=True):
-    """A release whose queries and qrels are being recorded in parts, on SQLite (`releases/writing/recording_sql.py`).
+    """A release whose queries and qrels are being recorded in parts, on SQLite
+    (`releases/writing/recording_sql.py`).
 
-    `release_pk`: the key that its row in `release` will have. Until that row is there, nobody reads its queries and qrels.
+    `release_pk`: the key that its row in `release` will have. Until that row exists, its queries and qrels
+    are not read.
     """
 
     __tablename__ = "release_recording"
@@ -69,8 +74,8 @@ class ReleaseQueryRow(SQLModel, table=True):
 class ReleaseQrelRow(SQLModel, table=True):
     """A qrel as it was published. Immutable.
 
-    `judgments`, `adjudication_pk`, `imported_qrel_pk`: what it was derived from. `judgments`: primary keys in ascending order,
-    separated by spaces; null in releases made before this was recorded.
+    `judgments`, `adjudication_pk`, `imported_qrel_pk`: its sources. `judgments`: primary keys in ascending
+    order, separated by spaces; null in releases made before this was recorded.
     """
 
     __tablename__ = "release_qrel"

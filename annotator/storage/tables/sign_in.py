@@ -1,4 +1,5 @@
-"""The tables of signing in: sessions, failed attempts, second factors, links that are sent, and accounts at a provider."""
+"""The tables of signing in: sessions, failed attempts, second factors, one-time links, and provider
+accounts."""
 
 from datetime import datetime
 
@@ -9,7 +10,10 @@ from annotator.storage.tables.columns import text_column, time_column
 
 
 class ProviderIdentityRow(SQLModel, table=True):
-    """A person of an OpenID Connect provider, and the account that they open. `subject`: the provider's own key of the person."""
+    """A person of an OpenID Connect provider, and their account here.
+
+    `subject`: the provider's key of the person.
+    """
 
     __tablename__ = "provider_identity"
     __table_args__ = (UniqueConstraint("issuer", "subject"),)
@@ -41,8 +45,8 @@ class SignInRequestRow(SQLModel, table=True):
 class LoginSessionRow(SQLModel, table=True):
     """A signed-in browser; only the hash of its cookie's token is stored.
 
-    `identity_pk`, `provider_session`, `id_token`: of the OpenID Connect provider that it was begun by; null: by a password.
-    `second_factor`: a code of a second factor was asked for.
+    `identity_pk`, `provider_session`, `id_token`: of the OpenID Connect provider; null for a sign-in by
+    password. `second_factor`: a code of a second factor was required.
     """
 
     __tablename__ = "login_session"
@@ -60,10 +64,11 @@ class LoginSessionRow(SQLModel, table=True):
 
 
 class SecondFactorRow(SQLModel, table=True):
-    """A person's second factor, or the note that somebody removed it, until the person has been told.
+    """A person's second factor, or a notice that it was removed, until the person has seen the notice.
 
-    `secret`: the key of the authenticator app, as `people/second_factor/sealing.py` writes it. `last_step`: of the newest code
-    that was used, in steps of 30 seconds since 1970: no code works twice. `remover_pk`: null for the operator.
+    `secret`: the key of the authenticator app, as `people/second_factor/sealing.py` writes it. `last_step`:
+    of the newest used code, in steps of 30 seconds since 1970: no code works twice. `remover_pk`: null for
+    the operator.
     """
 
     __tablename__ = "second_factor"
@@ -81,7 +86,10 @@ class SecondFactorRow(SQLModel, table=True):
 
 
 class RecoveryCodeRow(SQLModel, table=True):
-    """A code that signs in once without the authenticator app; only its hash is stored. Deleted when it is used."""
+    """A code that signs in once without the authenticator app; only its hash is stored.
+
+    Deleted when it is used.
+    """
 
     __tablename__ = "recovery_code"
 
@@ -90,7 +98,7 @@ class RecoveryCodeRow(SQLModel, table=True):
 
 
 class HalfSignInRow(SQLModel, table=True):
-    """A sign-in whose password was right and that needs a second factor: no session. Only the hash of its token is stored.
+    """A sign-in with a right password that still needs a second factor. Only the hash of its token is stored.
 
     `need`: "code", or "set-up" of a second factor.
     """
@@ -105,7 +113,10 @@ class HalfSignInRow(SQLModel, table=True):
 
 
 class UsedLogoutTokenRow(SQLModel, table=True):
-    """A logout token of the OpenID Connect provider that was used, until it is too old to be used; only the hash of its id."""
+    """A used logout token of the OpenID Connect provider, until it expires.
+
+    Only the hash of its id is stored.
+    """
 
     __tablename__ = "used_logout_token"
 
@@ -146,11 +157,13 @@ class LoginAttemptRow(SQLModel, table=True):
 
 
 class OneTimeLinkRow(SQLModel, table=True):
-    """A link that is used once; only the hash of its token is stored. Rows are never deleted: they record who was let in by whom.
+    """A one-time link; only the hash of its token is stored.
 
-    `purpose`: "setup" makes the first admin; "invitation" gives `role` on `dataset_pk` (null: on every dataset); "password"
-    lets `person_pk` choose a new password. `note`: for whom it is, as its author wrote it. `author_pk`, `revoker_pk`: null for
-    the operator. `user_pk`: who used it.
+    Rows are never deleted: they record who invited whom.
+
+    `purpose`: "setup" makes the first admin; "invitation" gives `role` on `dataset_pk` (null: on every
+    dataset); "password" lets `person_pk` choose a new password. `note`: the author's note about the
+    recipient. `author_pk`, `revoker_pk`: null for the operator. `user_pk`: the person who used it.
     """
 
     __tablename__ = "one_time_link"

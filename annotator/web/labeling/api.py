@@ -1,8 +1,8 @@
 """REST routes of the labeling panel: judgments in, next pairs out, own answers again, questions to the leads.
 
-Identifies the sender by the session cookie alone, and refuses requests from other origins, of another content type, or
-too large. A judgment is acknowledged only after its transaction is committed. An answer that can no longer be changed
-is refused with a code that the panel translates, as refused events are.
+Identifies the sender by the session cookie alone, and refuses requests from other origins, of another content
+type, or too large. A judgment is acknowledged only after its transaction is committed. An answer that can no
+longer be changed is refused with a code that the panel translates, like refused events.
 """
 
 import json
@@ -37,18 +37,22 @@ from annotator.web.session import require_same_origin, require_signed_in
 
 MAX_BODY = 2_000_000
 EXCHANGE_VERSION = 1
-"""Of what panel and server say to each other (`EXCHANGE_VERSION` in panel/exchange.js). It rises when a server of the version before
-would refuse, or misunderstand, what a panel sends. A panel that says none is of version 1."""
+"""Of what panel and server say to each other (`EXCHANGE_VERSION` in panel/exchange.js).
+
+It rises when a server of the version before would refuse, or misunderstand, what a panel sends. A panel that
+says none is of version 1.
+"""
 OLDEST_EXCHANGE = 1
 """The oldest version that this server understands: a tab may stay open over any number of upgrades."""
 UPGRADE_REQUIRED = 426
 SUBMISSIONS_AT_A_TIME = 2
 """Of each dataset, in one process on PostgreSQL: while some wait for the database, another one computes.
 
-More would make all other requests wait: with six at a time, `/healthz` took four times as long (benchmarks/README.md).
+More would make all other requests wait: with six at a time, `/healthz` took four times as long
+(benchmarks/README.md).
 """
 SUBMISSIONS_TOGETHER = 16
-"""At most so many of those that wait are done in one transaction on SQLite, where one writes at a time."""
+"""The most waiting submissions that share one transaction on SQLite, which allows one writer at a time."""
 
 
 def routes(database: Database) -> list[Route]:

@@ -1,8 +1,8 @@
-"""Draw the page Assignment: the overlap, who judges which queries, who waits on whom, and discussion rules.
+"""Draw the page Assignment: the overlap, who judges which queries, who waits for whom, and discussion rules.
 
-Says how many judgments the overlap and its exceptions make. A dialog runs without the rest of the page, so each checks
-again who is signed in. `labeling/assignment_service.py` and `people/service.py` decide what may be changed; a refusal
-is shown where the button was pressed.
+Shows the number of judgments that the overlap and its exceptions make. A dialog runs without the rest of the
+page, so each dialog checks again who is signed in. `labeling/assignment_service.py` and `people/service.py`
+decide what may be changed; a refusal is shown where the button was pressed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ from annotator.web.people.page import choose_people
 
 
 def draw_people(status: AssignmentStatus) -> None:
-    """Draw everybody: what they judge, what is left for them, and what they hold, which a lead can free."""
+    """Draw the people with their queries, their remaining work, and their leases, which a lead can end."""
     for person in choose_people(status.people, lambda candidate: (candidate.username, candidate.name)):
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             with st.container(width="stretch"):
@@ -67,7 +67,8 @@ def change_dialog(username: str) -> None:
 
 
 def _change(username: str) -> None:
-    """Draw the person's categories and languages; and, if queries are assigned to them, a form to hand these on."""
+    """Draw the person's categories and languages; and, if queries are assigned to them, a form to hand these
+    on."""
     context = require_context()
     dataset, status = _read(context)
     person = next((candidate for candidate in status.people if candidate.username == username), None)
@@ -164,7 +165,8 @@ SHOWN_PEOPLE = 5
 
 
 def draw_waiting(status: AssignmentStatus, names: Mapping[str, PersonName]) -> None:
-    """Draw the queries that lack judgments, first those that too few people may judge. `names`: by username."""
+    """Draw the queries that lack judgments, first queries with too few eligible people. `names`: by
+    username."""
     if not status.queries:
         st.text(tr("No pairs left to judge."))
         return

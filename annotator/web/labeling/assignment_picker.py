@@ -1,7 +1,7 @@
-"""Draw the dialog that assigns queries or unassigns them: find and select queries, see the numbers, then change it.
+"""Draw the dialog that assigns or unassigns queries: select queries, see a preview, then apply it.
 
-The selection is kept while filters and pages change. What a change means is counted before it is made, and it is refused if
-another lead has changed the same queries since. The page then offers to undo it.
+The selection stays while filters and pages change. The change is refused if another lead has changed the same
+queries since the preview. Afterwards the page offers to undo it.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,8 @@ ANY = "\0any"  # no username
 MOST_NAMED = 5
 PICKED, SHOWN, DONE = "assignment picked", "assignment preview", "assignment done"
 UNKNOWN, UNDONE = "assignment unknown ids", "assignment not undone"
-"""What is kept in the session: the selected ids, the step with its preview, the last change, and two problems to be shown once."""
+"""The session's keys: selected ids, the step with its preview, the last change, and two problems to show
+once."""
 
 
 def open_picker() -> None:
@@ -189,9 +190,9 @@ def _draw_queries(page: QueryPage) -> None:
 
 
 def _describe(query: QueryToAssign) -> str:
-    """Return a query as the Markdown of its box: id, text, and what decides whom it can be assigned to.
+    """Return a query as the Markdown of its box: id, text, category and language.
 
-    Nothing is set in bold: a screen reader is told the Markdown.
+    Nothing is bold, because a screen reader reads the Markdown characters.
     """
     text = query.text if len(query.text) <= MOST_TEXT else f"{query.text[: MOST_TEXT - 1]}…"
     facts = [
@@ -218,7 +219,8 @@ def _toggle(name: str, key: str, query_id: str) -> None:
 
 
 def _draw_ids(context: PageContext, dataset: str) -> None:
-    """Draw the field that selects queries by a list of ids; an unknown id is named below it and nothing is selected."""
+    """Draw the field that selects queries by a list of ids. An unknown id selects nothing and is named
+    below."""
     with st.expander(tr("Select by a list of ids")), st.form("pick ids", border=False):
         st.text_area(tr("One id per line"), key="pick typed")
         st.form_submit_button(tr("Select these"), on_click=_select_typed, args=(context, dataset))
@@ -241,7 +243,7 @@ def _select_typed(context: PageContext, dataset: str) -> None:
 
 
 def draw_preview(preview: AssignmentPreview, kind: StepKind) -> None:
-    """Draw what a change would mean: its numbers, and the work of everybody it concerns before it and afterwards."""
+    """Draw the preview of a change: its numbers, and the work of each affected person before and after it."""
     queries = tr_n("{n:,} query", "{n:,} queries", preview.queries)
     pairs = tr_n("{pairs} pair left", "{pairs} pairs left", preview.pairs, pairs=show_number(preview.pairs))
     st.html(f'<p class="annotator-step" role="status"><strong>{escape(f"{queries}, {pairs}")}</strong></p>')
@@ -333,7 +335,8 @@ def _make(context: PageContext, dataset: str, step: AssignmentStep, seen: str) -
 
 
 def _preview(context: PageContext, dataset: str, step: AssignmentStep) -> None:
-    """Keep the numbers of the step, to be shown until something else is chosen; name what is missing."""
+    """Store the preview of the step until the selection changes, or the problem if the input is
+    incomplete."""
     _forget_preview()
     if not step.chosen.query_ids:
         draw_problem(tr("Select at least one query."))

@@ -1,6 +1,6 @@
 """Draw the page Calibration: training pairs, gold pairs and repeats, their rates, and the results. For leads.
 
-Results show where people do not share the guideline yet. People are listed by name, never by how well they did.
+Results show where people do not share the guideline yet. People are listed by name, never by their results.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -281,9 +281,11 @@ def list_shares(results: Sequence[AnnotatorResult]) -> list[tuple[str, str, floa
 
 
 def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
-    """Return a chart of each person's share right in training, right on gold, and equal on repeats, from 0 to 1.
+    """Return a chart of each person's share right in training, right on gold, and equal on repeats, from 0 to
+    1.
 
-    The axis has no title: on a narrow screen a long one would leave no room for the points. The page explains it below.
+    The axis has no title: on a narrow screen a long one would leave no room for the points. The page explains
+    it below.
     """
     import altair as alt
 

@@ -1,7 +1,7 @@
 """Draw the page Questions: leads answer questions on pairs, annotators see their own and the answers.
 
-Never shows a grade. What a lead typed stays until it is stored. A question on a pair that the lead may still have to
-judge is folded, because the question may hint at a grade.
+Never shows a grade. A lead's typed text stays until it is stored. A question on a pair that the lead may
+still judge is folded, because the question may hint at a grade.
 """
 
 from functools import partial
@@ -136,9 +136,10 @@ def _answer(number: int, seen: str | None, marked: bool) -> None:
 
 
 def _flag_for_guideline(number: int, wanted: bool, key: str) -> None:
-    """Store whether the guideline should say the answer.
+    """Store whether the answer should go into the guideline.
 
-    Does nothing if the checkbox with this key has another value: a browser may report an old checkbox that is gone.
+    Does nothing if the checkbox with this key has another value: a browser may report a checkbox that is
+    gone.
     """
     context = find_context()
     if context is not None and context.dataset is not None and st.session_state.get(key) is wanted:

@@ -1,9 +1,9 @@
-"""Draw the page My work: what is left and how long it takes, what is new, and in tabs what concerns the person's own work.
+"""Draw the page My work: the remaining work and time, the news, and tabs about the person's own work.
 
-Decisions on own pairs come first, then discussions, own questions, own judgments and consistency. A tab reads one page of
-its list, whatever the list's length, and only when it is open; what it shows is marked as read. Everybody sees only their own work: answers as a list with filters, which can be changed while still open; results of
-training and consistency with oneself, never of gold pairs; and agreement with all others together, without names or
-single pairs.
+The tabs are: decisions on own pairs, discussions, own questions, own judgments, consistency. A tab reads one
+page of its list, and only when it is open; the shown items are marked as read. People see only their own
+work: a filtered list of answers, which can be changed while still open; results of training and
+self-consistency, never of gold pairs; and agreement with all others together, without names or single pairs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -159,7 +159,7 @@ def _name_answer(answer: str) -> str:
 
 
 def draw_pace(pace: LabelingPace) -> None:
-    """Draw what is done and left, and how long the rest takes at the annotator's pace, if it is known."""
+    """Draw the progress, and the remaining time at the annotator's pace, if it is known."""
     done = tr_n("You have judged {n:,} pair.", "You have judged {n:,} pairs.", pace.done)
     left = tr_n("{n:,} pair left.", "{n:,} pairs left.", pace.left)
     st.text(join_sentences([done, left]))
@@ -251,7 +251,8 @@ def _describe_question(question: PairQuestion) -> str:
 
 
 def draw_own_agreement(agreement: OwnAgreement, grade_names: Sequence[str]) -> None:
-    """Draw the annotator's agreement with the others and their grades against the others', if there are enough pairs."""
+    """Draw the annotator's agreement with the others and both grade distributions, if there are enough
+    pairs."""
     draw_note(
         tr(
             "Compares your first grade of each pair with the first grades of others, in steps of {n}. "
@@ -338,7 +339,8 @@ def draw(context: PageContext) -> None:
 
 
 def _open_first(context: PageContext, dataset: str, counts: Mapping[Message, str]) -> None:
-    """Open what has news when the person comes to the page and the address names no tab; else decisions, if there are any."""
+    """Open the first tab with news, else decisions if any, when the person opens the page without a tab in
+    its address."""
     if TAB in st.session_state or TAB in st.query_params:
         return
     first = next((name for name, words in counts.items() if words), None)
@@ -349,7 +351,7 @@ def _open_first(context: PageContext, dataset: str, counts: Mapping[Message, str
 
 
 def _draw_news(counts: Mapping[Message, str]) -> None:
-    """Draw what is new, each as a button that opens its tab; what is open already needs none."""
+    """Draw each news item as a button that opens its tab, except for the open tab."""
     shown = st.session_state.get(TAB) or st.query_params.get(TAB)  # only the address names it at first
     elsewhere = [(name, words) for name, words in counts.items() if words and shown != tr(name)]
     if not elsewhere:

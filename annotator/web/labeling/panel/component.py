@@ -1,7 +1,7 @@
-"""Mounts the labeling panel on a Streamlit page: its HTML, CSS and JavaScript, and what it is told.
+"""Mount the labeling panel on a Streamlit page: its HTML, CSS and JavaScript, and its data.
 
-The panel is told who labels what and by which standard, as one JSON text in a dict (anything else in `data=`
-would import pandas). Pairs never come this way: the panel fetches them from `/api/judgments`.
+The data (person, dataset, rubric) is one JSON text in a dict: anything else in `data=` would import pandas.
+It never has pairs: the panel fetches these from `/api/judgments`.
 """
 
 import json
@@ -24,7 +24,10 @@ STYLES = ("panel.css", "dialogs.css", "narrow.css", "document.css", "list.css", 
 
 
 def draw_panel(actor: Actor, dataset: Dataset, version: int, rubric: Rubric, *, pair: str | None) -> None:
-    """Draw the panel for this annotator, dataset and version of the rubric; `pair`: the answered pair to open with."""
+    """Draw the panel for this annotator, dataset and version of the rubric.
+
+    `pair`: an answered pair to open first.
+    """
     message = {
         "username": actor.username,
         "dataset": dataset.name,

@@ -1,6 +1,7 @@
-"""Every word that the labeling panel shows, in the reader's language.
+"""Every text that the labeling panel shows, in the reader's language.
 
-Includes the document view, whole-query mode and the dialogs for proposals and questions. The panel fills in `{…}`.
+Includes the document view, whole-query mode and the dialogs for proposals and questions. The panel fills in
+`{…}`.
 """
 
 from annotator.web.kit.messages import tr
@@ -40,7 +41,8 @@ def document_words() -> dict[str, str]:
 
 
 def list_words() -> dict[str, str]:
-    """Return the words by the names that `query_list.js`, `proposal_dialog.js` and `question_dialog.js` ask for."""
+    """Return the words by the names that `query_list.js`, `proposal_dialog.js` and `question_dialog.js` ask
+    for."""
     return {
         "list_label": tr("Documents of the query"),
         "list_hint": tr("j k: row · 0–3: grade"),
@@ -121,7 +123,7 @@ def panel_words() -> dict[str, str]:
 
 
 def list_keys() -> list[tuple[tuple[str, ...], str]]:
-    """Return every key with what it does, for the sheet of keys."""
+    """Return (keys, effect) for the sheet of keys."""
     return [
         (("0", "1", "2", "3"), tr("Grade")),
         (("u",), tr("Cannot rate; asks for a reason (1–5)")),
