@@ -190,7 +190,7 @@ def _draw_queries(page: QueryPage) -> None:
 
 
 def _describe(query: QueryToAssign) -> str:
-    """Return a query as the Markdown of its box: id, text, category and language.
+    """Return a query as the Markdown of its box: id, text, facts and present assignment.
 
     Nothing is bold, because a screen reader reads the Markdown characters.
     """
