@@ -67,7 +67,7 @@ from annotator.labeling.assignment_steps import (
 from annotator.labeling.progress_sql import list_progress
 from annotator.people.roles_service import enter_dataset, list_roles, open_dataset
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.open_pairs import end_leases
+from annotator.storage.judgments.leases import end_leases
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.roles import list_dataset_people
 from annotator.storage.tables.central import DatasetRow

@@ -11,7 +11,7 @@ from sqlmodel import col
 from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.labeling.assignment import NOBODY, QueryFilter, QueryPage, QueryToAssign
-from annotator.storage.judgments.open_pairs import FREED
+from annotator.storage.judgments.leases import FREED
 from annotator.storage.sql import add_rows, fetch, prepare_sql, split_into_chunks
 from annotator.storage.tables.adjudication import CurrentAdjudicationRow
 from annotator.storage.tables.central import (

@@ -24,8 +24,9 @@ from annotator.labeling.checks import (
     choose_training,
     measure_training,
 )
+from annotator.labeling.open_pairs_sql import Eligibility, count_done, find_eligibility
 from annotator.labeling.pair_records import RepeatTarget
-from annotator.storage.judgments.open_pairs import Eligibility, OpenPairsRequest, count_done, find_eligibility
+from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.judgments.waiting_checks import GOLD, NOT_PUT_OFF, OPEN_TO_PERSON, WAITING_CHECKS
 from annotator.storage.lookup import HANDED_OUT, key_of
 from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql

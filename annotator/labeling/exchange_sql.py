@@ -16,15 +16,11 @@ from annotator.domain.clock import find_latest_end
 from annotator.domain.errors import DatasetArchived, DatasetNotOpen, NotAllowed
 from annotator.domain.people import Actor, describe_unknown_dataset
 from annotator.domain.shuffling import Seed, mix_secret
+from annotator.labeling.open_pairs_sql import Eligibility, QueryBounds, make_eligibility
 from annotator.labeling.pair_records import StoredEvent
 from annotator.people.roles_service import HeldRoles, require_held_role
 from annotator.storage.database import describe_archived
-from annotator.storage.judgments.open_pairs import (
-    Eligibility,
-    OpenPairsRequest,
-    QueryBounds,
-    make_eligibility,
-)
+from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.pairs.disagreements import MeaningChange
 from annotator.storage.sql import fetch_tuples, prepare_sql, read_json, read_time
 

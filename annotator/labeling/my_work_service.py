@@ -23,6 +23,7 @@ from annotator.labeling.my_work_sql import (
     list_own_seconds,
     list_timed,
 )
+from annotator.labeling.open_pairs_sql import find_eligibility
 from annotator.labeling.pair_records import NextPair
 from annotator.labeling.pair_view_sql import read_pair_views
 from annotator.labeling.progress_sql import read_own_progress
@@ -35,7 +36,7 @@ from annotator.labeling.records import (
 )
 from annotator.people.roles_service import open_dataset, require_person
 from annotator.storage.database import Database
-from annotator.storage.judgments.open_pairs import find_eligibility, make_open_pairs_request
+from annotator.storage.judgments.leases import make_open_pairs_request
 from annotator.storage.lookup import find_handed_out
 from annotator.storage.tables.central import JudgmentRow
 

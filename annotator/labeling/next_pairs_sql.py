@@ -10,8 +10,7 @@ from sqlmodel import col
 from annotator.domain.judgments import OpenPair
 from annotator.labeling.checks_sql import list_answered_gold, list_training
 from annotator.labeling.exchange_sql import ExchangeContext
-from annotator.storage.judgments.open_pairs import (
-    OpenPairsRequest,
+from annotator.labeling.open_pairs_sql import (
     OpenQueries,
     find_last_query,
     find_open_queries,
@@ -22,6 +21,7 @@ from annotator.storage.judgments.open_pairs import (
     list_open_queries,
     list_put_off_queries,
 )
+from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.judgments.outdated import list_outdated
 from annotator.storage.judgments.quality_pairs import list_changeable
 from annotator.storage.lookup import key_of

@@ -16,15 +16,9 @@ from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.domain.shuffling import Seed
 from annotator.labeling.checks import count_due_checks
 from annotator.labeling.checks_sql import CheckSettings, StoredChecks, list_waiting_checks, read_check_rates
+from annotator.labeling.open_pairs_sql import Eligibility, WorkCount, count_work, make_eligibility
 from annotator.labeling.records import OwnProgress, OwnWork, advance
-from annotator.storage.judgments.open_pairs import (
-    Eligibility,
-    OpenPairsRequest,
-    WorkCount,
-    count_work,
-    make_eligibility,
-    make_open_pairs_request,
-)
+from annotator.storage.judgments.leases import OpenPairsRequest, make_open_pairs_request
 from annotator.storage.judgments.quality_pairs import list_waiting
 from annotator.storage.lookup import key_of
 from annotator.storage.roles import list_dataset_people

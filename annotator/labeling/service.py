@@ -42,6 +42,7 @@ from annotator.labeling.next_pairs import (
     number_pairs,
 )
 from annotator.labeling.next_pairs_sql import SpecialWork, StoredWork
+from annotator.labeling.open_pairs_sql import count_work, take_leases
 from annotator.labeling.pair_records import AnnotatorPairState, NextPair
 from annotator.labeling.pair_view_sql import HandedOut, find_whole_text, read_handed_out
 from annotator.labeling.progress_sql import (
@@ -68,13 +69,7 @@ from annotator.people.roles_service import enter_dataset, list_roles, open_datas
 from annotator.storage.database import Database, Writable
 from annotator.storage.judgments.current_judgments import CurrentJudgment, list_current_judgments
 from annotator.storage.judgments.labeling_locks import share_dataset
-from annotator.storage.judgments.open_pairs import (
-    OpenPairsRequest,
-    count_work,
-    end_leases_ahead,
-    make_open_pairs_request,
-    take_leases,
-)
+from annotator.storage.judgments.leases import OpenPairsRequest, end_leases_ahead, make_open_pairs_request
 from annotator.storage.judgments.quality_pairs import list_waiting
 from annotator.storage.lookup import find_handed_out, find_pair_pk, key_of
 from annotator.storage.pairs.document_text import DocumentBeginning, find_beginning

@@ -20,12 +20,13 @@ from annotator.labeling.checks_sql import (
     read_explanations,
 )
 from annotator.labeling.exchange_sql import ExchangeContext
+from annotator.labeling.open_pairs_sql import Eligibility
 from annotator.labeling.pair_records import AnnotatorPairState, StoredEvent
 from annotator.labeling.submission import AcceptedAnswer, SubmissionPlan
 from annotator.storage.judgments.answers import AnswerRules, NewAnswer, store_answers
 from annotator.storage.judgments.current_judgments import derive_current, mark_late
+from annotator.storage.judgments.leases import IS_FREED, OpenPairsRequest
 from annotator.storage.judgments.missing_judgments import forget_unanswered_queries, lock_counters
-from annotator.storage.judgments.open_pairs import IS_FREED, Eligibility, OpenPairsRequest
 from annotator.storage.judgments.outdated import STALE_ANSWERS
 from annotator.storage.judgments.quality_pairs import DECIDED_SINCE, follow_answers
 from annotator.storage.judgments.waiting_checks import NOT_PUT_OFF

@@ -36,7 +36,7 @@ from annotator.people.roles_service import (
 from annotator.people.second_factor.second_factor_sql import list_enrolled
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
 from annotator.storage.database import Database
-from annotator.storage.judgments.open_pairs import end_leases
+from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_dataset, find_look_alikes, find_person, key_of
 from annotator.storage.roles import (

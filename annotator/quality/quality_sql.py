@@ -14,8 +14,8 @@ from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.domain.settling import PAIR_STATUSES, Settlement, read_decision, settle
+from annotator.labeling.open_pairs_sql import find_eligibility
 from annotator.quality.records import QualityDraw, SampledPair
-from annotator.storage.judgments.open_pairs import find_eligibility
 from annotator.storage.judgments.quality_pairs import CAN_JUDGE, DECIDED_SINCE
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import LATER, find_indexes, read_settlements

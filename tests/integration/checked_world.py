@@ -15,10 +15,11 @@ from annotator.labeling.checks_sql import (
     list_training,
     read_check_rates,
 )
+from annotator.labeling.open_pairs_sql import Eligibility, list_held
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.judgments.missing_judgments import derive_work
-from annotator.storage.judgments.open_pairs import Eligibility, OpenPairsRequest, list_held
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.tables.central import DatasetRow, JudgmentRow, PairRow
 from annotator.storage.tables.labeling import CheckRow

@@ -47,7 +47,7 @@ from annotator.domain.settling import Decided
 from annotator.domain.texts import NO_WORDS, check_text
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.open_pairs import make_open_pairs_request
+from annotator.storage.judgments.leases import make_open_pairs_request
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import (
     add_seen,

@@ -33,12 +33,8 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import LASTING
 from annotator.domain.shuffling import Seed
 from annotator.domain.texts import EXCERPT_OF, cut_excerpt
-from annotator.storage.judgments.open_pairs import (
-    MAY_COME,
-    OpenPairsRequest,
-    find_eligibility,
-    make_open_pairs_request,
-)
+from annotator.labeling.open_pairs_sql import MAY_COME, find_eligibility
+from annotator.storage.judgments.leases import OpenPairsRequest, make_open_pairs_request
 from annotator.storage.judgments.outdated import OUTDATED_CHECKS, STILL_THEIRS
 from annotator.storage.judgments.quality_pairs import CAN_JUDGE
 from annotator.storage.judgments.waiting_checks import WAITING_CHECKS

@@ -17,7 +17,7 @@ from annotator.adjudication.disagreement_records import DecisionObjection
 from annotator.adjudication.discussion.discussion_records import OwnDecision, OwnDecisions, OwnObjection
 from annotator.adjudication.discussion.discussion_sql import list_busy_queries
 from annotator.domain.texts import EXCERPT_OF, cut_excerpt
-from annotator.storage.judgments.open_pairs import OpenPairsRequest
+from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.logs.disclosures import add_seen
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
 from annotator.storage.sql import execute_sql, fetch_by_pair, fetch_tuples, prepare_sql

@@ -38,7 +38,7 @@ from annotator.pooling.search.search_sql import read_excerpts
 from annotator.pooling.search.snippets import cut_snippet
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.current_judgments import derive_current
-from annotator.storage.judgments.open_pairs import make_open_pairs_request
+from annotator.storage.judgments.leases import make_open_pairs_request
 from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.pairs.pair_states import iterate_pair_states

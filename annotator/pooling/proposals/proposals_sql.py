@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.storage.judgments.open_pairs import find_eligibility
+from annotator.labeling.open_pairs_sql import find_eligibility
 from annotator.storage.lookup import HANDED_OUT, key_of
 from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables.central import (

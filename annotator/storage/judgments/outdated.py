@@ -17,8 +17,8 @@ from sqlmodel import col
 
 from annotator.domain.judgments import OutdatedReason
 from annotator.storage.judgments.current_judgments import STALE
+from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.judgments.meaning_changes import write_stale
-from annotator.storage.judgments.open_pairs import OpenPairsRequest
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import execute_sql, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import (

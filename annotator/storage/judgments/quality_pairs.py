@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.domain.judgments import OpenPair
-from annotator.storage.judgments.open_pairs import LEASED_BEFORE, OpenPairsRequest
+from annotator.storage.judgments.leases import LEASED_BEFORE, OpenPairsRequest
 from annotator.storage.sql import execute_sql, fetch, prepare_sql
 
 CAN_JUDGE = """p.retired_at IS NULL

@@ -12,9 +12,9 @@ from annotator.labeling.checks_sql import (
     note_repeats_answered,
     read_explanations,
 )
+from annotator.labeling.open_pairs_sql import Eligibility
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_decided
-from annotator.storage.judgments.open_pairs import Eligibility
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import CurrentJudgmentRow, DatasetRow, PairRow
 from annotator.storage.tables.labeling import DisclosureRow, ProposalRow, RepeatRow

@@ -15,8 +15,8 @@ from annotator.labeling.checks import RepeatCandidate
 from annotator.labeling.checks_sql import StoredChecks
 from annotator.labeling.service import SubmitResponse, list_judgments, submit_judgments
 from annotator.storage.database import Database
+from annotator.storage.judgments.leases import end_leases, make_open_pairs_request
 from annotator.storage.judgments.missing_judgments import derive_work
-from annotator.storage.judgments.open_pairs import end_leases, make_open_pairs_request
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.central import (

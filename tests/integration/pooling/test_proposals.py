@@ -16,6 +16,7 @@ from annotator.domain.errors import (
     ValidationError,
 )
 from annotator.domain.people import OPERATOR, Actor
+from annotator.labeling.open_pairs_sql import Eligibility, list_open_pairs
 from annotator.labeling.service import list_judgments
 from annotator.pooling.proposals import proposals_service
 from annotator.pooling.proposals.proposals_service import (
@@ -29,12 +30,7 @@ from annotator.pooling.proposals.proposals_service import (
 from annotator.pooling.search.search_service import SEARCHES
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
-from annotator.storage.judgments.open_pairs import (
-    Eligibility,
-    OpenPairsRequest,
-    list_open_pairs,
-    make_open_pairs_request,
-)
+from annotator.storage.judgments.leases import OpenPairsRequest, make_open_pairs_request
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import AssignmentRow, CheckRow, ProposalRow, QueryWorkRow

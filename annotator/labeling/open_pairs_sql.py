@@ -1,4 +1,4 @@
-"""Find which pairs are open to an annotator: eligibility, remaining work, and leases.
+"""Find which pairs are open to an annotator: eligibility, remaining work, and taking leases.
 
 A pair is open if the annotator has no current judgment on it (or put it off), it lacks more judgments than
 others hold leases for (`pair.lacking`, from `storage/judgments/missing_judgments.py`), its query is theirs,
@@ -6,31 +6,22 @@ and they neither proposed it, saw others' judgments of it, nor check it for qual
 (`storage/judgments/quality_pairs.py`). A query is theirs if one role on this or all datasets allows its
 category and language. An assigned query belongs only to the people it is assigned to.
 
-A lease reserves a pair for an annotator in one browser tab, so no two people or tabs do the same work. It is
-valid until it expires (`domain/clock.py` has the longest time). An expired lease stays until its pair is
-answered: it proves that the pair was handed out (`storage/lookup.py`, HANDED_OUT). A lead frees a lease by
-setting its end to FREED.
-
 Reads one query's pairs at most; totals come from counters. CROSS JOIN makes SQLite start from the smaller
 table.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import OpenPair
-from annotator.storage.lookup import key_of
-from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, read_json, run_sql
+from annotator.storage.judgments.leases import LEASED_BEFORE, OpenPairsRequest
+from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, read_json
 
-FREED = datetime(1970, 1, 1, tzinfo=UTC)
-"""The end of a lease that a lead took from its holder: showing the pair does not begin it again."""
-IS_FREED = "l.expires_at < '1970-01-02'"
 _ASSIGNED_TO_THEM = """
   (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
     OR EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query} AND s.person_pk = :annotator_pk))"""
@@ -113,7 +104,6 @@ _OPEN = (
     WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now
       AND l.expires_at <= :latest)"""
 )
-LEASED_BEFORE = "EXISTS (SELECT 1 FROM lease h WHERE h.pair_pk = p.pk AND h.annotator_pk = :annotator_pk)"
 _OPEN_PAIRS = f"""
 SELECT p.pk, p.key, p.query_pk, p.judged > (SELECT count(*) FROM proposal b WHERE b.pair_pk = p.pk), c.outcome IS NOT NULL,
   {LEASED_BEFORE}
@@ -186,42 +176,6 @@ DONE = (
 )
 """Counts the pairs of the dataset that the annotator has a current judgment of."""
 _COUNT_DONE = prepare_sql(DONE)
-
-
-@dataclass(frozen=True, slots=True)
-class OpenPairsRequest:
-    """The annotator, dataset, browser tab and time of a search for open pairs."""
-
-    dataset_pk: int
-    annotator_pk: int
-    overlap: int
-    now: datetime
-    tab: str = ""  # empty where the browser did not say
-    lease: timedelta = timedelta(hours=1)  # for how long a pair is handed out in this dataset
-
-    @property
-    def values(self) -> dict[str, object]:
-        annotator_values = {"dataset_pk": self.dataset_pk, "annotator_pk": self.annotator_pk}
-        return {**annotator_values, "now": self.now, "latest": find_latest_end(self.now, self.lease)}
-
-
-class LeaseSettings(Protocol):
-    """The settings of a dataset that decide about leases."""
-
-    @property
-    def pk(self) -> int | None: ...
-    @property
-    def overlap(self) -> int: ...
-    @property
-    def lease_minutes(self) -> int: ...
-
-
-def make_open_pairs_request(
-    dataset: LeaseSettings, annotator_pk: int, now: datetime, tab: str = ""
-) -> OpenPairsRequest:
-    """Return the request of this annotator in this dataset, as of now."""
-    lease = timedelta(minutes=dataset.lease_minutes)
-    return OpenPairsRequest(key_of(dataset.pk), annotator_pk, dataset.overlap, now, tab, lease)
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,13 +365,6 @@ WHERE l.annotator_pk = :annotator_pk{of_tabs} AND l.expires_at > :now AND l.expi
     WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk))"""
 _HELD_ANYWHERE = _HELD_PAIRS.replace("{of_tabs}", "")
 _HELD_ELSEWHERE = _HELD_PAIRS.replace("{of_tabs}", " AND l.tab NOT IN ('', :tab)")
-_END_LEASES = (
-    "UPDATE lease SET expires_at = :{end} WHERE annotator_pk = :annotator_pk AND expires_at > :{after}"
-)
-_OF_DATASET = " AND EXISTS (SELECT 1 FROM pair p WHERE p.pk = lease.pair_pk AND p.dataset_pk = :dataset_pk)"
-_FREE_EVERYWHERE = prepare_sql(_END_LEASES.format(end="freed", after="now"))
-_FREE_IN_DATASET = prepare_sql(_END_LEASES.format(end="freed", after="now") + _OF_DATASET)
-_END_AHEAD = prepare_sql(_END_LEASES.format(end="now", after="latest") + _OF_DATASET)
 
 
 def take_leases(
@@ -459,15 +406,3 @@ def list_held(
     statement = eligibility.prepare(_HELD_ELSEWHERE if elsewhere else _HELD_ANYWHERE, query="p.query_pk")
     values = {**request.values, **eligibility.values, "tab": request.tab}
     return _to_open_pairs(fetch_tuples(session, statement, values))
-
-
-def end_leases(session: Session, person_pk: int, dataset_pk: int | None, *, now: datetime) -> int:
-    """End the leases of this person in the dataset (None: in all datasets); return their number."""
-    values = {"annotator_pk": person_pk, "dataset_pk": dataset_pk, "now": now, "freed": FREED}
-    statement = _FREE_EVERYWHERE if dataset_pk is None else _FREE_IN_DATASET
-    return execute_sql(session, statement, values).rowcount
-
-
-def end_leases_ahead(session: Session, request: OpenPairsRequest) -> None:
-    """End the annotator's leases of this dataset that were made while the clock was ahead of the present."""
-    run_sql(session, _END_AHEAD, request.values)
