@@ -101,18 +101,25 @@ def make_app(database: Database, settings: Settings) -> App:
     return App(
         SCRIPT,
         routes=own,
-        middleware=[
-            Middleware(RequestGate, database=database, settings=settings, own=[route.path for route in own]),
-            Middleware(BudgetGuard, budgets=budgets),
-            Middleware(Admission, own=own),
-            Middleware(HostConfig),
-            Middleware(StartPage, database=database),
-            Middleware(UploadGuard),
-        ],
+        middleware=list_middleware(database, settings, own, budgets),
         exception_handlers=EXCEPTION_HANDLERS,
         on_script_error=show_error,
         lifespan=_run_lifespan,
     )
+
+
+def list_middleware(
+    database: Database, settings: Settings, own: list[Route], budgets: Budgets
+) -> list[Middleware]:
+    """Return what each request passes before its route, in this order. `own`: our own routes."""
+    return [
+        Middleware(RequestGate, database=database, settings=settings, own=[route.path for route in own]),
+        Middleware(BudgetGuard, budgets=budgets),
+        Middleware(Admission, own=own),
+        Middleware(HostConfig),
+        Middleware(StartPage, database=database),
+        Middleware(UploadGuard),
+    ]
 
 
 def list_own_routes(database: Database, settings: Settings) -> list[Route]:
