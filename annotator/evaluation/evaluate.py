@@ -80,6 +80,7 @@ class EvaluationOptions:
     seed: int = 0
     resamples: int = RESAMPLES
     compare: bool = True
+    describe_runs: bool = True  # failed queries, structure, precision over depth, and sweeps
     structure: StructureOptions = field(default_factory=StructureOptions)
 
 
@@ -183,9 +184,12 @@ def evaluate_runs(
             raise ValidationError(f"expected every system once, found {run.system!r} again")
         scored[run.system] = scorer.score(run)
         first_results.append(cut_run(run, kept))
-        failed_queries += find_failed_queries(run, expected, FIRST_DEPTH)
-        structures.append(measure_structure(run, truth, options.structure, types, relevant_from=threshold))
-        precision_curves[run.system] = measure_precision_curve(scorer.lookup, run, threshold)
+        if options.describe_runs:
+            failed_queries += find_failed_queries(run, expected, FIRST_DEPTH)
+            structures.append(
+                measure_structure(run, truth, options.structure, types, relevant_from=threshold)
+            )
+            precision_curves[run.system] = measure_precision_curve(scorer.lookup, run, threshold)
     if not scored:
         raise ValidationError("expected at least one run, found none")
     if options.baseline is not None and options.baseline not in scored:
@@ -216,7 +220,7 @@ def evaluate_runs(
         precision_curves=precision_curves,
         failed_queries=tuple(failed_queries),
         structure=tuple(structure for structure in structures if not structure.is_empty),
-        sweeps=tuple(_list_sweeps(table.measures, systems)),
+        sweeps=tuple(_list_sweeps(table.measures, systems)) if options.describe_runs else (),
     )
     return replace(evaluation, sentences=tuple(_list_sentences(evaluation)))
 

@@ -5,8 +5,9 @@ the same.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
-from annotator.evaluation.evaluate import Evaluation, evaluate_runs
+from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
 from annotator.evaluation.profiles.registry import find_profile
 from annotator.evaluation.records import RankedRun, RunFindings, SystemMean, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions
@@ -26,7 +27,11 @@ def sum_up_runs(truth: Truth, runs: Iterable[RankedRun]) -> RunFindings:
     if first is None:
         return RunFindings(unrelated=tuple(unrelated))
     evaluation = evaluate_runs(
-        truth, _put_back(first, kept), find_profile(PROFILE), scoring=ScoringOptions(measures=MEASURES)
+        truth,
+        chain((first,), kept),
+        find_profile(PROFILE),
+        scoring=ScoringOptions(measures=MEASURES),
+        options=EvaluationOptions(describe_runs=False),
     )
     measure = MEASURES[0]
     means = [
@@ -56,11 +61,6 @@ def _keep_related(truth: Truth, runs: Iterable[RankedRun], unrelated: list[str])
             unrelated.append(run.system)
         else:
             yield run
-
-
-def _put_back(first: RankedRun, others: Iterator[RankedRun]) -> Iterator[RankedRun]:
-    yield first
-    yield from others
 
 
 def _describe_power(evaluation: Evaluation, measure: str) -> Iterator[str]:
