@@ -13,8 +13,8 @@ import streamlit as st
 import structlog
 
 from annotator.domain.people import includes
-from annotator.web.kit.messages import tr
-from annotator.web.kit.page_parts import draw_no_role
+from annotator.people.service import list_role_givers
+from annotator.web.kit.messages import join_names, tr
 from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import name_role
 from annotator.web.navigation import PAGES, AppPage, list_pages
@@ -102,7 +102,7 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
     if not is_open:
         st.title(tr(page.title))
     if is_new:
-        draw_no_role(context)
+        _draw_no_role(context)
     if is_open:
         _warn_of_other_dataset(page, context)
         if context.is_archived:
@@ -127,6 +127,17 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
             else tr("This page needs the role {role} on this dataset.", role=role)
         )
         st.error(needed, icon=":material/block:")
+
+
+def _draw_no_role(context: PageContext) -> None:
+    """Name the people who can give a role to this person without a role."""
+    names = join_names(list_role_givers(context.database, context.actor))
+    words = (
+        tr("You have no role on a dataset yet. Ask one of these people: {names}.", names=names)
+        if names
+        else tr("You have no role on a dataset yet. Ask the person who made your account.")
+    )
+    st.info(escape_markdown(words), icon=":material/info:")
 
 
 def _warn_of_other_dataset(page: AppPage, context: PageContext) -> None:

@@ -17,10 +17,12 @@ from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor, SignedIn, includes
 from annotator.domain.texts import holds_no_text
+from annotator.people.service import list_people
 from annotator.people.sign_in_service import find_session
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr, use_language
+from annotator.web.kit.person_names import PersonName, make_unique
 from annotator.web.language import find_language
 from annotator.web.navigation import choose_dataset
 from annotator.web.server.request_id import current_request_id
@@ -143,3 +145,9 @@ def draw_signed_out() -> None:
     """Draw only a notice that the session has ended."""
     st.info(tr("You are signed out."), icon=":material/logout:")
     st.html(f'<a href="/login" target="_self">{escape(tr("Sign in again"))}</a>')
+
+
+def list_person_names(context: PageContext, dataset: str) -> dict[str, PersonName]:
+    """Return {username: name} of the dataset's people. For leads of the dataset."""
+    people = list_people(context.database, context.actor, dataset=dataset)
+    return make_unique({person.username: person.name for person in people})

@@ -21,8 +21,7 @@ from annotator.web.kit.figures import show_time
 from annotator.web.kit.links import name_field
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import require_dataset
-from annotator.web.kit.person_names import list_person_names
-from annotator.web.page_context import PageContext
+from annotator.web.page_context import PageContext, list_person_names
 
 ANEW = "measure_anew"
 

@@ -25,11 +25,11 @@ from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.pager import show_part
-from annotator.web.kit.person_names import PersonName, list_person_names
+from annotator.web.kit.person_names import PersonName
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import name_word
-from annotator.web.page_context import PageContext
+from annotator.web.page_context import PageContext, list_person_names
 
 SIZE = 25
 

@@ -14,8 +14,8 @@ from annotator.web.kit.controls import keep_focus, note_press
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, require_dataset
-from annotator.web.kit.person_names import list_person_names, name_person
-from annotator.web.page_context import PageContext
+from annotator.web.kit.person_names import name_person
+from annotator.web.page_context import PageContext, list_person_names
 
 if TYPE_CHECKING:
     from annotator.evaluation.service import EvaluationResult

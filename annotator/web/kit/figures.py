@@ -4,13 +4,16 @@ Stored times are UTC. An undefined value is a dash.
 """
 
 from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import streamlit as st
 
 from annotator.domain.figures import show_number, show_percent
-from annotator.labeling.records import MedianSeconds
 from annotator.web.kit.messages import current_language, tr, tr_n
+
+if TYPE_CHECKING:
+    from annotator.labeling.records import MedianSeconds
 
 DAY = "yMMMd"
 SHORT_DAY = "MMMd"
@@ -41,7 +44,7 @@ def find_zone() -> tzinfo:
         return UTC
 
 
-def show_median(median: MedianSeconds) -> str:
+def show_median(median: "MedianSeconds") -> str:
     """Return seconds with one decimal."""
     return "–" if median.seconds is None else tr("{seconds} s", seconds=show_number(median.seconds, 1))
 

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from annotator.overview.next_steps import NextStep
-from annotator.people.service import list_role_givers
-from annotator.web.kit.messages import join_names, tr
-from annotator.web.kit.text import escape_markdown
+from annotator.web.kit.messages import tr
 from annotator.web.navigation import PAGES
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from annotator.overview.next_steps import NextStep
 
 NUMBERS = ",.4~f"
 """The default number format of charts, also for screen readers: Vega would read out eleven decimals."""
@@ -40,17 +39,6 @@ def require_dataset(context: PageContext) -> str:
     return context.dataset
 
 
-def draw_no_role(context: PageContext) -> None:
-    """Name the people who can give a role to this person without a role."""
-    names = join_names(list_role_givers(context.database, context.actor))
-    words = (
-        tr("You have no role on a dataset yet. Ask one of these people: {names}.", names=names)
-        if names
-        else tr("You have no role on a dataset yet. Ask the person who made your account.")
-    )
-    st.info(escape_markdown(words), icon=":material/info:")
-
-
 def find_page(address: str) -> "st.Page":
     """Return another page of the app, for `st.switch_page` and links."""
     return st.Page(_never_run, title=tr(LINKS[address]), url_path=address)
@@ -65,7 +53,7 @@ def draw_link(context: PageContext, address: str, label: str | None = None) -> N
     )
 
 
-def draw_steps(context: PageContext, steps: Sequence[NextStep], *, here: str = "overview") -> None:
+def draw_steps(context: PageContext, steps: Sequence["NextStep"], *, here: str = "overview") -> None:
     """Draw the steps in order: action, reason, and a link (except to the page `here`)."""
     for number, step in enumerate(steps, start=1):
         why = tr(step.why)

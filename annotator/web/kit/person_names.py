@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotator.domain.messages import Message
-from annotator.people.service import list_people
-from annotator.web.page_context import PageContext
 
 PEOPLE = ("annotator", "than", "first", "second", "part_")
 """How the values of sentences that are usernames are called, or how that begins (`join` calls its values part_0, part_1 …)."""
@@ -33,12 +31,6 @@ class PersonName(str):
 def find_username(name: str) -> str:
     """Return the username of a name on the page; any other text is returned unchanged."""
     return name.username if isinstance(name, PersonName) else name
-
-
-def list_person_names(context: PageContext, dataset: str) -> dict[str, PersonName]:
-    """Return {username: name} of the dataset's people. For leads of the dataset."""
-    people = list_people(context.database, context.actor, dataset=dataset)
-    return make_unique({person.username: person.name for person in people})
 
 
 def make_unique(names: Mapping[str, str]) -> dict[str, PersonName]:

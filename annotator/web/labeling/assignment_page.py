@@ -28,11 +28,11 @@ from annotator.people.service import change_person
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, require_dataset
-from annotator.web.kit.person_names import PersonName, list_person_names, name_person
+from annotator.web.kit.person_names import PersonName, name_person
 from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.labeling.assignment_picker import draw_done, draw_step, open_picker
-from annotator.web.page_context import PageContext, require_context
+from annotator.web.page_context import PageContext, list_person_names, require_context
 from annotator.web.people.expertise import ask_expertise, describe_expertise
 from annotator.web.people.page import choose_people
 

@@ -31,10 +31,10 @@ from annotator.web.kit.charts import AMBER, TEAL, VIOLET, sort_naturally, space_
 from annotator.web.kit.figures import show_difference, show_median, show_share
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers, require_dataset
-from annotator.web.kit.person_names import PersonName, list_person_names, name_person
+from annotator.web.kit.person_names import PersonName, name_person
 from annotator.web.kit.tables import draw_link_table, draw_table
 from annotator.web.kit.words import name_word
-from annotator.web.page_context import PageContext
+from annotator.web.page_context import PageContext, list_person_names
 
 if TYPE_CHECKING:
     import altair as alt

@@ -21,8 +21,7 @@ from annotator.overview.waiting_service import count_waiting_work
 from annotator.quality.records import DEFAULT_RATE
 from annotator.releases.records import GATE_NAMES
 from annotator.web.blind_pairs import draw_blind_pairs
-from annotator.web.kit import charts
-from annotator.web.kit.charts import name_person, split_query
+from annotator.web.kit.charts import chart_statuses, describe_statuses
 from annotator.web.kit.figures import show_day, show_share, show_time
 from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import (
@@ -34,6 +33,8 @@ from annotator.web.kit.page_parts import (
 )
 from annotator.web.kit.tables import Cell, Link, draw_link_table, draw_table
 from annotator.web.kit.words import name_word
+from annotator.web.overview import charts
+from annotator.web.overview.charts import name_person, split_query
 from annotator.web.page_context import PageContext, require_context
 
 if TYPE_CHECKING:
@@ -343,8 +344,8 @@ def _draw_agreement(overview: Overview) -> None:
 
 def _draw_statuses(context: PageContext, overview: Overview) -> None:
     st.header(tr("Pairs by status"))
-    words = charts.describe_statuses(overview.pairs.by_status)
-    draw_chart(charts.chart_statuses(overview.pairs.by_status), words)
+    words = describe_statuses(overview.pairs.by_status)
+    draw_chart(chart_statuses(overview.pairs.by_status), words)
     st.text(words)
     left = describe_counts(overview.pairs)
     if left:

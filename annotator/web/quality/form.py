@@ -22,10 +22,10 @@ from annotator.quality.service import (
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.messages import join_names, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
-from annotator.web.kit.person_names import list_person_names, name_person
+from annotator.web.kit.person_names import name_person
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown
-from annotator.web.page_context import PageContext, find_context, require_context
+from annotator.web.page_context import PageContext, find_context, list_person_names, require_context
 
 GRADES = range(4)
 SHOWN_LEADS = 5

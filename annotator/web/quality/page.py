@@ -22,10 +22,10 @@ from annotator.web.kit.figures import show_time
 from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_numbers, require_dataset
-from annotator.web.kit.person_names import PersonName, list_person_names, name_people_in
+from annotator.web.kit.person_names import PersonName, name_people_in
 from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.text import escape_markdown, show_as
-from annotator.web.page_context import PageContext
+from annotator.web.page_context import PageContext, list_person_names
 from annotator.web.quality import charts
 from annotator.web.quality.charts import show_percent
 from annotator.web.quality.downloads import make_table_url

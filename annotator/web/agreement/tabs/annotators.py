@@ -17,6 +17,7 @@ from annotator.web.agreement.charts import (
     list_people,
     list_shown,
 )
+from annotator.web.agreement.confusion_chart import chart_confusion, describe_confusion
 from annotator.web.agreement.downloads import make_figures_url
 from annotator.web.agreement.figures import draw_figures
 from annotator.web.agreement.links import go_to, make_page_url
@@ -24,7 +25,7 @@ from annotator.web.agreement.people import find_shown
 from annotator.web.agreement.tables import TableRequest, find_pair
 from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.controls import apply_url_choice
-from annotator.web.kit.heat_map import chart_confusion, describe_confusion, name_grades
+from annotator.web.kit.heat_map import name_grades
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.person_names import find_username

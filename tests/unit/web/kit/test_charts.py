@@ -13,8 +13,10 @@ from annotator.agreement.records import CoefficientValue, PairAgreement
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.web.adjudication.queue_table import chart_grades
 from annotator.web.agreement.charts import chart_matrix
+from annotator.web.agreement.confusion_chart import chart_confusion, describe_confusion, list_cells
 from annotator.web.kit import charts
-from annotator.web.kit.heat_map import chart_confusion, describe_confusion, list_cells, tint_cell
+from annotator.web.kit.heat_map import tint_cell
+from annotator.web.overview import charts as overview_charts
 
 NAMES = ("該当なし", "Marginally relevant", "매우 관련", "Perfect")
 MATRIX = PairAgreement(("花子", "민준"), 6, 0.5, {}, ((3, 0, 0, 1), (0, 0, 0, 0), (0, 2, 0, 0), (0, 0, 0, 0)))
@@ -97,37 +99,39 @@ def test_only_defined_kappas_are_drawn_and_the_words_hold_the_others() -> None:
         ("法", CoefficientValue(None, why="no variation")),
         ("x", CoefficientValue(0.4, None, "one query")),
     ]
-    drawn = charts.chart_kappas(named, 0.7).to_dict()
+    drawn = overview_charts.chart_kappas(named, 0.7).to_dict()
     points = rows_of(drawn)
     assert [(row["name"], row["low"], row["high"]) for row in points] == [
         ("設定", -0.5, 0.1),
         ("x", 0.4, 0.4),
     ]
     assert drawn["layer"][0]["encoding"]["x"]["scale"]["domain"] == [-0.5, 1.0]
-    assert charts.describe_kappas(named, 0.7) == (
+    assert overview_charts.describe_kappas(named, 0.7) == (
         "Cohen's kappa, target 0.7: 設定 -0.20 [-0.50, 0.10]; 法 undefined: no variation; x 0.40 (one query)."
     )
 
 
 def test_queries_stand_in_the_order_of_their_file_and_many_of_them_without_their_ids() -> None:
     few = [QueryProgress(f"Q{9 - n}", "검색", None, 10, 4, 3) for n in range(3)]
-    drawn = charts.chart_queries(few).to_dict()
+    drawn = overview_charts.chart_queries(few).to_dict()
     assert [row["query"] for row in rows_of(drawn)[::3]] == ["Q9", "Q8", "Q7"]
     assert [(row["state"], row["pairs"]) for row in rows_of(drawn)[:3]] == [
         ("complete", 4), ("begun", 3), ("untouched", 3),
     ]  # fmt: skip
     assert drawn["encoding"]["x"]["sort"] is None
     assert drawn["encoding"]["x"]["axis"]["labels"]
-    many = charts.chart_queries([QueryProgress(f"Q{n}", "", None, 1, 0, 0) for n in range(100)]).to_dict()
+    many = overview_charts.chart_queries(
+        [QueryProgress(f"Q{n}", "", None, 1, 0, 0) for n in range(100)]
+    ).to_dict()
     assert not many["encoding"]["x"]["axis"]["labels"]
     assert len(rows_of(many)) == 300
 
 
 def test_a_column_stands_for_neighbouring_queries_where_there_are_more_than_a_screen_has_room_for() -> None:
     queries = [QueryProgress(f"Q{n}", "検索", None, 3, n % 2, 1) for n in range(1_000)]
-    drawn = charts.chart_queries(queries).to_dict()
+    drawn = overview_charts.chart_queries(queries).to_dict()
     rows = rows_of(drawn)
-    assert len(rows) <= 3 * charts.MOST_COLUMNS
+    assert len(rows) <= 3 * overview_charts.MOST_COLUMNS
     assert [row["query"] for row in rows[::3]][:2] == ["Q0 – Q8", "Q9 – Q17"]
     assert (rows[-1]["query"], rows[0]["text"]) == ("Q999", "9 queries")
     assert [(row["state"], row["pairs"]) for row in rows[:3]] == [
@@ -155,16 +159,16 @@ def test_who_is_simulated_is_named_so() -> None:
         AnnotatorProgress("花子", "", False, 3, 0, 0, None),
         AnnotatorProgress("bot", "", True, 4, 0, 0, None),
     ]
-    drawn = charts.chart_annotators(people, 10).to_dict()
+    drawn = overview_charts.chart_annotators(people, 10).to_dict()
     assert [row["name"] for row in rows_of(drawn)] == ["bot (simulated)", "花子"]
 
 
 def test_annotators_have_the_names_that_people_know_with_numbers_in_order_and_namesakes_apart() -> None:
     named = [("a", "Expert-10"), ("b", "expert-2"), ("c", "Kim"), ("d", "Kim"), ("e", "")]
     people = [AnnotatorProgress(username, name, False, 3, 0, 0, None) for username, name in named]
-    shown = [name for name, _ in charts.name_people(people)]
+    shown = [name for name, _ in overview_charts.name_people(people)]
     assert shown == ["e", "expert-2", "Expert-10", "Kim (c)", "Kim (d)"]
-    drawn = charts.chart_annotators(people, 10).to_dict()
+    drawn = overview_charts.chart_annotators(people, 10).to_dict()
     assert [row["name"] for row in rows_of(drawn)] == shown
 
 
@@ -187,7 +191,7 @@ sys.meta_path.insert(0, Hold())
 threading.Thread(target=lambda: __import__("pandas")).start()
 begun.wait(30)
 threading.Timer(1, go_on.set).start()
-from annotator.web.kit.charts import chart_kappas
+from annotator.web.overview.charts import chart_kappas
 try:
     chart_kappas([("linear", CoefficientValue(0.5, (0.4, 0.6)))], 0.7).to_dict()
 finally:
