@@ -62,6 +62,17 @@ def _no_secret_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def quick_hashes() -> Iterator[None]:
+    """Hash passwords a hundred times quicker: slow by intent, and no test but those of the hasher depends on it."""
+    from argon2 import PasswordHasher
+
+    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def quick_tables() -> Iterator[None]:
     """Create the tables of a new SQLite database by the statements that describe the first one, which was migrated.
 

@@ -1,10 +1,5 @@
 """What the attacks share. A fixture of other tests is named here where an attack needs the same world."""
 
-from collections.abc import Iterator
-
-import pytest
-from argon2 import PasswordHasher
-
 from tests.integration.conftest import copy_database as copy_database
 from tests.integration.conftest import copy_world as copy_world
 from tests.integration.conftest import database as database
@@ -14,12 +9,3 @@ from tests.integration.conftest import made_worlds as made_worlds
 from tests.integration.conftest import postgres_url as postgres_url
 from tests.integration.conftest import sqlite_template as sqlite_template
 from tests.unit.web.served_release import served as served
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _quick_hashes() -> Iterator[None]:
-    """Hashing is slow by intent; what these tests hold does not depend on it."""
-    with pytest.MonkeyPatch.context() as patch:
-        quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-        patch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
-        yield

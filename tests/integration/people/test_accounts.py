@@ -9,7 +9,6 @@ from threading import Barrier, BrokenBarrierError, Thread, get_ident
 from typing import Any
 
 import pytest
-from argon2 import PasswordHasher
 from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
@@ -46,13 +45,6 @@ from annotator.storage.tables.sign_in import LoginAttemptRow, LoginSessionRow
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 PASSWORD = "correct horse 電池"
 HERE = "192.0.2.1"
-
-
-@pytest.fixture(autouse=True)
-def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hashing is slow by intent; what these tests hold does not depend on it."""
-    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
 
 
 @pytest.fixture

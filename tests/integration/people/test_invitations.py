@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from threading import Barrier
 
 import pytest
-from argon2 import PasswordHasher
 from sqlalchemy import select, text
 
 from annotator.adjudication.history.history import describe_entry
@@ -36,13 +35,6 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 HERE = "192.0.2.1"
 PASSWORD = "correct horse 電池"
 HANA = NewAccount(name="하나", username="hana", password=PASSWORD)
-
-
-@pytest.fixture(autouse=True)
-def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hashing is slow by intent; what these tests hold does not depend on it."""
-    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from threading import Barrier
 
 import pytest
-from argon2 import PasswordHasher
 from typer.testing import CliRunner
 
 from annotator.cli.main import app
@@ -26,13 +25,6 @@ from annotator.storage.tables.central import PersonRow
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 HERE = "192.0.2.1"
 PASSWORD = "correct horse 電池"
-
-
-@pytest.fixture(autouse=True)
-def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hashing is slow by intent; what these tests hold does not depend on it."""
-    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
 
 
 @pytest.fixture

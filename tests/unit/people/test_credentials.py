@@ -4,9 +4,9 @@ import re
 import unicodedata
 
 import pytest
-from argon2 import PasswordHasher
 
 from annotator.domain.errors import ValidationError
+from annotator.people import credentials
 from annotator.people.credentials import (
     NOBODYS_HASH,
     SHORTEST,
@@ -17,6 +17,14 @@ from annotator.people.credentials import (
     make_one_time_password,
 )
 from annotator.people.known_passwords import LIST, is_common
+
+MAKE_HASHER = credentials._make_hasher
+
+
+@pytest.fixture(autouse=True)
+def _slow_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program's own hasher: other tests use a quicker one (tests/conftest.py)."""
+    monkeypatch.setattr(credentials, "_make_hasher", MAKE_HASHER)
 
 
 @pytest.mark.parametrize("password", ["", "short", "x" * 9, "a" * 20, "Hanako-Sato", "q" + "w" * 1_000])
@@ -84,13 +92,7 @@ def test_a_lone_surrogate_is_a_wrong_password_and_no_crash() -> None:
     assert not is_password("\ud800" * 12, NOBODYS_HASH)
 
 
-def test_checking_nobodys_password_costs_what_checking_somebodys_does(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    real = PasswordHasher(
-        time_cost=3, memory_cost=32 * 1024, parallelism=1
-    )  # other tests may hash more quickly
-    monkeypatch.setattr("annotator.people.credentials._make_hasher", lambda: real)
+def test_checking_nobodys_password_costs_what_checking_somebodys_does() -> None:
     assert not is_outdated(NOBODYS_HASH)
     parameters = re.compile(r"\$argon2id\$v=\d+\$[^$]+\$")
     assert parameters.match(NOBODYS_HASH)[0] == parameters.match(hash_password("correct horse"))[0]  # type: ignore[index]

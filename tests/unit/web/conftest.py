@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from argon2 import PasswordHasher
 from starlette.testclient import TestClient
 from streamlit.runtime import Runtime
 from streamlit.starlette import App
@@ -22,15 +21,6 @@ from tests.unit.web.served_release import PASSWORD as PASSWORD
 from tests.unit.web.served_release import served as served
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _quick_hashes() -> Iterator[None]:
-    """Hashing is slow by intent; what these tests hold does not depend on it."""
-    with pytest.MonkeyPatch.context() as patch:
-        quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-        patch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
-        yield
 
 
 @pytest.fixture(scope="module")
