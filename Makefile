@@ -50,9 +50,13 @@ $(VENV)/.program: pyproject.toml $(VENV)/.locked
 # --- the checks ----------------------------------------------------------------------------------------
 
 .PHONY: test
-test: setup-test chromium ssh-keygen nginx ## everything: style, types, import rules, and every test on SQLite, PostgreSQL and Chromium
+test: setup-test chromium ssh-keygen nginx ## style, types, import rules, and every test: on SQLite, Chromium, and PostgreSQL where it differs
 	@$(MAKE) --no-print-directory -j2 compiled types lint imports
 	@$(MAKE) --no-print-directory tests
+
+.PHONY: test-long
+test-long: ## before a release: make test, with every test on PostgreSQL too, every benchmark and more random examples
+	@$(MAKE) --no-print-directory test ARGS="--long $(ARGS)"
 
 # In a new checkout, four workers would each compile every module and test at the same time.
 .PHONY: compiled

@@ -1,7 +1,7 @@
 """Keep what holds for every test, and make the tables of new SQLite databases quickly.
 
-No setting of the developer's environment reaches a test, and hypothesis draws the same examples on every run
-(`HYPOTHESIS_PROFILE=search` looks for new ones, and looks longer).
+No setting of the developer's environment reaches a test, and hypothesis draws the same examples on every run: more with
+`--long` (tests/short_run.py), and with `HYPOTHESIS_PROFILE=search` two thousand new ones.
 """
 
 import gc
@@ -16,18 +16,30 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from tests.order_in_workers import WaitingTestsApart, spread_waiting_tests
+from tests.short_run import leave_to_long_run
 
 settings.register_profile(
     "repeatable",
+    max_examples=40,
     derandomize=True,
     database=None,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
+settings.register_profile("long", parent=settings.get_profile("repeatable"), max_examples=100)
 settings.register_profile(
     "search", parent=settings.get_profile("repeatable"), derandomize=False, max_examples=2_000
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--long", action="store_true", help="also run what `make test-long` adds")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: runs with --long only, or by its name")
+    usual = "long" if config.getoption("long") else "repeatable"
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", usual))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -38,6 +50,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WaitingTests
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    leave_to_long_run(items, config)
     if hasattr(config, "workerinput"):
         items[:] = spread_waiting_tests(items)
 

@@ -86,6 +86,12 @@ def run(main: Callable[[], None]) -> object:
     return None
 
 
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_can_be_imported_and_names_its_small_figures(name: str) -> None:
+    assert find_small_figures(name, importlib.import_module(f"benchmarks.{name}")) is not None
+
+
+@pytest.mark.long
 @pytest.mark.usefixtures("shared_postgres", "warm_servers")
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_runs_with_its_small_figures(
