@@ -11,7 +11,10 @@ from benchmarks.coverage import NAMES, WORLDS, World, compute_coverage, compute_
 LEAST, MOST = 0.93, 0.97
 
 
-@pytest.mark.parametrize("size", ["20 queries, 2 annotators", "50 queries, 2 annotators"])
+@pytest.mark.parametrize(
+    "size",
+    ["20 queries, 2 annotators", pytest.param("50 queries, 2 annotators", marks=pytest.mark.long)],
+)
 def test_an_interval_holds_the_true_value_in_95_percent_of_the_datasets(size: str) -> None:
     coverage = compute_coverage(WORLDS[size], datasets=1000, resamples=400)
     assert {name: share for name, share in coverage.items() if not LEAST <= share <= MOST} == {}

@@ -88,7 +88,14 @@ def use_theme(page: Page, theme: str) -> None:
     wait_until(page, FOLLOWED, theme == "dark")
 
 
-@pytest.mark.parametrize(("language", "themes"), [("en", ("light",)), ("ja", ("dark",)), ("ko", ("light",))])
+@pytest.mark.parametrize(
+    ("language", "themes"),
+    [
+        ("en", ("light",)),
+        ("ja", ("dark",)),
+        pytest.param("ko", ("light",), marks=pytest.mark.long),
+    ],
+)
 def test_no_page_violates_wcag_22_aa(
     world: JudgedWorld, server: Server, page: Page, sign_in: SignIn, language: str, themes: tuple[str, ...]
 ) -> None:

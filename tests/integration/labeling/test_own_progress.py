@@ -81,7 +81,9 @@ def check_never_back(panel: Panel) -> None:
 
 
 @pytest.mark.parametrize("ahead", [1, 6])
-@pytest.mark.parametrize("seed", ["7", "8", "9"])
+@pytest.mark.parametrize(
+    "seed", ["7", pytest.param("8", marks=pytest.mark.long), pytest.param("9", marks=pytest.mark.long)]
+)
 def test_one_annotator_reads_a_count_that_only_goes_forward_and_ends_exactly(
     database: Database, ahead: int, seed: str
 ) -> None:
