@@ -37,6 +37,7 @@ from annotator.web.server.preparation import prepare_pages
 from annotator.web.session import (
     choose_local_path,
     clear_cookie,
+    find_client_address,
     find_device,
     find_half,
     find_own_address,
@@ -110,7 +111,7 @@ class SignInRoutes:
         username, password = typed.get("username", ""), typed.get("password", "")
         next_path = choose_local_path(typed.get("next", ""))
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
-        address = request.client.host if request.client else ""
+        address = find_client_address(request)
         try:
             token, device = await to_thread.run_sync(
                 lambda: self._check(username, password, address, request), limiter=self.limiter

@@ -111,6 +111,11 @@ def find_own_address(request: HTTPConnection, settings: Settings) -> str:
     return f"{scheme}://{request.headers.get('host', '')}"
 
 
+def find_client_address(request: HTTPConnection) -> str:
+    """Return the IP address of the browser, or of the last proxy that is not trusted; "" if unknown."""
+    return request.client.host if request.client else ""
+
+
 def name_cookie(name: str, host: str) -> str:
     """Return the cookie's name for this Host header, with its port.
 

@@ -40,6 +40,7 @@ from annotator.web.session import (
     choose_local_path,
     comes_from_here,
     find_begun,
+    find_client_address,
     find_own_address,
     find_signed_in,
     list_tokens,
@@ -184,7 +185,7 @@ class SingleSignOnRoutes:
                 limiter=self.logout_limiter,
             )
         except SingleSignOnRefused as error:
-            address = request.client.host if request.client else ""
+            address = find_client_address(request)
             log.warning("back-channel logout refused", address=address, refusal=error.refusal, why=error.why)
             if error.refusal == "unavailable":
                 return JSONResponse({"error": "temporarily_unavailable"}, 503)
@@ -201,7 +202,7 @@ class SingleSignOnRoutes:
             sign_out(self.database, earlier, now=now)
 
     def _refuse(self, request: Request, error: SingleSignOnRefused) -> Response:
-        address = request.client.host if request.client else ""
+        address = find_client_address(request)
         note_sign_in("refused", by="provider")
         log.warning("single sign-on refused", address=address, refusal=error.refusal, why=error.why)
         response = RedirectResponse(f"/login?sso={error.refusal}", 303)
@@ -212,7 +213,7 @@ class SingleSignOnRoutes:
 def _draw_limited(request: Request, seconds: float) -> Response:
     """Return the page about too many sign-ins from this IP address."""
     note_sign_in("limited", by="provider")
-    log.warning("single sign-on limited", address=request.client.host if request.client else "")
+    log.warning("single sign-on limited", address=find_client_address(request))
     title = tr("Sign in")
     said = tr("Too many sign-ins were begun from your network. Wait a minute, then try again.")
     body = fill_markup(

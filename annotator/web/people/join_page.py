@@ -42,7 +42,7 @@ from annotator.web.people.link_forms import (
 from annotator.web.people.second_factor_page import answer_second_factor
 from annotator.web.plain_page import PlainField, fill_markup
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
-from annotator.web.session import find_device, find_signed_in
+from annotator.web.session import find_client_address, find_device, find_signed_in
 
 JOIN = "/join"
 ACCOUNT, ENTER, NEW, CREATE, ACCEPT, PASSWORD = "account", "enter", "new", "create", "accept", "password"
@@ -71,7 +71,7 @@ class JoinPage:
         """Show the offer of the link, or handle its posted form."""
         typed = await read_form(request)
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
-        address = request.client.host if request.client else ""
+        address = find_client_address(request)
         try:
             return await self._answer(request, typed, address)
         except LinkRefused as error:
@@ -132,7 +132,7 @@ class JoinPage:
             return token, dataset, keep_signed_in(self.database, request, token, now=now)
 
         token, dataset, device = await self._run(run)
-        log.info("one-time link used", address=request.client.host if request.client else "")
+        log.info("one-time link used", address=find_client_address(request))
         return make_session_answer(_name_home(dataset), token, device, request, self.settings)
 
     async def _run(self, act: Callable[[], Any]) -> Any:
@@ -171,7 +171,7 @@ class JoinPage:
 
     def _sign_in(self, typed: Mapping[str, str], request: Request, now: datetime) -> tuple[str, str | None]:
         """Sign a person in and accept the invitation for them, unless they have such a role already."""
-        address = request.client.host if request.client else ""
+        address = find_client_address(request)
         session_token = sign_in(
             self.database,
             typed.get("username", ""),

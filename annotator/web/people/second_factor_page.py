@@ -45,6 +45,7 @@ from annotator.web.server.outage import RETRY_SECONDS, note_outage
 from annotator.web.server.outside_links import choose_next
 from annotator.web.session import (
     choose_local_path,
+    find_client_address,
     find_device,
     find_half,
     find_signed_in,
@@ -221,7 +222,7 @@ class SecondFactorPages:
 
     async def _run(self, request: Request, act: Callable[[datetime, str], Done]) -> Done:
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
-        address = request.client.host if request.client else ""
+        address = find_client_address(request)
         return await to_thread.run_sync(lambda: act(datetime.now(UTC), address), limiter=self.limiter)
 
     def _keep(self, request: Request, token: str, next_path: str, now: datetime) -> tuple[str, str, str]:
@@ -257,7 +258,7 @@ def answer_second_factor(
 
 def _explain(error: Exception, request: Request) -> tuple[int, int, str]:
     """Log the error. Return (HTTP status, Retry-After seconds or 0, message)."""
-    address = request.client.host if request.client else ""
+    address = find_client_address(request)
     if isinstance(error, DatabaseUnavailable):
         note_sign_in("unavailable")
         note_outage(error)

@@ -41,6 +41,7 @@ from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.people.link_forms import answer_page, draw_form, draw_link_opener, list_account_fields
 from annotator.web.plain_page import fill_markup
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
+from annotator.web.session import find_client_address
 
 FIRST_PAGE = "/new-dataset"
 
@@ -75,7 +76,7 @@ class SetupPage:
         """Check the posted token and show the form, or make the admin from the posted form."""
         typed = await read_form(request)
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
-        address, now = request.client.host if request.client else "", datetime.now(UTC)
+        address, now = find_client_address(request), datetime.now(UTC)
         token = typed.get("token", "")
         try:
             if "username" not in typed:
