@@ -232,12 +232,13 @@ def write_errors(problems: "Sequence[FormatError]") -> str:
     path = chosen_errors_file["errors"]
     if path is None or (not problems and not path.exists()):
         return ""
+    from annotator.dataset.schema_check import split_location
     from annotator.domain.messages import count_of
     from annotator.formats.syntax.partial_files import replace_file
     from annotator.formats.syntax.spreadsheet import write_sheet
 
     rows = [
-        (problem.path, problem.line, *_split(problem.expected), problem.found, str(problem))
+        (problem.path, problem.line, *split_location(problem), problem.found, str(problem))
         for problem in problems
     ]
     try:
@@ -250,9 +251,3 @@ def write_errors(problems: "Sequence[FormatError]") -> str:
     except OSError as error:
         return f"--errors: cannot write {path}: {error.strerror}"
     return f"{path}: {count_of(len(rows), 'bad place')}" if rows else ""
-
-
-def _split(expected: str) -> tuple[str, str]:
-    """Return (field or "", expected value) of a problem."""
-    field, mark, rest = expected.rpartition(" to be ")
-    return (field, rest) if mark else ("", expected)

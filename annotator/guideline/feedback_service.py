@@ -46,12 +46,6 @@ def list_worklist(database: Database, actor: Actor, dataset: str, *, now: dateti
     return make_worklist(decisions, questions, lengths)
 
 
-def count_waiting_feedback(database: Database, actor: Actor, dataset: str) -> int:
-    """Count the decisions and questions that wait for the guideline. For leads."""
-    with database.read() as session:
-        return stored.count_waiting(session, key_of(enter_dataset(session, actor, dataset, "lead").pk))
-
-
 def list_decisions_behind(
     database: Database, actor: Actor, dataset: str, *, now: datetime
 ) -> Mapping[int, Sequence[DecisionExample]]:

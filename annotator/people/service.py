@@ -233,12 +233,6 @@ def disable_person(database: Database, actor: Actor, username: str, *, now: date
         return _read_person(session, row)
 
 
-def list_memberships(database: Database, actor: Actor) -> tuple[Membership, ...]:
-    """Return the actor's own roles: the one on every dataset first, then by dataset name."""
-    with database.read() as session:
-        return list_held_roles(session, actor.person_id).get(actor.person_id or 0, ())
-
-
 def list_role_givers(database: Database, actor: Actor) -> tuple[str, ...]:
     """Return the names of at most GIVERS admins of all datasets. A person without a role can ask them for one.
 

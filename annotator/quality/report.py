@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from annotator.agreement.intervals import exact_interval
 from annotator.domain.figures import show_percent
 from annotator.domain.messages import Message, say, say_n
 from annotator.quality.records import (
+    CONFIDENCE,
     DEFAULT_RATE,
     LIMIT,
     ErrorKind,
@@ -27,7 +29,6 @@ from annotator.quality.records import (
 )
 from annotator.quality.sampling import (
     compute_bound,
-    compute_interval,
     count_further,
     find_chance_of_passing,
     find_target,
@@ -73,7 +74,7 @@ def compute_rates(sample: CheckedSample) -> dict[str, ErrorRate]:
             errors,
             checked,
             errors / checked,
-            compute_interval(errors, checked),
+            exact_interval(errors, checked, level=CONFIDENCE),
             compute_bound(errors, checked, sample.population),
         )
     return rates

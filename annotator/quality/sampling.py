@@ -22,7 +22,6 @@ from math import ceil
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from annotator.agreement.records import Interval
 from annotator.domain.shuffling import Seed, order_key
 from annotator.quality.records import CONFIDENCE, LIMIT, QualityStratum
 
@@ -143,16 +142,6 @@ def _draw(seed: Seed, sample_round: int, name: str) -> bytes:
 
 LARGEST = 1_000_000  # further samples that are looked for without an end of the population
 ROUNDING = 1e-9  # by which a probability may be off: 1 of 20 is 0.05
-
-
-def compute_interval(errors: int, checked: int, *, confidence: float = CONFIDENCE) -> Interval:
-    """Return the exact two-sided interval of the share of errors (Clopper & Pearson 1934)."""
-    from scipy.stats import beta
-
-    tail = (1 - confidence) / 2
-    low = 0.0 if errors == 0 else float(beta.ppf(tail, errors, checked - errors + 1))
-    high = 1.0 if errors == checked else float(beta.ppf(1 - tail, errors + 1, checked - errors))
-    return low, high
 
 
 def compute_bound(

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from annotator.agreement.intervals import exact_interval
 from annotator.quality.sampling import (
     compute_bound,
-    compute_interval,
     count_first_too_many,
     count_further,
     find_chance_of_passing,
@@ -66,7 +66,7 @@ def test_the_interval_is_that_of_scipys_exact_test(data: st.DataObject) -> None:
     checked = data.draw(st.integers(1, 400))
     errors = data.draw(st.integers(0, checked))
     expected = binomtest(errors, checked).proportion_ci(0.95, method="exact")
-    assert compute_interval(errors, checked) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    assert exact_interval(errors, checked) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 @given(st.data())

@@ -22,7 +22,6 @@ from annotator.people.service import (
     change_person,
     disable_person,
     has_anybody_who_signs_in,
-    list_memberships,
     list_people,
     list_role_givers,
     remove_role,
@@ -41,6 +40,7 @@ from annotator.storage import roles as storage_roles
 from annotator.storage.database import Database
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import LoginAttemptRow, LoginSessionRow
+from tests.integration.held_roles import list_memberships
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 PASSWORD = "correct horse 電池"

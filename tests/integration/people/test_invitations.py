@@ -25,11 +25,12 @@ from annotator.people.invitations_service import (
 )
 from annotator.people.new_account import AccountRefused, NewAccount
 from annotator.people.roles_service import find_actor
-from annotator.people.service import add_person, change_person, disable_person, list_memberships, remove_role
+from annotator.people.service import add_person, change_person, disable_person, remove_role
 from annotator.people.setup_service import make_setup_link
 from annotator.people.sign_in_service import change_password, find_session, sign_in
 from annotator.storage.database import Database
 from annotator.storage.tables.sign_in import OneTimeLinkRow
+from tests.integration.held_roles import list_memberships
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 HERE = "192.0.2.1"

@@ -15,10 +15,11 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.log import set_up_logs
 from annotator.people.invitations_service import invite, make_password_link
 from annotator.people.roles_service import find_actor
-from annotator.people.service import add_person, list_memberships, list_people
+from annotator.people.service import add_person, list_people
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.app import make_app
+from tests.integration.held_roles import list_memberships
 
 PASSWORD = "correct horse 電池"
 TYPED = {"how": "create", "name": "하나", "username": "hana", "password": PASSWORD}

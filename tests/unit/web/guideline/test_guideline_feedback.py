@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotator.guideline.feedback_service import count_waiting_feedback, list_decisions_behind, list_worklist
+from annotator.guideline.feedback_service import list_decisions_behind, list_worklist
 from annotator.guideline.service import read_version
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
@@ -129,7 +129,7 @@ def test_what_is_chosen_is_named_by_the_version_that_is_published(world: Feedbac
     assert {
         decision.pair for decision in list_decisions_behind(world.database, world.lea, "d", now=NOW)[2]
     } == set(keys)
-    assert count_waiting_feedback(world.database, world.lea, "d") == 0
+    assert list_worklist(world.database, world.lea, "d", now=NOW).waiting == 0
     assert CHOSEN not in draft_of(app).fields
     assert "answered in version 2" in words(open_tab(world, WORKLIST))
     history = words(open_tab(world, VERSIONS))

@@ -1,0 +1,10 @@
+"""The roles that a person has, as the sign-in reads them."""
+
+from annotator.domain.people import Actor, Membership
+from annotator.storage.database import Database
+from annotator.storage.roles import list_held_roles
+
+
+def list_memberships(database: Database, actor: Actor) -> tuple[Membership, ...]:
+    with database.read() as session:
+        return list_held_roles(session, actor.person_id).get(actor.person_id or 0, ())
