@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from annotator.agreement.intervals import exact_interval
 from annotator.domain.figures import show_percent
 from annotator.domain.messages import Message, say, say_n
 from annotator.quality.records import (
@@ -67,6 +66,8 @@ def compute_rates(sample: CheckedSample) -> dict[str, ErrorRate]:
     checked = len(sample.grades)
     if not checked:
         return dict.fromkeys(IS_ERROR, ErrorRate(0, 0, None, None, None))
+    from annotator.agreement.intervals import exact_interval
+
     rates: dict[str, ErrorRate] = {}
     for kind in IS_ERROR:
         errors = sample.count(kind)
