@@ -31,10 +31,9 @@ from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.page_parts import draw_note, draw_outcome
 from annotator.web.kit.pager import draw_pager
 from annotator.web.kit.tables import Link, draw_link_table, draw_table
-from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, require_context
 from annotator.web.server.uploads import draw_file_field
 
@@ -246,11 +245,7 @@ def _undo(dataset: str, number: int) -> None:
 def _draw_outcome() -> None:
     """Draw the result of the last press, in a container that is empty without one."""
     with st.container():
-        refused, done = st.session_state.pop(REFUSED, None), st.session_state.pop(DONE, None)
-        if refused:
-            st.error(escape_markdown(refused), icon=":material/block:")
-        if done:
-            st.success(done, icon=":material/check:")
+        draw_outcome(DONE, REFUSED)
 
 
 def _open(here: QueueAddress) -> QueueAddress:
@@ -273,9 +268,7 @@ def draw_files(context: PageContext, dataset: str, here: QueueAddress) -> None:
     draw_file_link(tr("Queue as CSV"), make_queue_url(dataset, here))
     st.header(tr("Upload decisions"))
     with st.container():
-        message = st.session_state.pop(FILE_DONE, None)
-        if message:
-            st.success(message, icon=":material/check:")
+        draw_outcome(FILE_DONE)
     key = f"queue file {st.session_state.get(FILE_TIMES, 0)}"
     file = draw_file_field(
         tr("File with decisions"),

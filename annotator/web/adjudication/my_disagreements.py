@@ -30,7 +30,7 @@ from annotator.domain.settling import Decided
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.page_parts import draw_note, draw_outcome
 from annotator.web.kit.pager import draw_pager, find_last_start, find_start, go_to
 from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.text import escape_markdown, show_as
@@ -86,9 +86,7 @@ def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -
             "change. No names are shown, and agreement figures do not change."
         )
     )
-    done = st.session_state.pop(DONE, None)
-    if done:
-        st.success(done, icon=":material/check:")
+    draw_outcome(DONE)
     if not page.total:
         st.text(tr("No discussion is open."))
         return
@@ -245,9 +243,7 @@ def draw_decisions(context: PageContext, dataset: str, names: Sequence[str]) -> 
             "the pair then goes back to a lead."
         )
     )
-    done = st.session_state.pop(OBJECTION_DONE, None)
-    if done:
-        st.success(done, icon=":material/check:")
+    draw_outcome(OBJECTION_DONE)
     if not page.total:
         st.text(tr("Nothing is decided on your pairs yet."))
         return

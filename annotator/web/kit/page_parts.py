@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotator.web.kit.messages import tr
+from annotator.web.kit.text import escape_markdown
 from annotator.web.navigation import PAGES
 from annotator.web.page_context import PageContext
 
@@ -84,6 +85,14 @@ def draw_note(words: str) -> None:
 def draw_problem(words: str) -> None:
     """Draw the problem of the field above."""
     st.html(f'<p class="annotator-problem" role="alert">{escape(words[:1].upper() + words[1:])}</p>')
+
+
+def draw_outcome(done_key: str, refused_key: str | None = None) -> None:
+    """Draw the result of the last press, once: the sentences that its callback stored under these keys of the session."""
+    if done := st.session_state.pop(done_key, None):
+        st.success(done, icon=":material/check:")
+    if refused_key and (refused := st.session_state.pop(refused_key, None)):
+        st.error(escape_markdown(refused), icon=":material/block:")
 
 
 def draw_numbers(label: str, rows: Sequence[dict[str, object]]) -> None:

@@ -21,7 +21,7 @@ from annotator.quality.service import (
 )
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.messages import join_names, show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_link, draw_note
+from annotator.web.kit.page_parts import draw_link, draw_note, draw_outcome
 from annotator.web.kit.person_names import name_person
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown
@@ -196,11 +196,7 @@ def _draw_no_experts(context: PageContext, dataset: str, experts: Sequence[Quali
 def draw_done() -> None:
     """Draw the result of the last press, once."""
     with st.container():
-        sentence, refused = st.session_state.pop(DONE, None), st.session_state.pop(REFUSED, None)
-        if sentence:
-            st.success(sentence, icon=":material/check:")
-        if refused:
-            st.error(escape_markdown(refused), icon=":material/block:")
+        draw_outcome(DONE, REFUSED)
 
 
 def sort_experts(experts: Sequence[QualityExpert]) -> list[QualityExpert]:

@@ -16,9 +16,8 @@ from annotator.pooling.duplicates.duplicates_service import accept_duplicates, s
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.page_parts import draw_note, draw_outcome
 from annotator.web.kit.tables import Cell, Link, draw_link_table
-from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import find_context
 from annotator.web.pooling.addresses import DUPLICATES, find_number, make_pool_url
@@ -145,11 +144,7 @@ def _accept(dataset: str, shown: Sequence[tuple[str, int]]) -> None:
 
 def _draw_outcome() -> None:
     with st.container(key="duplicates-outcome"):
-        done, refused = st.session_state.pop(DONE, None), st.session_state.pop(REFUSED, None)
-        if done:
-            st.success(done, icon=":material/check:")
-        if refused:
-            st.error(escape_markdown(refused), icon=":material/block:")
+        draw_outcome(DONE, REFUSED)
 
 
 def _list_cells(dataset: str, group: DuplicateGroup, *, with_grades: bool) -> list[Cell]:
