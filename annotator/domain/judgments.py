@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from annotator.domain.errors import ValidationError
@@ -19,6 +19,9 @@ CURRENT_PURPOSES = (COUNTED_PURPOSE, FURTHER_PURPOSE)
 """Ordinary work. An annotator has at most one current judgment of a pair for these purposes."""
 CHECK_PURPOSES = ("training", "gold", "repeat", "quality")
 """Judgments that check annotators or settled grades. They are never current."""
+MAX_SECONDS = 86_400.0
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+"""The time of a clock that was never set. SQLite cannot read back times before the year 1000."""
 
 
 def read_event_id(value: object) -> str:
@@ -33,6 +36,28 @@ def read_event_id(value: object) -> str:
     if event_id is None or event_id.variant != uuid.RFC_4122 or event_id.version != 4:
         raise ValidationError(f"id: expected a UUID of version 4, found {value!r:.80}")
     return str(event_id)
+
+
+def read_pressed_at(value: object) -> datetime:
+    """Return the time of a press in UTC, but not before EARLIEST. Raises ValidationError for a time without a zone."""
+    try:
+        time = datetime.fromisoformat(str(value))
+        if time.tzinfo is not None:
+            return max(time.astimezone(UTC), EARLIEST)
+    except (ValueError, OverflowError):  # OverflowError: a time of the year 0 in UTC
+        pass
+    raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {value!r:.80}")
+
+
+def read_seconds(value: object) -> float | None:
+    """Return the active time on the pair in seconds; None if the browser sent none. Else raises ValidationError."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValidationError(f"seconds: expected a number, found {value!r:.80}")
+    if not 0 <= value <= MAX_SECONDS:  # also refuses NaN
+        raise ValidationError(f"seconds: expected 0 to {MAX_SECONDS:.0f}, found {value!r:.80}")
+    return float(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import check_grade
-from annotator.domain.judgments import read_event_id
-from annotator.domain.press_times import read_pressed_at, read_seconds
+from annotator.domain.judgments import read_event_id, read_pressed_at, read_seconds
 from annotator.domain.texts import holds_no_text, read_note
 
 

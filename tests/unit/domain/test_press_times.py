@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.domain.press_times import EARLIEST, read_pressed_at
+from annotator.domain.judgments import EARLIEST, read_pressed_at
 
 
 @pytest.mark.parametrize("sent", ["0001-01-01T00:00:00Z", "0999-12-31T23:59:59Z"])
