@@ -61,8 +61,7 @@ class OpenQuery:
 
 @dataclass(frozen=True, slots=True)
 class LeasedPairs:
-    """The pairs that a person holds on running leases, when the oldest was taken, and when the last lease
-    ends."""
+    """A person's running leases: their number, when the oldest was taken, and when the last ends."""
 
     pairs: int
     since: datetime
@@ -167,8 +166,10 @@ def list_waiting_people(
 
 
 def list_waiting_queries(facts: AssignmentFacts, stuck: Mapping[int, int]) -> list[WaitingQuery]:
-    """Return the queries with missing judgments, in order. `stuck`: {query_pk: pairs that nobody can
-    finish}."""
+    """Return the queries with missing judgments, in order.
+
+    `stuck`: {query_pk: pairs that nobody can finish}.
+    """
     names = {person.pk: person.username for person in facts.people}
     queries_waiting = []
     for query in facts.queries:
@@ -316,8 +317,7 @@ class Handover:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedWork:
-    """The unfinished work of a person in a dataset: assigned queries that lack judgments, and their open
-    pairs."""
+    """A person's unfinished work in a dataset: assigned queries that lack judgments, and their open pairs."""
 
     dataset: str
     queries: int

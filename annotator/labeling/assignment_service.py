@@ -176,8 +176,7 @@ def change_assignment(
 def undo_assignment(
     database: Database, actor: Actor, dataset: str, undo: AssignmentUndo, *, now: datetime
 ) -> AssignmentResult:
-    """Reverse a step. ConflictError, with nothing changed, if one of its assignments has been changed
-    since."""
+    """Reverse a step. Raises ConflictError if one of its assignments has changed since."""
     with database.write() as session:
         _, facts = _lock_and_read(session, actor, dataset, now=now)
         queries = {query.query_id: query for query in facts.queries}
@@ -283,8 +282,7 @@ def list_left(database: Database, actor: Actor, username: str) -> list[Unfinishe
 
 
 def show_assignment(database: Database, actor: Actor, dataset: str, *, now: datetime) -> AssignmentStatus:
-    """Return the people with their work, the waiting queries, and the pairs that nobody may judge. For
-    leads."""
+    """Return people's work, waiting queries, and the pairs that nobody may judge. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         facts = _read_facts(session, row, now=now)
         stuck = _count_stuck(session, row, facts)

@@ -49,8 +49,7 @@ class _StuckPairs(NamedTuple):
 def list_queries_with_work(
     session: Session, dataset_pk: int
 ) -> list[tuple[int, str, str, str | None, str | None, int, int]]:
-    """Return (query_pk, query_id, text, category, language, open pairs, begun pairs) of every query, in their
-    order."""
+    """Return every query as (query_pk, query_id, text, category, language, open pairs, begun pairs)."""
     statement = (
         select(
             col(QueryRow.pk),
@@ -74,8 +73,7 @@ def list_queries_with_work(
 def list_query_page(
     session: Session, dataset_pk: int, wanted: QueryFilter, *, limit: int, offset: int
 ) -> QueryPage:
-    """Return a page of the queries that match the filter, the number of matches, and the values to filter
-    by."""
+    """Return a page of the matching queries, the number of matches, and the values to filter by."""
     conditions = _list_conditions(dataset_pk, wanted)
     open_pairs = func.coalesce(col(QueryWorkRow.open_pairs), 0)
     counted = (
@@ -200,8 +198,7 @@ def list_assigned(session: Session, dataset_pk: int) -> dict[int, set[int]]:
 
 
 def count_answered(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
-    """Count, by (query_pk, person_pk), the pairs that each person has answered and that still lack
-    judgments."""
+    """Count, by (query_pk, person_pk), the person's answered pairs that still lack judgments."""
     statement = select(
         col(QueryAnswersRow.query_pk), col(QueryAnswersRow.annotator_pk), col(QueryAnswersRow.answered_open)
     ).where(col(QueryAnswersRow.dataset_pk) == dataset_pk, col(QueryAnswersRow.answered_open) > 0)
@@ -209,8 +206,7 @@ def count_answered(session: Session, dataset_pk: int) -> dict[tuple[int, int], i
 
 
 def count_disclosed(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
-    """Count, by (query_pk, person_pk), the open pairs that the person may not judge because they saw others'
-    grades.
+    """Count, by (query_pk, person_pk), the open pairs with others' grades that the person has seen.
 
     Pairs that the person has answered are not counted.
     """
@@ -247,8 +243,7 @@ def list_running_leases(
 
 
 def count_stuck(session: Session, query_pks: Sequence[int], person_pks: Collection[int]) -> dict[int, int]:
-    """Count, by query_pk, the pairs of these queries that lack more judgments than these people can still
-    give."""
+    """Count, by query_pk, the pairs that lack more judgments than these people can still give."""
     people = sorted(person_pks)
     counts: dict[int, int] = {}
     for chunk in split_into_chunks(query_pks, CHUNK):
@@ -311,8 +306,7 @@ def end_leases_of_others(session: Session, query_pks: Iterable[int], *, now: dat
 
 
 def count_left_by(session: Session, person_pk: int) -> list[tuple[int, int, int]]:
-    """Return a person's unfinished work as (dataset_pk, assigned queries that lack judgments, their open
-    pairs)."""
+    """Return a person's work as (dataset_pk, assigned queries that lack judgments, their open pairs)."""
     statement = (
         select(col(QueryWorkRow.dataset_pk), func.count(), func.sum(col(QueryWorkRow.open_pairs)))
         .join(AssignmentRow, col(AssignmentRow.query_pk) == col(QueryWorkRow.query_pk))

@@ -28,8 +28,7 @@ class AssignmentStep:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentPlan:
-    """The assignments that a step makes and ends, by (query_pk, person_pk), and all queries that it is
-    about."""
+    """The assignments that a step adds and removes, as (query_pk, person_pk), and the step's queries."""
 
     queries: tuple[OpenQuery, ...]
     added: frozenset[Key]

@@ -115,8 +115,7 @@ def score_gold(tries: Sequence[CheckTries]) -> GoldResult:
 
 
 def score_repeats(answers: Sequence[tuple[int | None, int | None]]) -> RepeatConsistency:
-    """Measure how consistent an annotator is, from (first answer, answer on the repeat), each a grade or
-    None."""
+    """Measure self-consistency from (first answer, answer on the repeat), each a grade or None."""
     if not answers:
         return RepeatConsistency(0, None, None, say("no pair has been judged a second time"))
     equal = sum(first == again for first, again in answers) / len(answers)

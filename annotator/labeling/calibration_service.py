@@ -116,8 +116,7 @@ def import_checks(
 
 
 def hand_out_check(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
-    """Hand a marked pair to a simulated annotator of the demo, who answers the checks in the order of a
-    file."""
+    """Hand a check to a simulated annotator of the demo, who answers in the order of a file."""
     with open_dataset(database, actor, dataset, "annotator", writing=True) as (session, row, _):
         request = make_open_pairs_request(row, require_person(actor), now)
         pair_pk = _find_pair(session, request.dataset_pk, pair)

@@ -78,8 +78,7 @@ class CheckAnswer(NamedTuple):
 
 
 class _RepeatAnswer(NamedTuple):
-    """A judgment on a pair that came again: the one that counts, or (purpose 'repeat') the answer on the
-    repeat."""
+    """A judgment on a repeated pair: the ordinary one, or (purpose 'repeat') the answer on the repeat."""
 
     annotator_pk: int
     pair_pk: int

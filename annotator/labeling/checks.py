@@ -36,8 +36,7 @@ class CheckRates:
         return bool(self.gold or self.repeat)
 
     def choose_due(self, seed: Seed, annotator: str, position: int) -> str | None:
-        """Return the kind of check that is due at this position of all pairs the annotator is handed, None
-        for an ordinary pair."""
+        """Return the kind of check that is due at this position of the annotator's pairs, or None."""
         number = draw_number(seed, annotator, "check", str(position))
         if number < self.gold:
             return "gold"
@@ -117,8 +116,7 @@ def make_repeat_key(seed: Seed, annotator: str, pair: str, attempt: int = 0) -> 
 
 
 def measure_training(pairs: Collection[TrainingPair], *, required: float) -> TrainingState:
-    """Return how far the training is: passed once all pairs are answered, and the share `required` (0-1)
-    right."""
+    """Return the training's state: passed once all pairs are answered and `required` (0-1) are right."""
     done = sum(pair.latest is not None for pair in pairs)
     right = sum(pair.latest == pair.grade for pair in pairs)
     passed = done == len(pairs) and right >= required * len(pairs) - 1e-9
@@ -249,8 +247,7 @@ class CheckMixer:
         return chosen
 
     def _take_repeat(self, query_pk: int) -> OpenPair | None:
-        """Take a repeat of this query, if one is due: a repeat of another query would be noticed by its
-        query."""
+        """Take a repeat of this query, if one is due. A repeat of another query would be noticed."""
         needed = self.rates.repeat_after
         if self.source.count_judged() <= needed:
             return None

@@ -1,5 +1,4 @@
-"""Read the training pairs, gold pairs and repeats of an annotator, and note which repeats are handed out and
-answered.
+"""Read an annotator's training pairs, gold pairs and repeats; record handed-out and answered repeats.
 
 The rules are in `labeling/checks.py`. A gold pair comes once per annotator, and never if the annotator judged
 it, proposed it, marked it as a lead, or saw others' judgments of it. A repeat asks again, under its own key,
@@ -158,8 +157,7 @@ class StoredChecks:
 def list_waiting_checks(
     session: Session, request: OpenPairsRequest, eligibility: Eligibility
 ) -> list[OpenPair]:
-    """Return the gold pairs and repeats that were handed to the annotator and have no answer, or were put
-    off."""
+    """Return the gold pairs and repeats that the annotator was handed and has yet to answer."""
     statement = eligibility.prepare(WAITING_CHECKS, query="p.query_pk")
     rows = fetch_tuples(session, statement, {**request.values, **eligibility.values})
     return [
@@ -200,8 +198,7 @@ def find_training(
     dataset: CheckSettings,
     eligibility: Eligibility | None = None,
 ) -> TrainingState | None:
-    """Return how far the annotator's training is; None if no pair is marked, or real pairs were judged
-    before.
+    """Return the training's state, or None without training pairs or if real pairs were judged before.
 
     A document that one proposed oneself is no real pair: it would be a way around the training.
     """

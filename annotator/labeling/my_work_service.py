@@ -52,8 +52,7 @@ def estimate_pace(done: int, left: int, seconds: Sequence[float]) -> LabelingPac
 
 
 def compute_medians(timed: Sequence[tuple[str, bool, str | None, float]]) -> MedianTimes:
-    """Compute the medians by category and by annotator from (annotator, simulated, category, active
-    seconds)."""
+    """Compute medians by category and annotator from (annotator, simulated, category, active seconds)."""
     categories: dict[str, list[float]] = {}
     annotators: dict[str, list[float]] = {}
     for annotator, _simulated, category, seconds in timed:
@@ -94,8 +93,10 @@ def list_own_work(
     page: int = 0,
     size: int = 20,
 ) -> OwnJudgmentPage:
-    """Return one page of the actor's own judgments, latest first. `zone`: the time zone of the filter's
-    days."""
+    """Return one page of the actor's own judgments, latest first.
+
+    `zone`: the time zone of the filter's days.
+    """
     if wanted.answer is not None and wanted.answer not in ANSWERS:
         raise ValidationError(f"answer: expected one of {', '.join(ANSWERS)}, found {wanted.answer!r}")
     first, last = wanted.first_day, wanted.last_day

@@ -133,8 +133,7 @@ class NextPairsRequest:
         return order_key(self.order_seed, self.annotator, name)
 
     def sort_pairs(self, pairs: Iterable[OpenPair]) -> list[OpenPair]:
-        """Return the pairs of a query in the annotator's own order: handed out before, begun by others, the
-        rest.
+        """Return a query's pairs in the annotator's order: handed out before, begun by others, the rest.
 
         Pairs drawn by quality control are all begun: they count as begun as often as the other pairs of the
         query.
@@ -241,8 +240,7 @@ def _count_new_checks(pairs: Iterable[OpenPair], *others: Iterable[OpenPair]) ->
 
 
 def choose_whole_query(request: NextPairsRequest, work: WorkSource, checks: CheckSource) -> NextPairs:
-    """Return the pairs of one query that the browser does not show yet: of the current query, or else the
-    next.
+    """Return the pairs of the current or next query that the browser does not show yet.
 
     Includes open pairs, checks, and answered pairs that the annotator may change. Queries with only put-off
     pairs come last.
@@ -266,8 +264,7 @@ def choose_whole_query(request: NextPairsRequest, work: WorkSource, checks: Chec
 
 
 def _list_pairs(request: NextPairsRequest, work: WorkSource, query_pk: int) -> list[OpenPair]:
-    """Return the pairs of a query that the annotator can be handed: open pairs, and waiting checks and drawn
-    pairs."""
+    """Return the pairs of a query that can be handed out: open pairs, waiting checks and drawn pairs."""
     waiting = (pair for pair in request.waiting if pair.query_pk == query_pk)
     return [*work.list_open_pairs([query_pk]), *waiting]
 
@@ -294,8 +291,7 @@ def _list_query(
 
 
 def _choose_held(request: NextPairsRequest, work: WorkSource) -> NextPairs:
-    """Return pairs that the annotator holds and that this browser does not show: checks come like other
-    pairs."""
+    """Return the annotator's held pairs, checks included, that this browser does not show."""
     shown = request.shown_pks
     held = (pair for pair in work.list_held(elsewhere=False) if pair.pair_pk not in shown)
     pks = [pair.pair_pk for pair in request.sort_by_query(held)[: request.want]]

@@ -303,8 +303,7 @@ def list_handed_queries(session: Session, request: OpenPairsRequest) -> list[int
 
 
 def find_last_query(session: Session, request: OpenPairsRequest) -> int | None:
-    """Return the query of the annotator's latest judgment in this dataset, None if it is not among the
-    LATEST."""
+    """Return the query of the annotator's last judgment here, or None if it is not among the LATEST."""
     rows = fetch_tuples(session, _LAST_QUERY, request.values)
     query_pk: int | None = rows[0][0] if rows else None
     return query_pk
@@ -398,8 +397,7 @@ def take_leases(
 def list_held(
     session: Session, request: OpenPairsRequest, eligibility: Eligibility, *, elsewhere: bool
 ) -> list[OpenPair]:
-    """Return the pairs of this dataset that the annotator holds and may judge, checks included, in no
-    particular order.
+    """Return the held pairs that the annotator may judge, checks included, in no particular order.
 
     `elsewhere`: only pairs that another tab holds, on this device or another.
     """

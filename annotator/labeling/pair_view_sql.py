@@ -146,8 +146,7 @@ def _to_views(
     rows: Mapping[int, _ViewRow],
     columns: Sequence[str],
 ) -> list[PairView]:
-    """Return the views. A repeat and a pair in training are shown without the annotator's own earlier
-    answer."""
+    """Return the views. A repeat and a training pair do not show the annotator's earlier answer."""
     with_answer = {pair.pair_pk for pair in pairs if pair.key is None and not pair.training}
     outdated = describe_outdated(session, request, [pk for pk in with_answer if rows[pk].stale])
     return [

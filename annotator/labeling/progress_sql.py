@@ -49,8 +49,7 @@ GROUP BY p.username""")  # CROSS JOIN: from the people, each by the index
 
 
 class _OutcomeCount(NamedTuple):
-    """A row of `_BY_OUTCOME`: one annotator's current judgments with one outcome, and when the last of them
-    was made."""
+    """A row of `_BY_OUTCOME`: the number and last time of an annotator's judgments with one outcome."""
 
     annotator_pk: int
     outcome: str
@@ -66,8 +65,7 @@ class _JudgedCount(NamedTuple):
 
 
 def list_annotator_progress(session: Session, dataset_pk: int) -> list[AnnotatorProgress]:
-    """Return the progress of each person who is an annotator of this dataset or has judged in it, by
-    username."""
+    """Return the progress of each annotator of this dataset or person who judged in it, by username."""
     counts: dict[int, dict[str, _OutcomeCount]] = {}
     for row in fetch(session, _BY_OUTCOME, _OutcomeCount, {"dataset_pk": dataset_pk}):
         counts.setdefault(row.annotator_pk, {})[row.outcome] = row
@@ -283,8 +281,7 @@ def make_shown(
     row: tuple[int | None, int | None, int | None, int | None],
     lease_end: datetime | None,
 ) -> ShownProgress:
-    """Return the progress from a row (answered, done, total, reserve_until) and the end of the annotator's
-    last running lease.
+    """Return the progress of a row (answered, done, total, reserve_until). `lease_end`: of the last lease.
 
     An earlier version promised pairs by the hundred; what it stored is no progress.
     """

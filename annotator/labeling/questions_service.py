@@ -41,8 +41,7 @@ PAGE = 20
 def ask_question(
     database: Database, actor: Actor, dataset: str, *, pair: str, text: str, event_id: str, now: datetime
 ) -> int:
-    """Ask the leads about a pair that was handed to the annotator or answered by them; returns the question's
-    number.
+    """Ask the leads about a pair that the annotator was handed or answered. Returns the question's number.
 
     `event_id` is a random UUID from the browser. Sending the same question again changes nothing.
     """

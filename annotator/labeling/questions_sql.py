@@ -65,8 +65,7 @@ def count_unanswered(session: Session, dataset_pk: int) -> int:
 
 
 def list_questions_of(session: Session, dataset_pk: int, *, reader_pk: int | None) -> list[PairQuestion]:
-    """Return every question of a dataset: unanswered ones first, oldest first; then the others, latest answer
-    first."""
+    """Return the dataset's questions: first unanswered ones by age, then the others, latest answer first."""
     questions = _read(session, dataset_pk, reader_pk, _select())
     waiting = [item for item in questions if item.answer is None]
     answered = [item for item in questions if item.answer is not None]

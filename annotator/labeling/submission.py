@@ -213,8 +213,7 @@ def find_purpose(pair: AnnotatorPairState) -> str:
 
 
 def is_surplus(event: JudgmentEvent, pair: AnnotatorPairState, purpose: str) -> bool:
-    """Return whether the answer came when the pair lacked none: its lease had run out, and others did the
-    work."""
+    """Return whether the pair lacked no judgment: the lease had expired and others did the work."""
     needed = pair.answered or pair.lacking > 0 or pair.kept
     return purpose in CURRENT_PURPOSES and event.outcome != "later" and not needed
 

@@ -305,8 +305,7 @@ class StoredFacts:
 def store_plan(
     session: Session, request: OpenPairsRequest, context: ExchangeContext, plan: SubmissionPlan
 ) -> None:
-    """Store the accepted answers in order, update the derived rows, and end the leases of the answered
-    pairs."""
+    """Store the accepted answers in order, update the derived rows, and end the leases."""
     if not plan.answers:
         return
     dataset = context.dataset
@@ -399,7 +398,8 @@ def _to_row(request: OpenPairsRequest, answer: AcceptedAnswer, rubric_pk: int) -
 def _derive_from(
     session: Session, request: OpenPairsRequest, plan: SubmissionPlan, left: Collection[int]
 ) -> None:
-    """Update the rows that follow from special judgments, and the pairs `left` by `store_answers`."""
+    """Update the rows that depend on special judgments, and the pairs that `store_answers` returned
+    (`left`)."""
     recounted = plan.quality_pairs.union(left)
     if recounted:
         lock_counters(

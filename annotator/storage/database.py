@@ -274,8 +274,8 @@ class Database:
 
     @contextmanager
     def ask(self) -> Iterator[Session]:
-        """Open a session for one statement that reads. On PostgreSQL it costs one round trip, without BEGIN
-        and COMMIT.
+        """Open a session for one statement that reads: one round trip on PostgreSQL, without BEGIN and
+        COMMIT.
 
         Raises DatabaseUnavailable if the database cannot work now.
         """
@@ -324,8 +324,7 @@ class Database:
 
     @contextmanager
     def _take_turn(self) -> Iterator[float]:
-        """Wait until no other thread of this process writes, on SQLite. Yields how long to wait for the
-        file's own lock.
+        """On SQLite, wait until no other thread writes. Yields the seconds to wait for the file's own lock.
 
         SQLite itself waits by polling; that is needed only for locks of other processes.
         """
@@ -527,7 +526,7 @@ def name_connection() -> str:
 
 @cache
 def find_newest_revision() -> str:
-    """Return the newest schema that this program knows."""
+    """Return the number of the newest migration, such as "0026"."""
     return max(path.name[:4] for path in _MIGRATIONS.glob("[0-9]*.py"))
 
 
@@ -557,8 +556,7 @@ _AT_END = "annotator_at_end"  # in the session's notes
 
 
 def at_end(session: Session, finish: Callable[[Session], None]) -> None:
-    """Call `finish` when this write transaction is about to be committed; never if it fails or is rolled
-    back."""
+    """Call `finish` just before this write transaction commits; never if it fails or is rolled back."""
     session.info.setdefault(_AT_END, []).append(finish)
 
 

@@ -225,8 +225,7 @@ class DatasetPerson:
 
 
 def list_dataset_people(session: Session, dataset_pk: int) -> list[DatasetPerson]:
-    """Return the people with a role for the dataset, or with judgments or assigned queries in it, by
-    username."""
+    """Return the people with a role, judgments or assigned queries in the dataset, by username."""
     from annotator.storage.tables.labeling import QueryAnswersRow
 
     active: set[int] = set(session.scalars(_select_assigned(dataset_pk)))

@@ -28,8 +28,7 @@ class SlowStatement:
 
 
 def watch_statements(database: Database, seconds: float, report: Callable[[SlowStatement], None]) -> None:
-    """Call `report` for each statement of this database that takes at least `seconds`, in the thread that ran
-    it."""
+    """Call `report` for each statement that takes at least `seconds`, in the thread that ran it."""
 
     def begin(_connection: Any, _cursor: Any, _text: str, _values: Any, context: Any, _many: bool) -> None:
         context.annotator_began = time.perf_counter()

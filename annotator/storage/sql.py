@@ -143,8 +143,7 @@ Convert = Callable[[Any], Any]
 def fetch(
     session: Session, statement: PreparedSql, row_type: type[Row], values: Mapping[str, Any] | None = None
 ) -> list[Row]:
-    """Return every row of the statement as a `row_type`, a NamedTuple with one field per column, in the same
-    order:
+    """Return the rows as `row_type`, a NamedTuple with one field per column, in the same order:
 
         class _Answer(NamedTuple):
             pair_pk: int
@@ -226,8 +225,7 @@ def _fetch_typed(row_type: type[Any], statement: str, cursor: Any) -> tuple[_Pla
 def _plan_rows(
     row_type: type[Row], columns: tuple[str, ...]
 ) -> tuple[Callable[[Any], Row], tuple[tuple[int, Convert], ...]]:
-    """Return the function that makes a row from the driver's tuple, and the conversions of its values by
-    index."""
+    """Return the function that makes a row of a tuple, and the conversions of its values by index."""
     hints = get_type_hints(row_type)
     if columns != tuple(hints):
         raise ValueError(f"expected the columns {tuple(hints)} for {row_type.__name__}, found {columns}")
@@ -410,8 +408,7 @@ def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping
 
 
 def holds_any(session: Session, column: Mapped[str], characters: str) -> ColumnElement[bool]:
-    """Return the SQL condition that a text contains one of these characters, except brackets, hyphen and
-    caret."""
+    """Return the condition that a text contains one of these characters (no bracket, hyphen or caret)."""
     if session.get_bind().dialect.name == "postgresql":
         return column.op("~", is_comparison=True)(f"[{characters}]")
     return column.op("GLOB", is_comparison=True)(f"*[{characters}]*")
@@ -509,8 +506,7 @@ def split_into_chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 def _list_parameters(
     rows: Sequence[Mapping[str, Any]], steps: Sequence[tuple[str, Prepare | None]], *, positional: bool
 ) -> list[Any]:
-    """Return the values of the rows for the driver. Column by column takes a fifth of the time of row by
-    row."""
+    """Return the values of the rows for the driver. Works by column: five times faster than by row."""
     columns = [_prepare_column(rows, name, step) for name, step in steps]
     if positional:
         return list(zip(*columns, strict=True))

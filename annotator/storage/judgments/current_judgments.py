@@ -87,8 +87,7 @@ class JudgmentReceipt:
 
 
 def is_newer(earlier: JudgmentReceipt, received: JudgmentReceipt) -> bool:
-    """Return whether `earlier`, which was received before `received`, is known to have been given after
-    it."""
+    """Return whether `earlier`, although received first, was given after `received`."""
     if received.browser is not None:
         same = received.browser == earlier.browser
         return same and (earlier.number or 0) > (received.number or 0)

@@ -1,5 +1,4 @@
-"""Append to the activity log of a dataset's leads, in the transaction of the act itself. Entries never
-change.
+"""Append to the activity log of a dataset's leads, in the transaction of the act. Entries never change.
 
 Acts that change a dataset or show who judged what also go to the audit log of the installation
 (`storage/logs/audit_entries.py`). `before` and `after` hold the old and new values as plain JSON. Services
@@ -113,8 +112,7 @@ def note_named(
     pairs: int,
     now: datetime,
 ) -> None:
-    """Record, in a separate transaction, that a lead is shown this many pairs of named annotators
-    (usernames)."""
+    """Record, in a separate transaction, that a lead is shown this many pairs of named annotators."""
     if person_pk is not None and annotators and pairs:
         after = {"annotators": list(annotators), "pairs": pairs}
         with database.write() as session:

@@ -138,8 +138,7 @@ def note_seen(database: Database, pair_pks: Collection[int], person_pk: int | No
 
 
 def add_seen(session: Session, pair_pks: Collection[int], person_pk: int, *, now: datetime) -> None:
-    """Record that the person has seen others' judgments of these pairs and of the pairs that replaced
-    them."""
+    """Record that the person saw others' judgments of these pairs and of the pairs that replaced them."""
     if pair_pks:
         statement = text(_NOTE.format(pairs=_name_list(session, "pairs")))
         statement = statement.bindparams(bindparam("now", type_=UtcDateTime))
@@ -174,8 +173,7 @@ def list_seen(session: Session, person_pk: int, pair_pks: Collection[int]) -> se
 
 
 def list_to_judge(session: Session, person_pk: int | None, pair_pks: Collection[int]) -> set[int]:
-    """Return the pairs of `pair_pks` that the person may still judge. Do not show them others' judgments of
-    these.
+    """Return the pairs of `pair_pks` that the person may still judge. Never show them others' judgments.
 
     The person may still be handed the pair, was drawn to check it, or may change an answer on a pair that
     others judged too.
@@ -304,8 +302,7 @@ def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[in
 def list_withheld(
     session: Session, dataset_pk: int, person_pk: int | None, release_pk: int
 ) -> frozenset[tuple[str, str]]:
-    """Return the pairs of a release that the person may still judge, as (query_id, doc_id) in that
-    release."""
+    """Return the pairs of a release that the person may still judge, as its (query_id, doc_id)."""
     if not has_pairs_to_judge(session, dataset_pk, person_pk):
         return frozenset()
     named = {"dataset_pk": dataset_pk, "release_pk": release_pk}

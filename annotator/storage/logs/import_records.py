@@ -22,14 +22,12 @@ IMPORT = case(
 
 
 IMPORTED = "CASE WHEN j.line_id IS NULL THEN 0 WHEN j.judged_at = j.received_at THEN 2 ELSE 1 END"
-"""Of a judgment `j`: 0 made in this program, 1 it came with a file, 2 with a file that does not say when it was made."""
+"""Of a judgment `j`: 0 made in this program, 1 it came with a file, 2 with a file that does not say when it
+was made."""
 
 
 def is_time_known(judgment: JudgmentRow) -> bool:
-    """Return whether a judgment's own time is known.
-
-    Where the file did not give one, the moment of the import is stored.
-    """
+    """Return whether the judgment's time is its own, and not the time of its import."""
     if judgment.line_id is None:
         return True
     return judgment.judged_at != judgment.received_at

@@ -1,5 +1,4 @@
-"""Derive which pairs are disagreements (`dispute`) from judgments and decisions, by the rule of
-`domain/settling.py`.
+"""Derive the disagreements (`dispute`) from judgments and decisions; `domain/settling.py` has the rule.
 
 Every change of a pair calls this file in its transaction: a judgment, a decision, quality control, a
 question, an objection, a new guideline. One statement reads all facts about the pairs, so a judgment that
@@ -167,8 +166,7 @@ class _PairFacts:
 
 
 def derive_disagreements(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
-    """Derive the disagreements of these pairs (None: of the dataset), and mark the impact of their queries as
-    due."""
+    """Derive the disagreements of these pairs (None: all), and mark the impact of their queries as due."""
     session.flush()
     statements = _STATEMENTS[session.connection().dialect.name]
     meanings = fetch(session, _MEANINGS, MeaningChange, {"dataset_pk": dataset_pk})

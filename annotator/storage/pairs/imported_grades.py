@@ -67,8 +67,7 @@ class ImportedQrel:
 
     @property
     def place(self) -> int | None:
-        """The document's position in its query's list in the file, from 1; None if the order has no
-        meaning."""
+        """The document's position in the file's list, from 1; None if the order has no meaning."""
         return self.source.get("place")
 
 
@@ -104,8 +103,7 @@ def list_kept_imports(
 def list_kept_grades(
     session: Session, dataset_pk: int, which: str | None = None, chosen: Sequence[int] = ()
 ) -> dict[int, int]:
-    """Return {pair_pk: kept grade}, for all pairs or where the column `which` ("pk" or "query_pk") is in
-    `chosen`."""
+    """Return {pair_pk: kept grade}. `which`: only where this column ("pk" or "query_pk") is in `chosen`."""
     statement = (
         select(col(ImportedQrelRow.pair_pk), col(ImportedQrelRow.grade))
         .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))

@@ -121,8 +121,7 @@ def read_settlements(
 
 
 def _forget(settled: PairSettlements, blind: Collection[int]) -> PairSettlements:
-    """Return the settlements with the pairs in `blind` as not judged, not decided and without imported
-    grades."""
+    """Return the settlements with the pairs in `blind` as not judged, decided or imported."""
     marked = mark_pairs(settled, blind)
     settlement = settled.settlement.copy()
     settlement[marked] = len(settled.settlements)
@@ -246,8 +245,7 @@ def _number_patterns(columns: "list[Ints]") -> "Ints":
 
 
 def _find_kinds(numbers: "Ints") -> tuple["Ints", "Ints"]:
-    """Return (index of one occurrence of each distinct number, in ascending order; for each entry its
-    number's position)."""
+    """Return (an index of each distinct number, ascending by number; the position of each entry's number)."""
     import numpy as np
 
     if not len(numbers) or int(numbers.max()) > len(numbers) + MOST_KINDS:

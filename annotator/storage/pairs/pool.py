@@ -251,8 +251,7 @@ class RetrievalDocument:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The system that put a pair into the pool, with rank, score and further signals as that system gave
-    them."""
+    """The system that put a pair into the pool, with its rank, score and further signals."""
 
     system: str
     rank: int | None

@@ -1,5 +1,4 @@
-"""Find a published release and its queries: what both releases and evaluation read. The rows are
-immutable."""
+"""Find a published release and its queries, for releases and evaluation. The rows are immutable."""
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session

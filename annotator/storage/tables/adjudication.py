@@ -17,8 +17,7 @@ from annotator.storage.tables.columns import json_column, text_column, time_colu
 
 
 class AdjudicationRow(SQLModel, table=True):
-    """A lead's decision on a pair: a grade, that it cannot be rated, or that an earlier decision is
-    withdrawn.
+    """A lead's decision on a pair: a grade, "cannot be rated", or the withdrawal of a decision.
 
     Append-only. The highest revision holds.
     """
@@ -100,8 +99,7 @@ class CurrentAdjudicationRow(SQLModel, table=True):
 
 
 class DisagreementRow(SQLModel, table=True):
-    """A pair that waits for a lead, or that a lead has decided. Derived by
-    `storage/pairs/disagreements.py`."""
+    """A pair that waits for a lead or is decided. Derived by `storage/pairs/disagreements.py`."""
 
     __tablename__ = "dispute"
     __table_args__ = (
@@ -192,8 +190,7 @@ class PutOffDisagreementRow(SQLModel, table=True):
 
 
 class DecisionProposalRow(SQLModel, table=True):
-    """The decision that one lead proposes for a pair that needs two leads. It holds when another lead
-    agrees."""
+    """A lead's proposed decision on a pair that needs two leads. It holds when another lead agrees."""
 
     __tablename__ = "decision_proposal"
     __table_args__ = (

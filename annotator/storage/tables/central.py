@@ -99,8 +99,7 @@ class DatasetRow(SQLModel, table=True):
 
     @property
     def order_seed(self) -> Seed:
-        """Return the seed of orders, of letters in place of names, and of the share of pairs with another
-        overlap."""
+        """Return the seed of orders, of letters for names, and of the share of pairs with another overlap."""
         return mix_secret(self.seed, self.order_secret)
 
 
@@ -137,8 +136,7 @@ class RubricRow(SQLModel, table=True):
 
 
 class GuidelineMarkingRow(SQLModel, table=True):
-    """A change of the meaning of grades that is being marked, part by part
-    (`storage/judgments/meaning_changes.py`).
+    """An unfinished marking of a changed meaning of grades (`storage/judgments/meaning_changes.py`).
 
     `rubric_pk`: the version that made the change. All pairs up to `after_pair_pk` are marked.
     """

@@ -1,5 +1,4 @@
-"""Every table of the database: importing this module defines them all, for code that copies, migrates or
-exports everything."""
+"""Import every table, for code that copies, migrates or exports the whole database."""
 
 from annotator.storage.tables import adjudication, audit, central, labeling, pooling, releases, sign_in
 

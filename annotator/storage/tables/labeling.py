@@ -81,8 +81,7 @@ class CheckRow(SQLModel, table=True):
 
 
 class RepeatRow(SQLModel, table=True):
-    """A pair shown to the same annotator a second time. Its own key keeps the answer from being a
-    revision."""
+    """A pair shown to the same annotator again, under its own key: the answer is not a revision."""
 
     __tablename__ = "repeated_pair"
     __table_args__ = (UniqueConstraint("annotator_pk", "pair_pk"),)

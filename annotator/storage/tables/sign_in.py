@@ -1,5 +1,4 @@
-"""The tables of signing in: sessions, failed attempts, second factors, one-time links, and provider
-accounts."""
+"""The tables of sign-in: sessions, failed attempts, second factors, one-time links, provider accounts."""
 
 from datetime import datetime
 

@@ -67,8 +67,7 @@ def change_dialog(username: str) -> None:
 
 
 def _change(username: str) -> None:
-    """Draw the person's categories and languages; and, if queries are assigned to them, a form to hand these
-    on."""
+    """Draw the person's categories and languages, and a form to reassign their queries, if any."""
     context = require_context()
     dataset, status = _read(context)
     person = next((candidate for candidate in status.people if candidate.username == username), None)
@@ -165,8 +164,7 @@ SHOWN_PEOPLE = 5
 
 
 def draw_waiting(status: AssignmentStatus, names: Mapping[str, PersonName]) -> None:
-    """Draw the queries that lack judgments, first queries with too few eligible people. `names`: by
-    username."""
+    """Draw the queries that lack judgments, those with too few people first. `names`: by username."""
     if not status.queries:
         st.text(tr("No pairs left to judge."))
         return

@@ -219,8 +219,7 @@ def _toggle(name: str, key: str, query_id: str) -> None:
 
 
 def _draw_ids(context: PageContext, dataset: str) -> None:
-    """Draw the field that selects queries by a list of ids. An unknown id selects nothing and is named
-    below."""
+    """Draw the field for a list of query ids. An unknown id selects nothing and is named below."""
     with st.expander(tr("Select by a list of ids")), st.form("pick ids", border=False):
         st.text_area(tr("One id per line"), key="pick typed")
         st.form_submit_button(tr("Select these"), on_click=_select_typed, args=(context, dataset))
@@ -335,8 +334,7 @@ def _make(context: PageContext, dataset: str, step: AssignmentStep, seen: str) -
 
 
 def _preview(context: PageContext, dataset: str, step: AssignmentStep) -> None:
-    """Store the preview of the step until the selection changes, or the problem if the input is
-    incomplete."""
+    """Store the preview of the step, or the problem if the input is incomplete."""
     _forget_preview()
     if not step.chosen.query_ids:
         draw_problem(tr("Select at least one query."))

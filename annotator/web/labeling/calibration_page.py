@@ -281,8 +281,7 @@ def list_shares(results: Sequence[AnnotatorResult]) -> list[tuple[str, str, floa
 
 
 def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
-    """Return a chart of each person's share right in training, right on gold, and equal on repeats, from 0 to
-    1.
+    """Return a chart of each person's shares (0-1): right in training, right on gold, equal on repeats.
 
     The axis has no title: on a narrow screen a long one would leave no room for the points. The page explains
     it below.

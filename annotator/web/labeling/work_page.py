@@ -251,8 +251,7 @@ def _describe_question(question: PairQuestion) -> str:
 
 
 def draw_own_agreement(agreement: OwnAgreement, grade_names: Sequence[str]) -> None:
-    """Draw the annotator's agreement with the others and both grade distributions, if there are enough
-    pairs."""
+    """Draw the annotator's agreement with the others and both grade distributions, if pairs suffice."""
     draw_note(
         tr(
             "Compares your first grade of each pair with the first grades of others, in steps of {n}. "
@@ -339,8 +338,7 @@ def draw(context: PageContext) -> None:
 
 
 def _open_first(context: PageContext, dataset: str, counts: Mapping[Message, str]) -> None:
-    """Open the first tab with news, else decisions if any, when the person opens the page without a tab in
-    its address."""
+    """On arrival without a tab in the address, open the first tab with news, or else decisions."""
     if TAB in st.session_state or TAB in st.query_params:
         return
     first = next((name for name, words in counts.items() if words), None)

@@ -8,7 +8,7 @@ from annotator.web.kit.messages import tr
 
 
 def document_words() -> dict[str, str]:
-    """Return the words by the names that `document_view.js` asks for."""
+    """Return {name: word} for `document_view.js`."""
     return {
         "doc_label": tr("Document"),
         "doc_tools": tr("In this document"),
@@ -41,8 +41,7 @@ def document_words() -> dict[str, str]:
 
 
 def list_words() -> dict[str, str]:
-    """Return the words by the names that `query_list.js`, `proposal_dialog.js` and `question_dialog.js` ask
-    for."""
+    """Return {name: word} for `query_list.js`, `proposal_dialog.js` and `question_dialog.js`."""
     return {
         "list_label": tr("Documents of the query"),
         "list_hint": tr("j k: row · 0–3: grade"),
