@@ -35,6 +35,7 @@ SHARED = {  # rules, and queries that another slice's service runs in its own tr
     "guideline.feedback_sql": {"agreement", "overview", "releases"},
     "labeling.calibration_sql": {"agreement", "overview"},
     "labeling.checks_sql": {"pooling"},
+    "labeling.open_pairs_sql": {"adjudication", "pooling", "quality"},
     "labeling.questions_sql": {"overview"},
     "labeling.submission_sql": {"pooling"},
     "pooling.filters.shingles": {"adjudication"},
