@@ -87,7 +87,7 @@ def _measure(session: Session, files: list[Path]) -> tuple[int, int | None]:
 
 
 def _rehearse(database: Database) -> list[str]:
-    """Run the migrations and undo them. Returns why they fail, or None."""
+    """Run the migrations and undo them. Returns the reasons why they fail."""
     try:
         if database.is_sqlite:
             _rehearse_on_a_copy(database)

@@ -430,7 +430,9 @@ def _count_contradictions(ordered: Iterable[OrderedResults]) -> dict[str, Any]:
 
 
 def _count_ties(ordered: Iterable[OrderedResults], order: Order) -> dict[str, int]:
-    """Return the number of results with equal scores whose position differs from the file. Empty for 0."""
+    """Return, as a figure, how many results of equal score have another position than in the file; empty for
+    0.
+    """
     ties = sum(results.reordered_ties for results in ordered) if order == "score" else 0
     return {"reordered_ties": ties} if ties else {}
 

@@ -199,5 +199,5 @@ def choose_file(job: FileJob, names: Sequence[str]) -> str:
 
 
 def list_files(job: FileJob) -> list[str]:
-    """Return {name: uploaded file}."""
+    """Return the names of the uploaded files."""
     return sorted(path.relative_to(job.files).as_posix() for path in job.files.rglob("*") if path.is_file())
