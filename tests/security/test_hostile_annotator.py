@@ -413,6 +413,24 @@ def publish(attack: Attack) -> None:
         mark_outdated(session, row.dataset_pk)
 
 
+def test_outdated_answers_come_in_the_order_in_which_they_were_given_whether_checks_or_not(
+    with_gold: Attack,
+) -> None:
+    attack = with_gold
+    handed = attack.list_handed("mallory", 50)
+    given = sorted(
+        handed, key=lambda key: (handed.index(key) % 3, key)
+    )  # in turns from all parts of the work
+    assert set(given) & set(GOLD)
+    for key in given:
+        attack.press("mallory", key, grade=1)
+    publish(attack)
+    assert attack.list_handed("mallory", 50) == given
+    for n, key in enumerate(given):
+        assert attack.list_handed("mallory", 2) == given[n : n + 2], "also where only some are asked for"
+        attack.press("mallory", key, grade=2)
+
+
 def test_answers_on_gold_pairs_are_asked_for_again_like_any_other_and_the_first_counts(
     with_gold: Attack,
 ) -> None:

@@ -20,7 +20,7 @@ from annotator.storage.judgments.current_judgments import STALE
 from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.judgments.meaning_changes import write_stale
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import execute_sql, prepare_sql, split_into_chunks
+from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentTextRow,
@@ -65,18 +65,20 @@ _CHANGEABLE = """j.outcome <> 'later' AND p.retired_at IS NULL
     WHERE a.pair_pk = p.pk AND (j.purpose <> 'quality' OR a.decided_at >= j.received_at)))
   AND NOT EXISTS (SELECT 1 FROM disclosure s WHERE s.pair_pk = p.pk AND s.person_pk = :annotator_pk)"""
 OUTDATED_CHECKS = f"""
-SELECT p.query_pk, p.pk FROM (SELECT k.pair_pk FROM check_pair k WHERE k.kind = 'gold'
+SELECT p.query_pk, p.pk, j.pk AS judgment_pk FROM (SELECT k.pair_pk FROM check_pair k WHERE k.kind = 'gold'
   UNION SELECT x.pair_pk FROM quality_draw w CROSS JOIN quality_pair x
   WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND x.outcome IS NOT NULL) own
 CROSS JOIN pair p {_OWN}
 WHERE p.pk = own.pair_pk AND p.dataset_pk = :dataset_pk AND j.purpose IN ('gold', 'quality') AND {_CHANGEABLE} AND {OWN_STALE} > 0"""
-_OUTDATED_CHECKS = prepare_sql(OUTDATED_CHECKS)
+_OUTDATED_CHECKS = prepare_sql(f"SELECT z.pk, z.judgment_pk FROM ({OUTDATED_CHECKS}) z")
 STALE_ANSWERS = prepare_sql(
     f"SELECT p.pk, {OWN_STALE} FROM pair p {_OWN} WHERE p.pk IN :pairs", lists=["pairs"]
 )
 _OUTDATED = prepare_sql(f"""
-SELECT p.query_pk, p.pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
-WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND {STILL_THEIRS} LIMIT :most""")
+SELECT c.pair_pk, c.judgment_pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
+WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND {STILL_THEIRS}
+  AND NOT EXISTS (SELECT 1 FROM guideline_marking m WHERE m.dataset_pk = :dataset_pk)
+ORDER BY c.judgment_pk LIMIT :most""")
 _WHY = prepare_sql(
     f"""
 SELECT p.pk, {OWN_STALE}, r.version FROM pair p {_OWN} JOIN rubric r ON r.pk = j.rubric_pk
@@ -121,22 +123,15 @@ class JudgmentBasis:
 def list_outdated(
     session: Session, request: OpenPairsRequest, *, limit: int, checks: bool = True
 ) -> list[int]:
-    """Return up to `limit` of the annotator's pairs (pair_pk) to confirm or change, grouped by query.
+    """Return the annotator's pairs (pair_pk) to be confirmed or changed, in the order in which their answers were received.
 
-    Excludes pairs that a lead has settled or that left the pool. Sorts only the returned pairs: there may be
-    half a million. `checks`: include answers on checks; they come with the other pairs of their query, or
-    last.
+    Pairs that a lead has settled or that left the pool are excluded. `checks`: there may be answers on checks; no other order
+    would hide them. So nothing is listed while a new guideline marks what is outdated: checks are found when it has ended.
     """
-    outdated = {
-        (query_pk, pair_pk)
-        for query_pk, pair_pk in execute_sql(session, _OUTDATED, {**request.values, "most": limit})
-    }
+    judgment_pks = dict(fetch_tuples(session, _OUTDATED, {**request.values, "most": limit}))
     if checks:
-        queries = {query_pk for query_pk, _ in outdated}
-        more = execute_sql(session, _OUTDATED_CHECKS, request.values)
-        is_last = len(outdated) < limit
-        outdated.update((query_pk, pk) for query_pk, pk in more if is_last or query_pk in queries)
-    return [pair_pk for _query_pk, pair_pk in sorted(outdated)][:limit]
+        judgment_pks.update(fetch_tuples(session, _OUTDATED_CHECKS, request.values))
+    return sorted(judgment_pks, key=judgment_pks.__getitem__)[:limit]
 
 
 def describe_outdated(

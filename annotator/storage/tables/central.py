@@ -427,6 +427,7 @@ class CurrentJudgmentRow(SQLModel, table=True):
             "ix_current_judgment_stale",
             "dataset_pk",
             "annotator_pk",
+            "judgment_pk",
             sqlite_where=text("stale > 0"),
         ),
     )

@@ -19,6 +19,7 @@ from annotator.storage.tables.central import CurrentJudgmentRow, GuidelineMarkin
 from tests.browser.warm_server import start_process
 from tests.integration.adjudication.test_stale_disagreements import read
 from tests.integration.guideline.killed_marking import publish_until_killed
+from tests.integration.guideline.test_outdated import asked
 from tests.integration.guideline_world import LATER, GuidelineWorld
 from tests.integration.judged_world import JudgedWorld
 
@@ -106,7 +107,9 @@ def test_after_a_kill_the_counts_are_the_new_ones_and_the_rest_is_marked_later(
     assert process.exitcode == -9, errors.read_text(encoding="utf-8")
     assert is_marking(world)
     assert read_counts(world) == (COUNTED, 5, 4)
+    assert asked(world, world.hanako) == {}, "not before answers on checks are found too"
     finish_guideline_changes(world.database)
+    assert len(asked(world, world.hanako)) == 4
     assert read_marks(world) == [1, 1, 1, 1, 1]
     assert not is_marking(world)
     check_marks(world)

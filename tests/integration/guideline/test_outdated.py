@@ -67,7 +67,7 @@ def test_an_older_standard_is_named_by_the_version_that_was_judged_under(world: 
     assert asked(world, world.minjun) == {"d1": OutdatedReason(1, False)}
     assert len(asked(world, world.hanako, limit=2)) == 2
     world.judge(world.hanako, "Q1", "d1", 2)  # confirmed
-    assert list(asked(world, world.hanako)) == ["d2", "d3", "d4"]
+    assert list(asked(world, world.hanako)) == ["d3", "d4", "d2"], "in the order of receipt"
 
 
 def test_a_new_text_marks_the_answers_on_its_document_only_and_the_old_text_clears_them(
