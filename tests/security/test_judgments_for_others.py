@@ -1,4 +1,4 @@
-"""A file that a lead imports does not speak for people who judge in the browser: it neither replaces nor adds their answers."""
+"""A file that a lead imports speaks for nobody who can sign in: it neither replaces nor adds their answers."""
 
 import json
 from pathlib import Path
@@ -7,11 +7,13 @@ import pytest
 from sqlalchemy import update
 from sqlmodel import col
 
-from annotator.domain.errors import BadInput
+from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling.service import list_judgments
+from annotator.people.invitations_service import create_invited_account, invite, make_password_link
+from annotator.people.new_account import AccountRefused, NewAccount
 from annotator.storage.database import Database
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import ProviderIdentityRow
@@ -60,26 +62,36 @@ def world(database: Database, tmp_path: Path) -> World:
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
-def test_a_lead_cannot_answer_for_somebody_who_judges_in_the_browser(world: World, dry_run: bool) -> None:
+def test_a_lead_cannot_answer_for_somebody_who_can_sign_in(world: World, dry_run: bool) -> None:
     before = world.list_grades()
-    lines = ("Q1,d1,minjun,1", "Q1,d1,hanako,0", "Q1,d2,hanako,3")
+    world.let_sign_in(world.lea)
+    lines = ("Q1,d1,taro,1", "Q1,d1,hanako,0", "Q1,d2,Minjun,3", "Q1,d2,lea,3")
     with pytest.raises(BadInput) as refused:
         world.load(world.lea, *lines, dry_run=dry_run)
-    expected = "an annotator who does not judge in the browser"
+    expected = "an annotator who cannot sign in"
     found = [(problem.line, problem.expected, problem.found) for problem in refused.value.problems]
-    assert found == [(3, expected, "'hanako'"), (4, expected, "'hanako'")]
+    assert found == [(3, expected, "'hanako'"), (4, expected, "'minjun'"), (5, expected, "'lea'")]
     assert "Only the operator can import them" in refused.value.hint
     assert world.list_grades() == before
 
 
 def test_a_lead_imports_what_others_judged_elsewhere(world: World) -> None:
-    assert world.load(world.lea, "Q1,d1,minjun,1", "Q1,d1,taro,1", "Q1,d2,newcomer,3") == 3
+    assert world.load(world.lea, "Q1,d1,taro,1", "Q1,d2,newcomer,3") == 2
     assert world.list_grades() == {
         ("hanako", "d1"): 2,
-        ("minjun", "d1"): 1,
         ("taro", "d1"): 1,
         ("newcomer", "d2"): 3,
     }
+
+
+def test_nobody_who_joins_takes_the_name_of_an_imported_annotator(world: World) -> None:
+    world.load(world.lea, "Q1,d2,newcomer,3")
+    invitation = invite(world.database, world.lea, role="annotator", dataset="d", now=LATER)
+    account = NewAccount(name="N", username="Newcomer", password="correct horse 電池")
+    with pytest.raises(AccountRefused):
+        create_invited_account(world.database, invitation.token, account, address="192.0.2.1", now=LATER)
+    with pytest.raises(NotAllowed):
+        make_password_link(world.database, world.lea, "newcomer", now=LATER)
 
 
 def test_the_operator_imports_any_line_and_a_lead_the_same_file_again(world: World) -> None:
@@ -93,7 +105,6 @@ def test_the_operator_imports_any_line_and_a_lead_the_same_file_again(world: Wor
 
 def test_an_account_of_the_provider_of_single_sign_on_counts_too(world: World) -> None:
     jiwoo = world.person("jiwoo")
-    world.judge(jiwoo, "Q1", "d2", 1)
     with world.database.write() as session:
         values = {"person_pk": jiwoo.person_id, "issuer": "https://i", "subject": "s", "created_at": NOW}
         session.add(ProviderIdentityRow.model_validate(values))

@@ -27,8 +27,7 @@ from annotator.importing.texts.text_plan import DocumentKey, QueryText
 
 OLD_NAMESPACE = uuid.UUID("8b6f2f5e-3f0e-5a53-9d0c-0f6d5c0f7c11")
 OPERATOR_ONLY = say(
-    "People who judge in the browser answer for themselves: leave out their lines. Only the operator can import them, with the "
-    "command line."
+    "People who can sign in answer for themselves: leave out their lines. Only the operator can import them, with the command line."
 )
 NOBODY: Mapping[str, str] = {}
 NAMED_SINCE = "line "  # what a line id begins with; before, it was a UUID, which sorts before it
@@ -254,17 +253,17 @@ def check_targets(
     adjudicated: Iterable[tuple[str, str]],
     namesakes: Mapping[str, str],
     real_people: Iterable[str],
-    browser_judges: Iterable[str],
+    can_sign_in: Iterable[str],
 ) -> None:
     """Raise BadInput for every line that must not be stored.
 
-    Refused: an unknown query; a pair that a lead has settled; an annotator whose name looks like another's
-    (`namesakes`: {new name: existing name}); an annotator in `real_people`, who must not get simulated
-    judgments; an annotator in `browser_judges`, for whom a lead's file must not answer.
+    Those are lines with an unknown query, a pair that a lead has settled, an annotator whose name looks like another's
+    (`namesakes`: the existing name by the new one), an annotator in `real_people`, who must not get simulated
+    judgments, or one in `can_sign_in`, for whom no file of a lead may speak.
     """
     problems = Problems(path)
     queries, settled, real = set(query_ids), set(adjudicated), set(real_people)
-    judges, hint = set(browser_judges), ""
+    with_account, hint = set(can_sign_in), ""
     listed = list(events)
     expected_queries = expect_query(
         queries, dict.fromkeys(event.line.query_id for event in listed if event.line.query_id not in queries)
@@ -283,15 +282,9 @@ def check_targets(
                 event.username,
             )
         if event.username in real:
-            problems.add(
-                line.line,
-                say("a simulated annotator"),
-                say("the person {username}", username=describe(event.username)),
-            )
-        if event.username in judges:
-            problems.add(
-                line.line, say("an annotator who does not judge in the browser"), describe(event.username)
-            )
+            problems.add(line.line, "a simulated annotator", f"the person {describe(event.username)}")
+        if event.username in with_account:
+            problems.add(line.line, "an annotator who cannot sign in", describe(event.username))
             hint = OPERATOR_ONLY
     problems.raise_if_any(hint=hint)
 

@@ -67,18 +67,11 @@ def find_annotators(session: Session, usernames: Sequence[str]) -> dict[str, Imp
     return annotators
 
 
-def list_browser_judges(session: Session, dataset_pk: int) -> list[str]:
-    """Return the usernames of people who can sign in and have judged the dataset in the browser."""
-    judged_here = (
-        select(col(JudgmentRow.annotator_pk))
-        .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk, col(JudgmentRow.line_id).is_(None))
-        .distinct()
-    )
+def list_people_with_sign_in(session: Session) -> list[str]:
+    """Return the usernames of the people who have a password or sign in by a provider, disabled ones included."""
     with_identity = select(col(ProviderIdentityRow.person_pk))
     can_sign_in = col(PersonRow.password_hash).is_not(None) | col(PersonRow.pk).in_(with_identity)
-    statement = select(col(PersonRow.username)).where(col(PersonRow.pk).in_(judged_here), can_sign_in)
-    return list(session.scalars(statement))
+    return list(session.scalars(select(col(PersonRow.username)).where(can_sign_in)))
 
 
 def add_annotators(
