@@ -89,7 +89,13 @@ from annotator.releases.writing.recording_sql import (
 from annotator.releases.writing.write import ReleaseOrder, WrittenRelease, write_release
 from annotator.storage.database import Database, lock_releases, require_not_archived
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.logs.disclosures import list_blind_pairs, list_pair_names, note_published, note_seen
+from annotator.storage.logs.disclosures import (
+    list_blind_pairs,
+    list_pair_names,
+    list_released_names,
+    note_published,
+    note_seen,
+)
 from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.pairs.pair_settlements import read_settlements
@@ -113,7 +119,7 @@ def preview_release(
         row = enter_dataset(session, actor, dataset, "lead")
         blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
         without = list_pair_names(session, blind)
-        comparison, _ = _begin_comparison(session, row, keep=keep, without=without)
+        comparison, _ = _begin_comparison(session, row, keep=keep, blind=blind)
         texts: dict[str, str | None] = {}
         for query, pairs in iterate_judged_queries(session, key_of(row.pk), for_comparison=True):
             settled = [  # their order changes no qrel
@@ -315,16 +321,17 @@ def _choose_groups(queries: Iterable[Query]) -> str | None:
 
 
 def _begin_comparison(
-    session: Session, row: DatasetRow, *, keep: int | None, without: Collection[tuple[str, str]] = frozenset()
+    session: Session, row: DatasetRow, *, keep: int | None, blind: Collection[int] = ()
 ) -> tuple[ReleaseComparison, Renames]:
     """Return the comparison with the latest release, and the documents' new ids since then.
 
-    `without`: pairs (query_id, doc_id) to leave out, because the reader may still judge them.
+    `blind`: pairs (pair_pk) to leave out, under the ids of that time, because the reader may still judge them.
     """
     latest = find_latest_release(session, key_of(row.pk))
     if latest is None:
         return ReleaseComparison(None, NO_RENAMES, lambda _: {}, lambda _: {}, keep=keep), NO_RENAMES
     renames = read_renames(session, key_of(row.pk), since=latest.created_at)
+    without = list_released_names(session, key_of(row.pk), key_of(latest.pk), blind)
     read = partial(read_qrels, session, key_of(latest.pk), without=without)
     read_decisions = partial(list_decision_words, session)
     before = read_facts(session, row.name, latest)

@@ -299,6 +299,17 @@ def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[in
     return list(session.scalars(text(_BY_NAMES.format(given=_RELEASED)), named))
 
 
+def list_released_names(
+    session: Session, dataset_pk: int, release_pk: int, pair_pks: Collection[int]
+) -> frozenset[tuple[str, str]]:
+    """Return the (query_id, doc_id) that a release has for these pairs, also where their documents have other ids now."""
+    if not pair_pks:
+        return frozenset()
+    named = {"dataset_pk": dataset_pk, "release_pk": release_pk}
+    rows = session.execute(text(_BY_NAMES.format(given=_RELEASED)), named)
+    return frozenset((query_id, doc_id) for pair_pk, query_id, doc_id in rows if pair_pk in pair_pks)
+
+
 def list_withheld(
     session: Session, dataset_pk: int, person_pk: int | None, release_pk: int
 ) -> frozenset[tuple[str, str]]:

@@ -24,6 +24,7 @@ from annotator.releases.records import Release, ReleaseGate
 from annotator.releases.service import finish_publishing, preview_release, publish_release
 from annotator.releases.writing.comparison import to_published
 from annotator.releases.writing.judged_sql import iterate_judged_queries
+from annotator.storage.logs.disclosures import list_blind_pairs, list_pair_names
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.releases import ReleaseQrelRow
@@ -222,6 +223,30 @@ def test_a_query_that_lost_its_qrels_is_removed_from_the_release(world: ReleaseW
     preview = preview_release(world.database, world.lead, world.name, now=NOW)
     assert preview.queries_removed == ("Q2",)
     assert dict(preview.counts) == {"removed": 1}
+
+
+def test_a_preview_leaves_out_pairs_to_judge_also_after_their_documents_were_renamed(
+    world: ReleaseWorld, tmp_path: Path
+) -> None:
+    publish(world, tmp_path)
+    judging_lead = world.person("judging", "lead")
+    with world.database.read() as session:
+        dataset_pk = key_of(find_dataset(session, world.name).pk)
+        blind = list_blind_pairs(session, dataset_pk, judging_lead.person_id)
+        names = list_pair_names(session, blind)
+    without_renames = preview_release(world.database, judging_lead, world.name, now=LATER)
+    renamed = sorted({doc_id for _, doc_id in names})
+    path = tmp_path / "remap.csv"
+    path.write_text("old_doc_id,new_doc_id\n" + "".join(f"{doc_id},{doc_id}!\n" for doc_id in renamed))
+    remap_documents(world.database, OPERATOR, world.name, path, now=LATER)
+    assert {pair for pair in qrels(world) if pair in names}, "some of them are in the release"
+    preview = preview_release(world.database, judging_lead, world.name, now=LATER)
+    assert {(change.query_id, change.old_doc_id or change.doc_id) for change in preview.changes}.isdisjoint(
+        names
+    )
+    assert ("removed" in preview.counts, preview.queries_removed) == (False, without_renames.queries_removed)
+    with world.database.read() as session:
+        assert list_blind_pairs(session, dataset_pk, judging_lead.person_id) == blind
 
 
 def test_only_a_lead_previews(world: ReleaseWorld) -> None:
