@@ -1,16 +1,17 @@
 """Match titles with a typed regular expression, within a time limit.
 
-Some expressions, such as `(a+)+$`, would search for years, and Python cannot stop a search. So a separate
-process searches the titles and is ended at the limit; the rest of the program neither waits nor fails. Titles
-and expression are compared in Unicode form NFC, like fields (`filters.py`).
+Some expressions, such as `(a+)+$`, would search for years, and others, such as large ranges after `(?i)`, take seconds to
+compile. Python can stop neither. So a separate process compiles the expression and searches the titles, and is ended at
+the limit; the rest of the program neither waits nor fails. Titles and expression are compared in Unicode form NFC, like fields
+(`filters.py`).
 """
 
 import json
-import re
 import subprocess
 import sys
 import unicodedata
 from collections.abc import Mapping
+from functools import lru_cache
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
@@ -24,15 +25,29 @@ if sys.platform != "win32":
     resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000, resource.RLIM_INFINITY))
     resource.setrlimit(resource.RLIMIT_CPU, (60, resource.RLIM_INFINITY))
 request = json.load(sys.stdin)
-pattern = re.compile(request["pattern"])
-json.dump([number for number, title in request["titles"] if pattern.search(title)], sys.stdout)
+try:
+    pattern = re.compile(request["pattern"])
+except (re.error, OverflowError, RecursionError) as error:
+    fault = {"position": getattr(error, "pos", None) or 0, "why": getattr(error, "msg", None) or str(error)}
+    json.dump(fault, sys.stdout)
+else:
+    json.dump([number for number, title in request["titles"] if pattern.search(title)], sys.stdout)
 """
 
 
+@lru_cache(maxsize=100)
 def check_pattern(pattern: str) -> None:
     """Raise ValidationError unless the text is a regular expression of at most LONGEST_PATTERN characters.
 
     The message has the position of the fault.
+    """
+    match_titles(pattern, {})
+
+
+def match_titles(pattern: str, titles: Mapping[int, str], *, seconds: float = SECONDS) -> set[int]:
+    """Return the keys of the titles that contain a match of the pattern.
+
+    Raises ValidationError for a wrong pattern, or if compiling it and the search take more than `seconds`.
     """
     if not pattern or len(pattern) > LONGEST_PATTERN:
         raise ValidationError(
@@ -42,28 +57,6 @@ def check_pattern(pattern: str) -> None:
                 found=len(pattern),
             )
         )
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        position = getattr(error, "pos", None)
-        raise ValidationError(
-            say(
-                "title: expected a regular expression, found {found!r}, wrong at character {position}: {why}",
-                found=pattern,
-                position=(position or 0) + 1,
-                why=getattr(error, "msg", None) or str(error),
-            )
-        ) from None
-
-
-def match_titles(pattern: str, titles: Mapping[int, str], *, seconds: float = SECONDS) -> set[int]:
-    """Return the keys of the titles that contain a match of the pattern.
-
-    Raises ValidationError for a wrong pattern, or if the search takes more than `seconds`.
-    """
-    check_pattern(pattern)
-    if not titles:
-        return set()
     listed = [(key, unicodedata.normalize("NFC", title)) for key, title in titles.items()]
     request = json.dumps({"pattern": unicodedata.normalize("NFC", pattern), "titles": listed})
     try:
@@ -83,4 +76,14 @@ def match_titles(pattern: str, titles: Mapping[int, str], *, seconds: float = SE
                 found=pattern,
             )
         ) from None
-    return set(json.loads(done.stdout))
+    answer = json.loads(done.stdout)
+    if isinstance(answer, dict):
+        raise ValidationError(
+            say(
+                "title: expected a regular expression, found {found!r}, wrong at character {position}: {why}",
+                found=pattern,
+                position=answer["position"] + 1,
+                why=answer["why"],
+            )
+        )
+    return set(answer)

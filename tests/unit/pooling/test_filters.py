@@ -255,6 +255,11 @@ def test_a_pattern_that_takes_too_long_is_refused() -> None:
         match_titles("(a+)+$", {1: "a" * 60 + "!"}, seconds=0.5)
 
 
+def test_a_pattern_that_takes_too_long_to_compile_is_refused() -> None:
+    with pytest.raises(ValidationError, match="which takes longer"):
+        match_titles("(?i)" + "[\u0001-\U0010ffff]" * 150, {}, seconds=1.0)
+
+
 def test_a_pattern_above_the_maximum_length_is_refused() -> None:
     check_pattern("a" * LONGEST_PATTERN)
     for pattern in ("a" * (LONGEST_PATTERN + 1), "(?P<n>", "[z-a]", "a{9999999999999999999}", "\\"):
