@@ -1,7 +1,7 @@
 """REST routes for the panels: a document of a pair, or a document to propose, as safe HTML.
 
 The panel fetches it in advance. Only the beginning of a very long document is read. Rendering has its own few
-threads, so judgments never wait for it.
+threads, so judgments never wait for it. Each person has one document rendered at a time: nobody takes every process.
 """
 
 from dataclasses import replace
@@ -16,6 +16,7 @@ from annotator.labeling.service import read_document_beginning
 from annotator.pooling.proposals.proposals_service import read_document
 from annotator.storage.database import Database
 from annotator.web.rendering.documents import LONGEST, RenderedDocument, render_document
+from annotator.web.server.budgets import Places
 from annotator.web.session import require_signed_in
 
 THREADS = 4
@@ -25,20 +26,26 @@ def routes(database: Database) -> list[Route]:
     """Return the route `GET /api/rendering?dataset&pair`, or `&doc_id` for a document without a pair."""
     limiters: list[CapacityLimiter] = []  # filled in the first request: it needs the event loop
 
+    places = Places()
+
     async def get_rendering(request: Request) -> Response:
         actor, parameters = require_signed_in(request).actor, request.query_params
         dataset, pair = parameters.get("dataset", ""), parameters.get("pair", "")
         doc_id = parameters.get("doc_id")
         if not limiters:
             limiters.append(CapacityLimiter(THREADS))
-        rendered = await to_thread.run_sync(
-            lambda: (
-                _render_pair(database, actor, dataset, pair)
-                if doc_id is None
-                else _render_proposed(database, actor, dataset, doc_id)
-            ),
-            limiter=limiters[0],
-        )
+        await places.take(actor.person_id, None, 1)
+        try:
+            rendered = await to_thread.run_sync(
+                lambda: (
+                    _render_pair(database, actor, dataset, pair)
+                    if doc_id is None
+                    else _render_proposed(database, actor, dataset, doc_id)
+                ),
+                limiter=limiters[0],
+            )
+        finally:
+            places.free(actor.person_id)
         return JSONResponse(
             {"html": rendered.html, "kind": rendered.kind, "blocked": rendered.blocked, "cut": rendered.cut}
         )

@@ -1,12 +1,20 @@
 """`GET /api/rendering`: what it answers, and to whom."""
 
-import pytest
+import asyncio
+import time
+from types import SimpleNamespace
 
+import pytest
+from starlette.requests import Request
+
+from annotator.domain.people import Actor
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import LeaseRow
+from annotator.web.rendering import api
+from annotator.web.rendering.documents import PLAIN, RenderedDocument
 from tests.unit.web.conftest import NOW, Visitor
 
 
@@ -61,6 +69,32 @@ def test_plain_text_is_said_to_be_text(visitor: Visitor, pairs: dict[str, str]) 
         200,
         {"html": "", "kind": "text", "blocked": 0, "cut": False},
     )
+
+
+def test_one_document_of_a_person_is_rendered_at_a_time(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_a_time, most = 0, []
+
+    def render(*_: object) -> RenderedDocument:
+        nonlocal at_a_time
+        at_a_time += 1
+        time.sleep(0.1)
+        most.append(at_a_time)
+        at_a_time -= 1
+        return PLAIN
+
+    monkeypatch.setattr(api, "_render_pair", render)
+    monkeypatch.setattr(api, "require_signed_in", lambda _: SimpleNamespace(actor=Actor(1, "somebody")))
+    (route,) = api.routes(database)
+
+    async def render_all() -> None:
+        requests = [Request({"type": "http", "query_string": b"", "headers": []}) for _ in range(3)]
+        answers = await asyncio.gather(*map(route.endpoint, requests))
+        assert {answer.status_code for answer in answers} == {200}
+
+    asyncio.run(render_all())
+    assert most == [1] * 3
 
 
 def test_what_is_not_there_or_not_ones_own_is_refused(visitor: Visitor, pairs: dict[str, str]) -> None:
