@@ -25,8 +25,9 @@ _WAIT_FOR_WHOEVER_MIGRATES = (
     ),  # two numbers, the first neither 1 (publishing) nor negative (people)
 )
 ROLLING = frozenset({"0021", "0026", "0031", "0032"})
-"""Migrations beside which servers of the schema before go on working: they add what those neither read nor have to write. All others
-need every server to be stopped, also those that only add a table from which a newer program derives something."""
+"""Migrations that can run while servers of the previous schema work: they add only parts that these servers
+neither read nor must write. All other migrations require that every server is stopped, even if they only add
+a table from which a newer program derives something."""
 _OLDER_PROGRAMS = text(
     "SELECT application_name FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE :own"
 )

@@ -257,9 +257,9 @@ def check_targets(
 ) -> None:
     """Raise BadInput for every line that must not be stored.
 
-    Those are lines with an unknown query, a pair that a lead has settled, an annotator whose name looks like another's
-    (`namesakes`: the existing name by the new one), an annotator in `real_people`, who must not get simulated
-    judgments, or one in `can_sign_in`, for whom no file of a lead may speak.
+    Refused: an unknown query; a pair that a lead has settled; an annotator whose name looks like another's
+    (`namesakes`: {new name: existing name}); an annotator in `real_people`, who must not get simulated
+    judgments; an annotator in `can_sign_in`, for whom a lead's file must not answer.
     """
     problems = Problems(path)
     queries, settled, real = set(query_ids), set(adjudicated), set(real_people)
@@ -282,9 +282,13 @@ def check_targets(
                 event.username,
             )
         if event.username in real:
-            problems.add(line.line, "a simulated annotator", f"the person {describe(event.username)}")
+            problems.add(
+                line.line,
+                say("a simulated annotator"),
+                say("the person {username}", username=describe(event.username)),
+            )
         if event.username in with_account:
-            problems.add(line.line, "an annotator who cannot sign in", describe(event.username))
+            problems.add(line.line, say("an annotator who cannot sign in"), describe(event.username))
             hint = OPERATOR_ONLY
     problems.raise_if_any(hint=hint)
 

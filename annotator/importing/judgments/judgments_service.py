@@ -77,12 +77,13 @@ def import_judgments(
 ) -> ImportReport:
     """Import judgments from CSV, TSV or JSONL. The report's `changed` counts revisions of earlier judgments.
 
-    An annotator is the person of the same name, also in another case or width or with white space (see `fold`). An unknown
-    one becomes a person without a sign-in (marked as simulated if `simulated`). A pair outside the pool
-    joins it. `map_grades` reads other scales (`formats/syntax/grade_scale.py`). `declared`: how the judgments were made
-    (`provenance.py`); if the file was imported before, it is kept with that import. Refused: an unknown query, a pair that
-    a lead has settled, a time in the future, and, unless the operator imports it, a new judgment of a person who can sign in:
-    whoever took an annotator's name first would become the owner of these grades.
+    An annotator is the person of the same name, ignoring case, width and white space (see `fold`). An unknown
+    annotator becomes a person without a sign-in (marked as simulated if `simulated`). A pair outside the pool
+    joins it. `map_grades` reads other scales (`formats/syntax/grade_scale.py`). `declared`: how the judgments
+    were made (`provenance.py`); if the file was imported before, it is stored with that import. Refused: an
+    unknown query, a pair that a lead has settled, a time in the future, and, unless the operator imports it,
+    a new judgment of a person who can sign in: otherwise the first person to take an annotator's name would
+    own these grades.
     """
     refuse_annotators(declared, use="this file names its annotators itself")
     scale = GradeScale(parse_mapping(map_grades))

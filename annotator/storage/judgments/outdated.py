@@ -123,10 +123,11 @@ class JudgmentBasis:
 def list_outdated(
     session: Session, request: OpenPairsRequest, *, limit: int, checks: bool = True
 ) -> list[int]:
-    """Return the annotator's pairs (pair_pk) to be confirmed or changed, in the order in which their answers were received.
+    """Return up to `limit` of the annotator's pairs (pair_pk) to confirm or change, in order of receipt.
 
-    Pairs that a lead has settled or that left the pool are excluded. `checks`: there may be answers on checks; no other order
-    would hide them. So nothing is listed while a new guideline marks what is outdated: checks are found when it has ended.
+    Excludes pairs that a lead has settled or that left the pool. `checks`: include answers on checks; another
+    order would reveal them. While a new guideline marks outdated answers, nothing is listed: checks are marked
+    when it has ended.
     """
     judgment_pks = dict(fetch_tuples(session, _OUTDATED, {**request.values, "most": limit}))
     if checks:
