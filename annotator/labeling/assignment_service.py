@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ConflictError, NotFound, StateError, ValidationError
 from annotator.domain.messages import say
-from annotator.domain.overlap import check_rules, describe_overlap, find_largest_overlap
+from annotator.domain.overlap import check_rules, conditional_distance, describe_overlap, find_largest_overlap
 from annotator.domain.people import Actor, includes
 from annotator.labeling.assignment import (
     AssignmentChange,
@@ -67,7 +67,8 @@ from annotator.labeling.assignment_steps import (
 from annotator.labeling.progress_sql import list_progress
 from annotator.people.roles_service import enter_dataset, list_roles, open_dataset
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.leases import end_leases
+from annotator.storage.judgments.open_pairs import end_leases
+from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.roles import list_dataset_people
 from annotator.storage.tables.central import DatasetRow
@@ -316,11 +317,16 @@ def free_pairs(database: Database, actor: Actor, dataset: str, username: str, *,
 def preview_overlap(
     database: Database, actor: Actor, dataset: str, *, overlap: int, rules: Mapping[str, Any] | None
 ) -> JudgmentProgress:
-    """Count the judgments that these rules would make in total: given, and still to give. Changes nothing."""
+    """Count the judgments that these rules would make in total: given, and still to give. Changes nothing.
+
+    Pairs that the lead may still judge count without a further judgment, which would tell how far their grades differ.
+    """
     kept = check_rules(overlap, rules)
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
-        alike = count_alike(session, dataset_pk, one_by_one=_is_drawn(kept))
-    return _count_judgments(row, overlap, kept, alike)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        alike = count_alike(session, dataset_pk, one_by_one=_is_drawn(kept), blind=blind)
+    progress = _count_judgments(row, overlap, kept, alike)
+    return replace(progress, blind_pairs=len(blind)) if conditional_distance(kept) else progress
 
 
 def _lock_and_read(

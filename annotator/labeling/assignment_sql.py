@@ -11,7 +11,8 @@ from sqlmodel import col
 from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.labeling.assignment import NOBODY, QueryFilter, QueryPage, QueryToAssign
-from annotator.storage.judgments.leases import FREED
+from annotator.storage.judgments.open_pairs import FREED
+from annotator.storage.logs.disclosures import is_listed
 from annotator.storage.sql import add_rows, fetch, prepare_sql, split_into_chunks
 from annotator.storage.tables.adjudication import CurrentAdjudicationRow
 from annotator.storage.tables.central import (
@@ -318,14 +319,19 @@ def count_left_by(session: Session, person_pk: int) -> list[tuple[int, int, int]
 
 
 def count_alike(
-    session: Session, dataset_pk: int, *, one_by_one: bool
+    session: Session, dataset_pk: int, *, one_by_one: bool, blind: Collection[int] = ()
 ) -> list[tuple[str, str | None, int, int | None, int, bool]]:
     """Count the judged or available pairs by (key, category, judgments, spread of the counted grades).
 
-    Returns rows of these four values, then the count, then whether a lead decided these pairs (they lack no
-    judgment). `one_by_one`: count each pair under its key; otherwise the key is empty.
+    The count comes next to last, and last whether a lead decided these pairs: they lack no judgment.
+
+    `one_by_one`: each pair under its key, else the key is empty. `blind`: pairs that the reader may still judge
+    (`list_blind_pairs`); their spread is None.
     """
-    grade = case((col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE, col(CurrentJudgmentRow.grade)))
+    is_counted = col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE
+    if blind:
+        is_counted &= ~is_listed(session, col(CurrentJudgmentRow.pair_pk), blind)
+    grade = case((is_counted, col(CurrentJudgmentRow.grade)))
     answers = (
         select(
             col(CurrentJudgmentRow.pair_pk).label("pair_pk"),

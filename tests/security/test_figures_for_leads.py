@@ -71,6 +71,7 @@ from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.importing.runs.runs_service import import_run
+from annotator.labeling.assignment_service import preview_overlap
 from annotator.labeling.calibration_service import find_candidates, import_checks
 from annotator.overview.service import give_up_blind_pairs, keep_answers, show_overview, show_status
 from annotator.overview.settings_effects_service import describe_effects
@@ -472,6 +473,19 @@ WAYS: Mapping[str, Way] = {
     "effects of settings: third judgments": lambda w, a: [
         describe_effects(w.database, a, "d", {"overlap": "2", "third_judgment_from": str(n)}, now=w.now)
         for n in (1, 2, 3)
+    ],
+    "preview of an overlap: third judgments": lambda w, a: [
+        preview_overlap(w.database, a, "d", overlap=2, rules={"conditional": n}) for n in (1, 2, 3)
+    ],
+    "preview of an overlap: third judgments of a share": lambda w, a: [
+        preview_overlap(
+            w.database,
+            a,
+            "d",
+            overlap=1,
+            rules={"conditional": 2, "share": {"share": percent / 100, "overlap": 2}},
+        )
+        for percent in range(5, 100, 5)
     ],
     "effects of settings: discussions": lambda w, a: [
         describe_effects(w.database, a, "d", {"discuss_from": str(n)}, now=w.now) for n in (1, 2, 3)

@@ -294,6 +294,15 @@ def _apply_overlap(
     if change:
         st.rerun()
     st.info(escape_markdown(f"{tr(describe_overlap(overlap, rules))} {_describe_judgments(made)}"))
+    if made.blind_pairs:
+        draw_note(
+            tr_n(
+                "{n} pair that you may still judge is counted without an extra judgment.",
+                "{n} pairs that you may still judge are counted without an extra judgment.",
+                made.blind_pairs,
+                n=show_number(made.blind_pairs),
+            )
+        )
 
 
 def _write(overlap: int, rules: dict[str, Any]) -> dict[str, str]:

@@ -108,6 +108,18 @@ def test_pairs_that_too_few_may_judge_are_warned_of(world: AssignmentWorld, lead
     assert "3 pairs cannot be finished: too few people can judge them." in app.warning[0].value
 
 
+def test_the_preview_counts_pairs_that_the_lead_may_judge_without_an_extra_judgment(
+    world: AssignmentWorld, lead: Actor
+) -> None:
+    world.judge(world.person("cho"), pairs=2, grade=3)
+    app = open_page(world.database, lead)
+    box = "Add an annotator when the first two grades differ by at least"
+    next(choice for choice in app.selectbox if choice.label == box).set_value(1)
+    assert "2 pairs that you may still judge are counted without an extra judgment." in words(
+        press(app, "Preview")
+    )
+
+
 def draw_picker() -> None:
     from annotator.web.labeling.assignment_picker import _draw_picker, draw_done
 
