@@ -30,6 +30,7 @@ from annotator.importing.judgments.provenance import read_provenance
 from annotator.importing.sources import FileLayout, read_folder, read_query_source
 from annotator.importing.texts import office_files
 from annotator.importing.texts.office_files import read_office_page
+from tests.security.test_growth import check_growth
 
 SMALL_CELL = 200_000
 DEEP = {
@@ -322,3 +323,16 @@ def test_a_page_of_a_pdf_that_is_used_again_and_again_is_counted(monkeypatch: py
         match="at most 10,000 bytes of page content after unpacking, found more on its first 3 pages",
     ):
         read_office(file.getvalue(), "a.pdf")
+
+
+@pytest.mark.parametrize(
+    "unit", ["<w:tab/><w:br/>", "</w:r><w:r><w:t>a</w:t>", "</w:r></w:p><w:tbl/><w:p><w:r>"]
+)
+def test_a_docx_file_is_read_in_time_that_grows_with_its_parts(unit: str) -> None:
+    empty = save_office(docx.Document())
+
+    def read(text: str) -> None:
+        body = f"<w:body><w:p><w:r>{text}<w:t>end</w:t></w:r></w:p>"
+        read_office(change_parts(empty, {"word/document.xml": ("<w:body>", body)}), "a.docx")
+
+    check_growth(read, unit, characters=8_000 * len(unit))

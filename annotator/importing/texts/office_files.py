@@ -26,7 +26,8 @@ from annotator.importing.texts.sections import Heading, SectionedPage
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
-    from docx.table import Table, _Cell
+    from docx.oxml.table import CT_Tbl, CT_Tc
+    from docx.oxml.text.paragraph import CT_P
 
 MODULES = {".docx": "docx", ".pdf": "pypdf", ".xlsx": "openpyxl"}
 """The module that reads each kind of file, by its suffix."""
@@ -49,6 +50,10 @@ MOST_CELLS = 20_000_000
 MOST_CHARACTERS = 32_000_000
 BETWEEN_CELLS = " | "
 _PIECE = 1_048_576
+_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_PARAGRAPH, _TABLE, _RUN, _LINK = (f"{_WORD}{name}" for name in ("p", "tbl", "r", "hyperlink"))
+_PIECES = tuple(f"{_WORD}{name}" for name in ("t", "tab", "br", "cr", "noBreakHyphen", "ptab"))
+"""Of a run: what has a text."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEADING_STYLE = re.compile(r"(?:heading|제목|개요|見出し)\s*([1-9])", re.IGNORECASE)
 _BROKEN = (
@@ -236,19 +241,17 @@ def _read_docx(data: bytes, text: _PageText) -> dict[str, Any]:
 
 
 def _walk_docx(document: "WordDocument", text: _PageText) -> None:
-    from docx.table import Table
-
     styles = _name_styles(document)
-    for block in document.iter_inner_content():
-        if isinstance(block, Table):
+    for block in _list_blocks(document.element.body):
+        if block.tag == _TABLE:
             for row in _list_rows(block, text):
                 text.add(f"{BETWEEN_CELLS.join(row)}\n")
             text.add("\n")
             continue
-        words = block.text.strip()
+        words = _read_paragraph(block).strip()
         if not words:
             continue
-        style = styles.get(block._p.style, styles[None])
+        style = styles.get(block.style, styles[None])
         heading = _HEADING_STYLE.match(style)
         if heading or style == "Title":
             level = int(heading[1]) + 1 if heading else 1
@@ -272,33 +275,48 @@ def _name_styles(document: "WordDocument") -> dict[str | None, str]:
     return names
 
 
-def _list_rows(table: "Table", text: _PageText) -> Iterator[list[str]]:
-    """Yield the cells of each row. A cell over several columns or rows appears once per row.
+def _list_blocks(parent: Any) -> Iterator[Any]:
+    """Yield the paragraphs and tables (CT_P, CT_Tbl) of a body or a cell, in their order.
+
+    Like `_read_paragraph`, in time that grows with their number: python-docx looks for several names at once, in time
+    that grows with its square.
+    """
+    return iter(parent.iterchildren(_PARAGRAPH, _TABLE))
+
+
+def _read_paragraph(paragraph: "CT_P") -> str:
+    """Return the text of a paragraph, also of its links; tabs and breaks as python-docx writes them."""
+    return "".join(
+        str(piece)
+        for part in paragraph.iterchildren(_RUN, _LINK)
+        for run in ([part] if part.tag == _RUN else part.iterchildren(_RUN))
+        for piece in run.iterchildren(*_PIECES)
+    )
+
+
+def _list_rows(table: "CT_Tbl", text: _PageText) -> Iterator[list[str]]:
+    """Yield the cells of each row; a cell over several columns or rows comes once in its row.
 
     A span only advances the column. python-docx (`row.cells`) repeats the cell as often as the file says, and
     reads a merged cell again for each of its rows.
     """
-    from docx.table import _Cell
-
     above: dict[int, str] = {}
-    for row in table._tbl.tr_lst:
+    for row in table.tr_lst:
         column, cells = row.grid_before, {}
         for cell in row.tc_lst:
             continues = cell.vMerge == "continue" and column in above
-            cells[column] = above[column] if continues else _read_cell(_Cell(cell, table), text)
+            cells[column] = above[column] if continues else _read_cell(cell, text)
             column += max(cell.grid_span, 1)
         yield list(cells.values())
         above = cells
 
 
-def _read_cell(cell: "_Cell", text: _PageText) -> str:
-    """Return the text of a cell. BadInput if it becomes too long: nested tables can multiply their texts."""
-    from docx.table import Table
-
+def _read_cell(cell: "CT_Tc", text: _PageText) -> str:
+    """Return the text of a cell. BadInput if it becomes too long: tables in cells can multiply their texts."""
     words: list[str] = []
     length = 0
-    for block in cell.iter_inner_content():
-        rows = _list_rows(block, text) if isinstance(block, Table) else [[block.text]]
+    for block in _list_blocks(cell):
+        rows = _list_rows(block, text) if block.tag == _TABLE else [[_read_paragraph(block)]]
         for row in rows:
             length += sum(map(len, row)) + len(row)
             text.check_length(length)
