@@ -122,7 +122,8 @@ def hand_out_disagreements(
         batch = DisagreementBatch(views, count_rows(session, reader, replace(wanted, shown="open")))
         neighbour_pks = _list_graded_neighbours(session, views)
     note_seen(database, neighbour_pks, actor.person_id, now=now)
-    note_named(database, reader.dataset_pk, actor.person_id, wanted.annotators, pairs=len(chosen), now=now)
+    told = max(len(chosen), batch.left)
+    note_named(database, reader.dataset_pk, actor.person_id, wanted.annotators, pairs=told, now=now)
     return batch
 
 

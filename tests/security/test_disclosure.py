@@ -482,6 +482,23 @@ def test_a_queue_filtered_by_annotator_tells_who_judged_and_that_is_in_the_audit
     assert (looked.username, looked.after) == ("boss", {"annotators": ["ann"], "pairs": len(shown)})
 
 
+@pytest.mark.parametrize("way", ["a page behind the last", "no pair wanted"])
+def test_the_length_of_a_queue_filtered_by_annotator_is_in_the_audit_log_too(world: Looked, way: str) -> None:
+    if way == "no pair wanted":
+        open_by_ann = replace(BY_ANN, shown="open")
+        left = hand_out_disagreements(
+            world.database, world.boss, "d", open_by_ann, want=0, now=world.now
+        ).left
+    else:
+        left = list_queue(world.database, world.boss, "d", BY_ANN, offset=1_000, now=world.now).total
+    looked = [
+        event.after
+        for event in read_audit_log(world.database, world.boss, "d", now=world.now).events
+        if event.action == "looked up names"
+    ]
+    assert looked == [{"annotators": ["ann"], "pairs": left}]
+
+
 class Browser:
     """The routes of the files, with somebody signed in."""
 

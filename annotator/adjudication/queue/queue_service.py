@@ -76,7 +76,7 @@ def list_queue(
         counts = count_waiting(session, reader.dataset_pk, reader.blind)
         total, due = count_rows(session, reader, wanted), count_due(session, reader.dataset_pk)
     note_seen(database, shown_pks, actor.person_id, now=now)
-    note_named(database, reader.dataset_pk, actor.person_id, wanted.annotators, pairs=len(shown_pks), now=now)
+    note_named(database, reader.dataset_pk, actor.person_id, wanted.annotators, pairs=total, now=now)
     open_counts = {QueueReason(waiting): n for (is_open, waiting), n in counts.items() if is_open}
     return QueuePage(
         items=items,

@@ -112,7 +112,7 @@ def note_named(
     pairs: int,
     now: datetime,
 ) -> None:
-    """Record, in a separate transaction, that a lead is shown this many pairs of named annotators."""
+    """Note, in a transaction of its own, that a lead is told of so many pairs of annotators whom the lead named (usernames)."""
     if person_pk is not None and annotators and pairs:
         after = {"annotators": list(annotators), "pairs": pairs}
         with database.write() as session:
