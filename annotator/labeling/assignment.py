@@ -217,7 +217,6 @@ class JudgmentProgress:
 
     done: int
     left: int
-    blind_pairs: int = 0  # that count without an extra judgment: the reader may still judge them
 
     @property
     def total(self) -> int:

@@ -67,7 +67,7 @@ from annotator.labeling.assignment_steps import (
 from annotator.labeling.progress_sql import list_progress
 from annotator.people.roles_service import enter_dataset, list_roles, open_dataset
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.open_pairs import end_leases
+from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.roles import list_dataset_people
@@ -316,17 +316,17 @@ def free_pairs(database: Database, actor: Actor, dataset: str, username: str, *,
 
 def preview_overlap(
     database: Database, actor: Actor, dataset: str, *, overlap: int, rules: Mapping[str, Any] | None
-) -> JudgmentProgress:
-    """Count the judgments that these rules would make in total: given, and still to give. Changes nothing.
+) -> tuple[JudgmentProgress, int]:
+    """Count the judgments that these rules would make in total, and the pairs that count without an extra one.
 
-    Pairs that the lead may still judge count without a further judgment, which would tell how far their grades differ.
+    These are the pairs that the lead may still judge: an extra judgment would tell how far their grades differ.
     """
     kept = check_rules(overlap, rules)
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         alike = count_alike(session, dataset_pk, one_by_one=_is_drawn(kept), blind=blind)
-    progress = _count_judgments(row, overlap, kept, alike)
-    return replace(progress, blind_pairs=len(blind)) if conditional_distance(kept) else progress
+    withheld = len(blind) if conditional_distance(kept) else 0
+    return _count_judgments(row, overlap, kept, alike), withheld
 
 
 def _lock_and_read(

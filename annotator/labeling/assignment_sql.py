@@ -11,7 +11,7 @@ from sqlmodel import col
 from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.labeling.assignment import NOBODY, QueryFilter, QueryPage, QueryToAssign
-from annotator.storage.judgments.open_pairs import FREED
+from annotator.storage.judgments.leases import FREED
 from annotator.storage.logs.disclosures import is_listed
 from annotator.storage.sql import add_rows, fetch, prepare_sql, split_into_chunks
 from annotator.storage.tables.adjudication import CurrentAdjudicationRow
@@ -323,10 +323,9 @@ def count_alike(
 ) -> list[tuple[str, str | None, int, int | None, int, bool]]:
     """Count the judged or available pairs by (key, category, judgments, spread of the counted grades).
 
-    The count comes next to last, and last whether a lead decided these pairs: they lack no judgment.
-
-    `one_by_one`: each pair under its key, else the key is empty. `blind`: pairs that the reader may still judge
-    (`list_blind_pairs`); their spread is None.
+    Returns rows of these four values, then the count, then whether a lead decided these pairs (they lack no
+    judgment). `one_by_one`: count each pair under its key; otherwise the key is empty. `blind`: pairs that the
+    reader may still judge (`list_blind_pairs`); their spread is None.
     """
     is_counted = col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE
     if blind:

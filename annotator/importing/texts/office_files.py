@@ -26,8 +26,6 @@ from annotator.importing.texts.sections import Heading, SectionedPage
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
-    from docx.oxml.table import CT_Tbl, CT_Tc
-    from docx.oxml.text.paragraph import CT_P
 
 MODULES = {".docx": "docx", ".pdf": "pypdf", ".xlsx": "openpyxl"}
 """The module that reads each kind of file, by its suffix."""
@@ -278,14 +276,13 @@ def _name_styles(document: "WordDocument") -> dict[str | None, str]:
 def _list_blocks(parent: Any) -> Iterator[Any]:
     """Yield the paragraphs and tables (CT_P, CT_Tbl) of a body or a cell, in their order.
 
-    Like `_read_paragraph`, in time that grows with their number: python-docx looks for several names at once, in time
-    that grows with its square.
+    Takes linear time, as `_read_paragraph` does. python-docx searches for several names at once, in quadratic time.
     """
     return iter(parent.iterchildren(_PARAGRAPH, _TABLE))
 
 
-def _read_paragraph(paragraph: "CT_P") -> str:
-    """Return the text of a paragraph, also of its links; tabs and breaks as python-docx writes them."""
+def _read_paragraph(paragraph: Any) -> str:
+    """Return the text of a paragraph with its links; tabs and breaks as python-docx writes them."""
     return "".join(
         str(piece)
         for part in paragraph.iterchildren(_RUN, _LINK)
@@ -294,8 +291,8 @@ def _read_paragraph(paragraph: "CT_P") -> str:
     )
 
 
-def _list_rows(table: "CT_Tbl", text: _PageText) -> Iterator[list[str]]:
-    """Yield the cells of each row; a cell over several columns or rows comes once in its row.
+def _list_rows(table: Any, text: _PageText) -> Iterator[list[str]]:
+    """Yield the cells of each row. A cell over several columns or rows appears once per row.
 
     A span only advances the column. python-docx (`row.cells`) repeats the cell as often as the file says, and
     reads a merged cell again for each of its rows.
@@ -311,8 +308,8 @@ def _list_rows(table: "CT_Tbl", text: _PageText) -> Iterator[list[str]]:
         above = cells
 
 
-def _read_cell(cell: "CT_Tc", text: _PageText) -> str:
-    """Return the text of a cell. BadInput if it becomes too long: tables in cells can multiply their texts."""
+def _read_cell(cell: Any, text: _PageText) -> str:
+    """Return the text of a cell. BadInput if it becomes too long: nested tables can multiply their texts."""
     words: list[str] = []
     length = 0
     for block in _list_blocks(cell):

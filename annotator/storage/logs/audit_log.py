@@ -112,7 +112,7 @@ def note_named(
     pairs: int,
     now: datetime,
 ) -> None:
-    """Note, in a transaction of its own, that a lead is told of so many pairs of annotators whom the lead named (usernames)."""
+    """Record, in a separate transaction, that a lead learns this number of pairs of named annotators."""
     if person_pk is not None and annotators and pairs:
         after = {"annotators": list(annotators), "pairs": pairs}
         with database.write() as session:

@@ -285,7 +285,9 @@ def _apply_overlap(
     context: PageContext, dataset: str, overlap: int, rules: dict[str, Any], *, change: bool
 ) -> None:
     try:
-        made = preview_overlap(context.database, context.actor, dataset, overlap=overlap, rules=rules)
+        made, blind_pairs = preview_overlap(
+            context.database, context.actor, dataset, overlap=overlap, rules=rules
+        )
         if change:
             change_settings(context.database, context.actor, dataset, _write(overlap, rules), now=context.now)
     except AnnotatorError as error:
@@ -294,13 +296,13 @@ def _apply_overlap(
     if change:
         st.rerun()
     st.info(escape_markdown(f"{tr(describe_overlap(overlap, rules))} {_describe_judgments(made)}"))
-    if made.blind_pairs:
+    if blind_pairs:
         draw_note(
             tr_n(
                 "{n} pair that you may still judge is counted without an extra judgment.",
                 "{n} pairs that you may still judge are counted without an extra judgment.",
-                made.blind_pairs,
-                n=show_number(made.blind_pairs),
+                blind_pairs,
+                n=show_number(blind_pairs),
             )
         )
 

@@ -283,7 +283,7 @@ class TestPreview:
     ) -> None:
         for username, grade in (("花子", 0), ("kim", 3)):
             world.judge(_find(world, username), pairs=5, grade=grade)
-        before = preview_overlap(world.database, OPERATOR, "d", overlap=overlap, rules=rules)
+        before, _ = preview_overlap(world.database, OPERATOR, "d", overlap=overlap, rules=rules)
         with world.database.write() as session:
             session.execute(update(DatasetRow).values(overlap=overlap, overlap_rules=rules))
             derive_work(session, key_of(find_dataset(session, "d").pk))
