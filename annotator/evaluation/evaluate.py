@@ -421,6 +421,7 @@ def _find_holes(
         [table.query_ids[row] for row in np.flatnonzero(answered).tolist()],
         relevant_from=scorer.find_threshold(measure),
         may_join=[query_id for query_id in table.left_out if grades[query_id]],
+        unjudged=dict(zip(scorer.query_ids, scorer.unjudged.count().tolist(), strict=True)),
     )
 
 

@@ -18,6 +18,7 @@ from annotator.domain.people import Actor
 from annotator.evaluation.dataset_analysis.holes import Hole, JudgingNeed, find_holes
 from annotator.evaluation.evaluate import cut_run
 from annotator.evaluation.evaluation_sql import choose_imported_runs, read_imported_run
+from annotator.evaluation.records import RankedRun
 from annotator.evaluation.scores.measures import parse_measure_name
 from annotator.evaluation.service import find_blind_queries, read_truth
 from annotator.people.roles_service import open_dataset
@@ -135,8 +136,22 @@ def _find_holes(
             f"no pair of {dataset} has a settled grade yet: annotator pool {dataset} --depth K makes the first pairs"
         )
     query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
-    first_results = [cut_run(read_imported_run(session, run, query_ids, "score"), depth) for run in runs]
-    return find_holes(first_results, truth.grades, parse_measure_name(f"nDCG@{depth}"), judged)
+    first_results, unjudged = list[RankedRun](), {query_id: set[str]() for query_id in judged}
+    for imported in runs:
+        run = read_imported_run(session, imported, query_ids, "score")
+        first_results.append(cut_run(run, depth))
+        for index, query_id in enumerate(run.query_ids):
+            if query_id in unjudged:
+                unjudged[query_id].update(run.list_documents(index))
+    return find_holes(
+        first_results,
+        truth.grades,
+        parse_measure_name(f"nDCG@{depth}"),
+        judged,
+        unjudged={
+            query_id: len(found.difference(truth.grades[query_id])) for query_id, found in unjudged.items()
+        },
+    )
 
 
 def _read_candidates(

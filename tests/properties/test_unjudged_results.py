@@ -148,4 +148,42 @@ def test_no_grading_changes_an_order_that_is_not_open(
         assert min(order.lowest, 0.0) * need.queries <= least[order] + 1e-9
         assert max(order.highest, 0.0) * need.queries >= most[order] - 1e-9
     can_stop = any("judging can stop" in sentence for sentence in evaluation.sentences)
-    assert can_stop != bool(need.open_orders) or not need.holes
+    assert not (can_stop and need.open_orders)
+
+
+@pytest.mark.parametrize(("profile_name", "measure"), ORDERED_BY)
+@settings(deadline=None, max_examples=40)
+@given(queries=st.lists(QUERIES, min_size=1, max_size=2))
+def test_where_judging_can_stop_no_unjudged_result_at_any_rank_changes_an_order(
+    profile_name: str, measure: str, queries: list[Query]
+) -> None:
+    profile = find_profile(profile_name)
+    assume(any(grades for grades, _ in queries))
+    named = {str(at): query for at, query in enumerate(queries)}
+    truth = {query_id: grades for query_id, (grades, _) in named.items()}
+    evaluation = evaluate_runs(
+        Truth("t", {**truth, "-": {"-": 3}}),
+        make_runs(named),
+        profile,
+        scoring=ScoringOptions(measures=(measure,)),
+        options=EvaluationOptions(resamples=2),
+    )
+    need = evaluation.dataset.holes
+    assert need is not None
+    assume("judging can stop" in need.sentence)
+    differences: dict[tuple[str, str], list[float]] = {}
+    for query in queries:
+        if not query[0]:
+            continue
+        gradings = {
+            str(at): (grades, query[1]) for at, grades in enumerate(grade_all(query, list_unjudged(query)))
+        }
+        table = score(gradings, profile, (measure,))
+        rows = [row for row, query_id in enumerate(table.query_ids) if query_id != "-"]
+        values = {system.system: system.values[measure][rows] for system in table.systems}
+        for order in need.orders:
+            found = (values[order.b] - values[order.a]).tolist() + [0.0] * (len(rows) < len(gradings))
+            ends = differences.setdefault((order.a, order.b), [0.0, 0.0])
+            ends[0], ends[1] = ends[0] + min(found), ends[1] + max(found)
+    for lowest, highest in differences.values():
+        assert (abs(lowest) < 1e-9 and abs(highest) < 1e-9) or lowest > 1e-9 or highest < -1e-9

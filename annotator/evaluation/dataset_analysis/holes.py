@@ -14,8 +14,9 @@ they are ordered lies between bounds that hold for every grade (0–3) that the 
   bounds only use two facts: a system without a relevant document or a hole in its top k scores 0, and no
   score exceeds 1.
 
-Documents that no run has in its top k keep their state. The order of two systems is open unless all
-differences between the bounds give the same order, or all give a tie. Cormack and Lynam (2007) and Moffat,
+Documents that no run has in its top k keep their state: they add nothing to a score, but raise the ideal of
+nDCG. Whether that could change an order is told apart (`can_change_below`). The order of two systems is open
+unless all differences between the bounds give the same order, or all give a tie. Cormack and Lynam (2007) and Moffat,
 Webber and Zobel (SIGIR 2007) bound scores in the same way. The loss of a system that is not pooled: Zobel
 (SIGIR 1998).
 """
@@ -101,6 +102,7 @@ class JudgingNeed:
     orders: tuple[OrderBounds, ...]
     by_system: Mapping[str, int]  # number of holes in each system's top k
     by_query: Mapping[str, int]  # number of holes of each query with holes
+    can_change_below: bool = False  # unjudged results below the top k could change an order that is not open
 
     @property
     def open_orders(self) -> tuple[OrderBounds, ...]:
@@ -109,6 +111,13 @@ class JudgingNeed:
     @property
     def sentence(self) -> Message:
         """Return whether judging can stop, or how many documents to judge next."""
+        if self.can_change_below and not self.open_orders:
+            return say(
+                "No unjudged document in the top {cutoff} can change the systems' order on {measure}, but relevant ones "
+                "further down could: they raise the ideal that scores are divided by.",
+                cutoff=self.cutoff,
+                measure=self.measure,
+            )
         if not self.holes:
             return say(
                 "Every document in the systems' top {cutoff} is judged: judging can stop.", cutoff=self.cutoff
@@ -143,16 +152,18 @@ def find_holes(
     *,
     relevant_from: int = 1,
     may_join: Sequence[str] = (),
+    unjudged: Mapping[str, int] | None = None,
 ) -> JudgingNeed:
     """Return the holes in the top k of `runs`, and the bounds of the differences between systems.
 
     `measure`: from `choose_order_measure`; k is its cutoff. `grades`: as the profile converts them. Means are
     over `query_ids`; a query of `may_join` enters the means as soon as one of its documents is relevant.
+    `unjudged`: by query, how many unjudged documents the runs have at any rank; None: as many as in the top k.
     """
     systems = [run.system for run in runs]
     pairs = np.array(list(combinations(range(len(runs)), 2)), dtype=np.int64).reshape(-1, 2)
     tops = _TopLists.of(runs, measure, relevant_from)
-    low, now, high = (np.zeros(len(pairs)) for _ in range(3))
+    low, now, high, lowest, highest = (np.zeros(len(pairs)) for _ in range(5))
     by_query: dict[str, int] = {}
     for query_id in (*query_ids, *may_join):
         query = tops.tabulate(query_id, grades.get(query_id, {}))
@@ -160,10 +171,14 @@ def find_holes(
             by_query[query_id] = len(query.holes)
         bounds = query.bound(pairs)
         low, now, high = low + bounds.lowest, now + bounds.present, high + bounds.highest
+        below = max(0, (unjudged or {}).get(query_id, 0) - len(query.holes))
+        bounds = query.bound(pairs, below=below) if below else bounds
+        lowest, highest = lowest + bounds.lowest, highest + bounds.highest
     fewest, most = max(1, len(query_ids)), max(1, len(query_ids) + len(may_join))
     low = np.where(low < 0, low / fewest, low / most)
     high = np.where(high > 0, high / fewest, high / most)
-    open_pairs = pairs[_are_open(low, high)]
+    is_open = _are_open(low, high)
+    open_pairs = pairs[is_open]
     holes: list[Hole] = []
     by_system = dict.fromkeys(systems, 0)
     for query_id in by_query:
@@ -191,6 +206,7 @@ def find_holes(
         ),
         by_system=by_system,
         by_query=by_query,
+        can_change_below=bool((_are_open(lowest / most, highest / most) & ~is_open).any()),
     )
 
 
@@ -288,17 +304,17 @@ class _QueryTable:
     counted: Floats
     judged_gains: Floats
 
-    def bound(self, pairs: Pairs) -> _Differences:
-        """Return the bounds of the difference of each pair."""
+    def bound(self, pairs: Pairs, *, below: int = 0) -> _Differences:
+        """Return the bounds of the difference of each pair. `below`: the unjudged documents below the top k."""
         scores = self._score(self.sums, self.judged_gains)
         present = scores[pairs[:, 1]] - scores[pairs[:, 0]]
-        if not self.holes:
+        if not self.holes and not below:
             return _Differences(present, present, present)
         measure = self.tops.measure
         if measure.kind == "Success":
             return self._bound_success(present, pairs)
         if measure.gain != "position":
-            bounds = self._bound_sums(present, pairs)
+            bounds = self._bound_sums(present, pairs, below)
             if measure.decimals is None:
                 return bounds
             slack = 10.0**-measure.decimals * self._find_different(pairs)  # each score moves by half of it
@@ -327,11 +343,11 @@ class _QueryTable:
 
         return _Differences(-find_highest(second, first), present, find_highest(first, second))
 
-    def _bound_sums(self, present: Floats, pairs: Pairs) -> _Differences:
+    def _bound_sums(self, present: Floats, pairs: Pairs, below: int) -> _Differences:
         highest_gain = float(self.tops.list_hole_gains(self.judged_gains)[-1])
         least = self.tops.compute_ideal(self.judged_gains)
         most = self.tops.compute_ideal(
-            np.concatenate([self.judged_gains, np.full(len(self.holes), highest_gain)])
+            np.concatenate([self.judged_gains, np.full(len(self.holes) + below, highest_gain)])
         )
         numerators = self.sums[pairs[:, 1]] - self.sums[pairs[:, 0]]
         above, below = numerators.copy(), numerators.copy()

@@ -117,6 +117,32 @@ def test_judging_can_stop_when_every_document_is_judged() -> None:
     assert need.sentence == "Every document in the systems' top 3 is judged: judging can stop."
 
 
+def test_a_relevant_document_below_the_cutoff_can_still_change_the_order_by_the_ideal() -> None:
+    """q1: A leads by 1 - 0.5, or by half of that if u, fourth in both lists, has grade 3. q2: B leads by 1 - 0.63."""
+    grades = {"q1": {"a": 3, "x": 0, "y": 0}, "q2": {"a": 3, "x": 0, "y": 0}}
+    runs = [make_run("A", {"q1": "axyu", "q2": "xay"}), make_run("B", {"q1": "xyau", "q2": "axy"})]
+
+    def score_both(grades: dict[str, dict[str, int]]) -> list[float]:
+        both = [("axy", "xay"), ("xya", "axy")]
+        return [
+            sum(score(listed, grades[query], NDCG3) for query, listed in zip(grades, lists, strict=True))
+            for lists in both
+        ]
+
+    first, second = score_both(grades)
+    assert first > second
+    first, second = score_both({**grades, "q1": {**grades["q1"], "u": 3}})
+    assert first < second
+    need = find_holes(runs, grades, NDCG3, ["q1", "q2"], unjudged={"q1": 1, "q2": 0})
+    assert need.holes == () and need.open_orders == ()
+    assert need.sentence == (
+        "No unjudged document in the top 3 can change the systems' order on nDCG@3, but relevant ones further down could: "
+        "they raise the ideal that scores are divided by."
+    )
+    need = find_holes(runs, grades, P3, ["q1", "q2"], unjudged={"q1": 1, "q2": 0})
+    assert need.sentence == "Every document in the systems' top 3 is judged: judging can stop."
+
+
 def test_judging_can_stop_when_no_hole_can_change_the_order() -> None:
     """A finds three relevant documents, B one and two unjudged ones at the same ranks as A finds relevant ones."""
     truth = Truth(
