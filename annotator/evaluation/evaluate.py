@@ -48,6 +48,7 @@ from annotator.evaluation.scores.summary import (
     measure_coverage,
     measure_latency,
     measure_spread,
+    summarize_answerable,
     summarize_measure,
 )
 from annotator.pooling.one_thread import ONE_THREAD
@@ -86,11 +87,15 @@ class EvaluationOptions:
 
 @dataclass(frozen=True, slots=True)
 class MeasureSummary:
-    """One system's mean of one measure, its 95 % interval (bootstrap by query) and how it varies over queries."""
+    """One system's mean of one measure, its 95 % interval (bootstrap by query) and how it varies over queries.
+
+    `for_targets`: the mean over queries with a relevant document.
+    """
 
     score: Score
     ci95: tuple[float, float] | None
     spread: ScoreSpread | None
+    for_targets: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,12 +339,24 @@ def _summarize_rows(table: ScoreTable, scores: SystemScores, rows: Rows | None) 
         queries=int((results > 0).sum()),
         coverage=measure_coverage(scores, rows),
         measures={
-            measure.name: MeasureSummary(
-                summarize_measure(scores, measure, rows), None, measure_spread(scores, measure, rows)
-            )
-            for measure in table.measures
+            measure.name: _summarize_measure(table, scores, measure, rows) for measure in table.measures
         },
         latency_ms=measure_latency(scores, rows),
+    )
+
+
+def _summarize_measure(
+    table: ScoreTable, scores: SystemScores, measure: Measure, rows: Rows | None
+) -> MeasureSummary:
+    """Return the summary; a group of queries without any relevant document has no score."""
+    answerable = summarize_answerable(table, scores, measure, rows)
+    if rows is not None and answerable.value is None and measure.kind != "Judged":
+        return MeasureSummary(answerable, None, None)
+    return MeasureSummary(
+        summarize_measure(scores, measure, rows),
+        None,
+        measure_spread(scores, measure, rows),
+        answerable.value,
     )
 
 
@@ -358,6 +375,9 @@ def _summarize_groups(table: ScoreTable, field: str) -> list[QueryGroup]:
         best = {}
         for measure in table.measures:
             if measure.kind in NOT_COMPARED:
+                continue
+            if not table.answerable[measure.name][rows].any():
+                best[measure.name] = []
                 continue
             scores = {system.system: system.values[measure.name][rows] for system in table.systems}
             defined = {name: values[~np.isnan(values)] for name, values in scores.items()}
@@ -476,12 +496,15 @@ def _list_sentences(evaluation: Evaluation) -> list[Message]:
 
 
 def _list_unanswerable_sentences(table: ScoreTable) -> list[Message]:
-    """Return at most one sentence on queries without a relevant document and one on queries in no mean."""
+    """Return a sentence on queries without a relevant document for each threshold, and one on queries in no mean."""
     sentences: list[Message] = []
+    counts: set[int] = set()
+    queries = len(table.query_ids)
     for measure in table.measures:
-        if measure.kind in BEST_IS_1:
-            answerable, queries = int(table.answerable[measure.name].sum()), len(table.query_ids)
-            if 0 < answerable < queries:
+        answerable = int(table.answerable[measure.name].sum())
+        if measure.kind in BEST_IS_1 and 0 < answerable < queries and answerable not in counts:
+            facts = {"queries": queries, "measure": measure.name, "highest": answerable / queries}
+            if not counts:
                 sentences.append(
                     say_n(
                         "{n} of {queries:,} queries has no relevant document and gives 0 to every system; "
@@ -489,12 +512,22 @@ def _list_unanswerable_sentences(table: ScoreTable) -> list[Message]:
                         "{n:,} of {queries:,} queries have no relevant document and give 0 to every system; "
                         "the highest possible mean of {measure} is {highest:.3f}.",
                         queries - answerable,
-                        queries=queries,
-                        measure=measure.name,
-                        highest=answerable / queries,
+                        **facts,
                     )
                 )
-                break
+            else:
+                sentences.append(
+                    say_n(
+                        "{n} of {queries:,} queries has no document of grade {grade} or more, which {measure} needs; "
+                        "its highest possible mean is {highest:.3f}.",
+                        "{n:,} of {queries:,} queries have no document of grade {grade} or more, which {measure} needs; "
+                        "its highest possible mean is {highest:.3f}.",
+                        queries - answerable,
+                        grade=measure.relevant_from or 1,
+                        **facts,
+                    )
+                )
+            counts.add(answerable)
     if table.left_out:
         query_id, why = next(iter(table.left_out.items()))
         sentences.append(

@@ -158,6 +158,11 @@ class ScoreTable:
     comparable: bool = True
     answerable: "Mapping[str, NDArray[np.bool_]]" = field(default_factory=dict)
 
+    @property
+    def is_answerable(self) -> bool:
+        """Return whether every query has a relevant document, for all measures."""
+        return all(found.all() for found in self.answerable.values())
+
 
 @dataclass(frozen=True, slots=True)
 class SystemMean:

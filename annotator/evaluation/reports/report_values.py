@@ -22,6 +22,7 @@ from annotator.evaluation.failed_queries import (
 from annotator.evaluation.profiles.profile import MEAN_OVER, Target, describe_conventions
 from annotator.evaluation.reports.recommendations import recommend
 from annotator.evaluation.reports.structure_report import list_figures
+from annotator.evaluation.scores.summary import NONE_OF_GROUP
 from annotator.evaluation.targets import ROUNDING, TargetCheck, list_shown_targets
 
 if TYPE_CHECKING:
@@ -187,7 +188,8 @@ def _list_rows(
                 ReportedCell(
                     show_number(figure, 0 if column in (*LATENCIES, "TFFU") else 3),
                     len(systems) > 1 and figure is not None and figure == best,
-                    _is_missed(figure, by_measure.get(column)),
+                    (summary is None or summary.score.why != NONE_OF_GROUP)
+                    and _is_missed(summary.for_targets if summary else figure, by_measure.get(column)),
                     None if summary is None else summary.ci95,
                 )
             )

@@ -19,6 +19,7 @@ _WHY: Mapping[str, str] = {
 }
 NO_QUERY = say("no query of this group is scored")
 NO_RELEVANT = say("no query has a relevant document")
+NONE_OF_GROUP = say("no query of this group has a relevant document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +69,11 @@ def summarize_answerable(
 ) -> Score:
     """Return the mean over queries with a relevant document, because the others give 0 to every system."""
     answerable = np.flatnonzero(table.answerable[measure.name])
+    if rows is not None:
+        answerable = np.intersect1d(rows, answerable)
     if not len(answerable):
-        return Score(None, NO_RELEVANT)
-    return summarize_measure(
-        scores, measure, answerable if rows is None else np.intersect1d(rows, answerable)
-    )
+        return Score(None, NO_RELEVANT if rows is None else NONE_OF_GROUP)
+    return summarize_measure(scores, measure, answerable)
 
 
 def measure_coverage(scores: SystemScores, rows: Rows | None = None) -> float | None:

@@ -1,14 +1,19 @@
 """Queries without a relevant document give 0 to every system. No system is blamed for them."""
 
+from datetime import UTC, datetime
+
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
 from annotator.evaluation.profiles.profile import Target
 from annotator.evaluation.profiles.registry import find_profile
 from annotator.evaluation.records import Grades, Truth
+from annotator.evaluation.reports.markdown_report import render_markdown
 from annotator.evaluation.reports.recommendations import recommend
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.targets import check_targets
+from annotator.web.kit.messages import tr
 from tests.unit.evaluation.small_runs import make_run
 
+NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 HALF: Grades = {f"q{number}": {"a": 3 if number < 5 else 0, "b": 0} for number in range(10)}
 
 
@@ -69,3 +74,31 @@ def test_queries_that_a_profile_leaves_out_are_counted_with_the_reason() -> None
     assert any(
         sentence.startswith("2 queries are in no mean, such as q1") for sentence in evaluation.sentences
     ), evaluation.sentences
+
+
+def test_a_report_marks_no_target_as_missed_because_of_them() -> None:
+    evaluation = evaluate(HALF, "a", "b", profile="nablarch")
+    report = render_markdown(evaluation, tr=tr, made_at=NOW, program="annotator 1.0")
+    assert "✗" not in report.replace("✗: the target is missed.", "")
+    assert "✗: the target is missed. Targets count only queries with a relevant document." in report
+    report = render_markdown(
+        evaluate(HALF, "b", "a", profile="nablarch"), tr=tr, made_at=NOW, program="annotator 1.0"
+    )
+    assert "0.250 ✗" in report
+
+
+def test_a_group_without_any_relevant_document_has_no_score_but_the_reason() -> None:
+    (with_some, without) = evaluate(HALF, "a", "b").groups
+    assert (with_some.systems[0].measures["RR"].score.value, with_some.value) == (1.0, "0")
+    score = without.systems[0].measures["RR"].score
+    assert (score.value, score.why) == (None, "no query of this group has a relevant document")
+    assert set(map(tuple, without.best.values())) == {()}
+
+
+def test_each_threshold_has_its_own_sentence() -> None:
+    grades: Grades = {"q0": {"a": 3}, "q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
+    sentences = evaluate(grades, "a", profile="nablarch").sentences
+    assert sentences[:2] == (
+        "1 of 4 queries has no relevant document and gives 0 to every system; the highest possible mean of MRR is 0.750.",
+        "3 of 4 queries have no document of grade 2 or more, which Recall@5 needs; its highest possible mean is 0.250.",
+    )
