@@ -64,6 +64,8 @@ FIRST_DEPTH = 10
 """How many first results decide whether a query fails; curves over depth end here too."""
 FEW_JUDGED = 0.9
 """A sentence warns of a score whose share of judged documents is below this."""
+VISIBLE = 0.01
+"""A score is uncertain if its bounds are at least this far apart: sentences show two decimals."""
 LARGE_FALL = 0.05
 """A sentence warns of a score that the unjudged results of other systems can lower by this much or more."""
 MOST_SATURATED = 3
@@ -307,6 +309,7 @@ def _compare(
     return tuple(
         comparison
         for matrix in matrices
+        if matrix.query_ids
         for comparison in compare_systems(
             dict(zip(names, matrix.values.T, strict=True)),
             matrix.measure.name,
@@ -372,12 +375,12 @@ def _summarize_groups(table: ScoreTable, field: str) -> list[QueryGroup]:
         )
     summarized = []
     for value, rows in groups.items():
-        best = {}
+        best: dict[str, tuple[str, ...]] = {}
         for measure in table.measures:
             if measure.kind in NOT_COMPARED:
                 continue
             if not table.answerable[measure.name][rows].any():
-                best[measure.name] = []
+                best[measure.name] = ()
                 continue
             scores = {system.system: system.values[measure.name][rows] for system in table.systems}
             defined = {name: values[~np.isnan(values)] for name, values in scores.items()}
@@ -637,6 +640,7 @@ def _list_judged_sentences(evaluation: Evaluation) -> list[Message]:
         and summary.score.judged is not None
         and summary.score.judged < FEW_JUDGED
         for lowest, highest in (summary.score.bounds,)
+        if highest - lowest >= VISIBLE
     ]
     if uncertain:
         _, measure, system, score, lowest, highest = max(uncertain, key=lambda entry: entry[0])

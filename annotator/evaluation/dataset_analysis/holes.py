@@ -343,11 +343,11 @@ class _QueryTable:
 
         return _Differences(-find_highest(second, first), present, find_highest(first, second))
 
-    def _bound_sums(self, present: Floats, pairs: Pairs, below: int) -> _Differences:
+    def _bound_sums(self, present: Floats, pairs: Pairs, further: int) -> _Differences:
         highest_gain = float(self.tops.list_hole_gains(self.judged_gains)[-1])
         least = self.tops.compute_ideal(self.judged_gains)
         most = self.tops.compute_ideal(
-            np.concatenate([self.judged_gains, np.full(len(self.holes) + below, highest_gain)])
+            np.concatenate([self.judged_gains, np.full(len(self.holes) + further, highest_gain)])
         )
         numerators = self.sums[pairs[:, 1]] - self.sums[pairs[:, 0]]
         above, below = numerators.copy(), numerators.copy()

@@ -343,6 +343,10 @@ def _choose_queries(
             for query_id, documents in grades.items()
             if any(grade >= lowest_listed for grade in documents.values())
         ]
+    if not kept and any(grades.values()):
+        raise ValidationError(
+            say("{truth}: expected a query to score, found none with a relevant document", truth=truth.name)
+        )
     if not kept:
         raise ValidationError(
             say("{truth}: expected a query to score, found none with a judged document", truth=truth.name)

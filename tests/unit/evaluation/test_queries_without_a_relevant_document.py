@@ -2,6 +2,9 @@
 
 from datetime import UTC, datetime
 
+import pytest
+
+from annotator.domain.errors import ValidationError
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
 from annotator.evaluation.profiles.profile import Target
 from annotator.evaluation.profiles.registry import find_profile
@@ -67,6 +70,37 @@ def test_a_truth_without_any_relevant_document_gives_no_score_but_the_reason() -
         summary = evaluation.systems[0].measures[name]
         assert (summary.score.value, summary.ci95) == (None, None)
         assert summary.score.why == "no query has a relevant document"
+
+
+@pytest.mark.parametrize("profile", ["law", "survey", "code", "document"])
+def test_a_profile_of_relevant_documents_says_that_there_are_none(profile: str) -> None:
+    with pytest.raises(ValidationError, match="found none with a relevant document"):
+        evaluate({"q0": {"a": 0}, "q1": {"b": 0}}, "a", profile=profile)
+
+
+def test_systems_without_any_score_are_not_called_alike() -> None:
+    grades: Grades = {"q0": {"a": 0}, "q1": {"b": 0}}
+    runs = [
+        make_run(name, {query_id: list(ranked) for query_id in grades})
+        for name, ranked in (("s", "ab"), ("t", "ba"))
+    ]
+    scoring = ScoringOptions(measures=("RR", "nDCG@10"))
+    evaluation = evaluate_runs(
+        Truth("t", grades),
+        runs,
+        find_profile("trec"),
+        scoring=scoring,
+        options=EvaluationOptions(resamples=20),
+    )
+    assert evaluation.comparisons == ()
+    assert not any("same scores" in sentence for sentence in evaluation.sentences)
+
+
+def test_a_score_that_no_grade_can_change_is_not_called_uncertain() -> None:
+    grades: Grades = {f"q{number}": {"a": 3} for number in range(3)}
+    evaluation = evaluate(grades, "a", "x", "y", profile="document")
+    assert evaluation.systems[0].measures["Found"].score.judged == pytest.approx(1 / 3)
+    assert not any("could be anything" in sentence for sentence in evaluation.sentences)
 
 
 def test_queries_that_a_profile_leaves_out_are_counted_with_the_reason() -> None:
