@@ -22,6 +22,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import Qrel
 from annotator.domain.messages import count_of
+from annotator.domain.settling import PAIR_STATUSES
 from annotator.releases.verify.picture_check import compare_pictures
 from annotator.releases.verify.read_back import (
     QRELS,
@@ -53,7 +54,8 @@ _OTHER_SHAPE = (
 )  # of a manifest that somebody wrote
 STATED_ONCE = (
     "what only one file states was compared with nothing: texts of documents, notes, reasons, times and guideline versions of "
-    "judgments, what decided the order of equal documents, and the datasheet"
+    "judgments, what decided the order of equal documents, agreement in groups, gates, the names and definitions of grades, "
+    "who published the release and when, and the datasheet"
 )
 _ORIGINS = ("unanimous", "adjudicated", "single", "imported")
 
@@ -328,8 +330,28 @@ def _compare_qrels(manifest: dict[str, Any], qrels: tuple[Qrel, ...], content: s
     origins = [stated[origin] for origin in _ORIGINS if isinstance(stated.get(origin), int)]
     if origins:
         compared.append(("counts by origin", len(qrels), sum(origins)))
-    return [
+    faults = [
         ReleaseFault(MANIFEST, f"{name} {actual} as in {QRELS}", str(value))
         for name, actual, value in compared
         if value != actual
+    ]
+    pairs, statuses = stated.get("pairs"), [stated.get(status, 0) for status in PAIR_STATUSES]
+    if (
+        origins
+        and isinstance(pairs, int)
+        and all(isinstance(count, int) for count in statuses)
+        and pairs != sum(statuses)
+    ):
+        expected = f"counts.pairs {sum(statuses)}, the sum of the pairs by status"
+        faults.append(ReleaseFault(MANIFEST, expected, str(pairs)))
+    return faults + _compare_gates(manifest.get("gates"))
+
+
+def _compare_gates(gates: Any) -> list[ReleaseFault]:
+    """Find gates that were neither met nor overridden: a release with such a gate is not published."""
+    listed = [gate for gate in gates if isinstance(gate, dict)] if isinstance(gates, list) else []
+    return [
+        ReleaseFault(MANIFEST, f"the gate {gate.get('name')} met, or overridden with a reason", "neither")
+        for gate in listed
+        if gate.get("met") is not True and not isinstance(gate.get("override"), dict)
     ]

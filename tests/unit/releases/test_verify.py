@@ -120,6 +120,22 @@ def test_checksums_made_anew_do_not_hide_a_change(tmp_path: Path) -> None:
             "manifest.json: counts.qrels 2 ",
         ),
         ({"counts": {"qrels": 2, "by_grade": {"0": 2}}}, "manifest.json: counts.by_grade "),
+        (
+            {
+                "counts": {
+                    "qrels": 2,
+                    "by_grade": {"0": 1, "1": 0, "2": 0, "3": 1},
+                    "unanimous": 2,
+                    "unjudged": 4,
+                    "pairs": 7,
+                }
+            },
+            "manifest.json: counts.pairs 6, the sum of the pairs by status / 7",
+        ),
+        (
+            {"gates": [{"name": "kappa", "met": False, "override": None}]},
+            "manifest.json: the gate kappa met, or overridden with a reason / neither",
+        ),
         ({"files": []}, "manifest.json: judgments.csv among its files "),
         ({"files": 5}, "manifest.json: a list of files / int"),
         ({"files": True}, "manifest.json: a list of files / bool"),
