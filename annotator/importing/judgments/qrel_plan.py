@@ -184,8 +184,8 @@ def _note_documents(file: QrelFile) -> tuple[str, ...]:
     return (
         (
             say_n(
-                "{n:,} document of the folder is not imported: import the folder as documents too",
-                "{n:,} documents of the folder are not imported: import the folder as documents too",
+                "{n:,} document of the folder is not imported: import its file corpus.jsonl as documents too",
+                "{n:,} documents of the folder are not imported: import its file corpus.jsonl as documents too",
                 count,
             ),
         )

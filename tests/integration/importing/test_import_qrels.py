@@ -19,6 +19,7 @@ from annotator.formats.syntax.source import InputSource
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.importing.report import ImportReport
+from annotator.importing.texts.texts_service import import_documents
 from annotator.labeling.service import compute_progress, submit_judgments
 from annotator.people.roles_service import find_actor
 from annotator.storage.database import Database
@@ -573,3 +574,15 @@ def read_derived(desk: Desk) -> tuple[dict[tuple[str, str], tuple[bool, int, int
             text("SELECT query_pk, open_pairs, begun_pairs FROM query_work ORDER BY query_pk")
         ).all()
     return pairs, list(queue), list(work)
+
+
+def test_the_documents_of_a_folder_are_imported_from_the_file_that_the_note_names(desk: Desk) -> None:
+    folder = desk.folder / "beir"
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "queries.jsonl").write_text('{"_id": "Q1", "text": "検索 🔎"}\n', encoding="utf-8")
+    (folder / "corpus.jsonl").write_text('{"_id": "new", "text": "本文"}\n', encoding="utf-8")
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nQ1\tnew\t2\n", encoding="utf-8")
+    report = import_qrels(desk.database, OPERATOR, "d", folder, now=NOW)
+    assert any("import its file corpus.jsonl as documents too" in str(note) for note in report.notes)
+    documents = import_documents(desk.database, OPERATOR, "d", folder / "corpus.jsonl", now=NOW)
+    assert documents.read == 1
