@@ -148,8 +148,7 @@ class ErrorRate:
     rate: float | None  # share of errors
     ci95: Interval | None  # exact interval (Clopper & Pearson 1934)
     bound: float | None
-    """Upper limit of the population's share of errors that the sample proves with 95 % confidence (exact,
-    hypergeometric, one-sided)."""
+    """Upper limit of the population's share of errors that the sample proves with 95 % confidence (one-sided)."""
 
     def as_json(self) -> dict[str, Any]:
         return {

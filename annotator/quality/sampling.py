@@ -6,12 +6,13 @@ one pair; chance decides where to round up, by the pivotal method (Deville & Til
 sampling without replacement through a splitting method*). Every pair has the same chance: drawn pairs /
 pairs. A further draw gives all remaining pairs the same chance.
 
-The bound is exact, from the hypergeometric distribution (binomial if `population` is None). It excludes a
-number of errors under which a sample this good or better has at most probability 1 - confidence. In whole
-pairs: of 1,000, "less than 5 %" is at most 49. Clopper & Pearson 1934; Wright 1991, *Exact confidence bounds
-when sampling from small finite universes*. See docs/statistics.md, also for how little the strata can change
-this. Each look at a sample drawn in steps is exact alone; repeated looks raise the chance of a false pass,
-which is computed too.
+The bound excludes a number of errors under which a sample this good or better has at most probability
+1 - confidence, wherever the errors are among the strata. In whole pairs: of 1,000, "less than 5 %" is at most 49.
+The errors in a sample are distributed as a sum of independent yes-or-no variables (Borcea, Brändén & Liggett
+2009, *Negative dependence and the geometry of polynomials*). The binomial distribution limits the tails of such
+sums (Hoeffding 1956, *On the distribution of the number of successes in independent trials*). See
+docs/statistics.md. Each look at a sample drawn in steps holds alone; repeated looks raise the chance of a false
+pass, which is computed too.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -239,19 +240,30 @@ def _chance_of_few(errors: int, checked: int, population: int | None, limit: flo
 
 
 def _few(errors: int, checked: int, population: int, all_errors: int) -> float:
-    """Return the probability of at most `errors` in the sample if the population has `all_errors`."""
+    """Return a limit on the probability of at most `errors` in the sample if the population has `all_errors`."""
     if all_errors > population - (checked - errors):
-        return 0.0  # more are right in the sample than there would be
-    from scipy.stats import hypergeom
-
-    return float(hypergeom.cdf(errors, population, all_errors, checked))
+        return 0.0  # the sample has more correct pairs than the population would have
+    terms = min(checked, all_errors)
+    return _limit_tail(terms - errors, terms, terms - checked * all_errors / population)
 
 
 def _many(errors: int, checked: int, population: int, all_errors: int) -> float:
-    """Return the probability of at least `errors` in the sample if the population has `all_errors`."""
-    from scipy.stats import hypergeom
+    """Return a limit on the probability of at least `errors` in the sample if the population has `all_errors`."""
+    return _limit_tail(errors, min(checked, all_errors), checked * all_errors / population)
 
-    return float(hypergeom.sf(errors - 1, population, all_errors, checked))
+
+def _limit_tail(number: int, terms: int, mean: float) -> float:
+    """Return the highest probability that at least `number` of `terms` independent events happen.
+
+    `mean`: how many happen on average. Exact where it is below 0.25, otherwise some number above that.
+    """
+    from scipy.stats import binom
+
+    if number <= 0:
+        return 1.0
+    if number == 1:
+        return min(1.0, mean)  # if never two of them happen together
+    return float(binom.sf(number - 1, terms, mean / terms))
 
 
 def _find_first(low: int, high: int, holds: Callable[[int], bool]) -> int | None:
@@ -278,8 +290,8 @@ def find_chance_of_passing(
 ) -> float:
     """Return the probability of a false pass at one or more of these sample sizes.
 
-    The population has the smallest number of errors that breaks the claim. `sizes` ascend. With one size the
-    probability is at most 1 - confidence.
+    The population has the smallest number of errors that breaks the claim, and the sample has no strata. `sizes`
+    ascend. With one size the probability is at most 1 - confidence.
     """
     import numpy as np
 

@@ -50,9 +50,9 @@ def test_a_sample_is_followed_from_the_draw_to_the_verdict(database: Database) -
     world.draw(rate=0.5)
     status = world.status()
     assert (status.population, status.drawn, status.waiting, status.checked) == (80, 40, 40, 0)
-    assert (status.verdicts, status.further) == ({"bound": "undecided", "rate": "undecided"}, 42)
+    assert (status.verdicts, status.further) == ({"bound": "undecided", "rate": "undecided"}, 43)
     assert "No pair of the sample has been checked yet." in status.sentences
-    assert any("--size 42" in sentence for sentence in status.sentences)
+    assert any("--size 43" in sentence for sentence in status.sentences)
     pks = list(world.drawn())
     far = next(pk for pk in pks if world.grades[pk] == 0)
     unsure = next(pk for pk in pks if pk != far)
