@@ -21,6 +21,7 @@ from annotator.formats.qrel_rows import (
     JUDGMENTS,
     QREL_FIELDS,
     QUERY_PREFIX,
+    REQUIRED,
     ROW_FEATURES,
     RowReader,
     list_annotators,
@@ -33,7 +34,6 @@ from annotator.formats.syntax.tables import CELL_LIMIT, MAX_CELL
 from annotator.formats.syntax.text import BOM_WITHIN, describe, note_marks
 from annotator.formats.writer import ONE_FILE, FileWriter
 
-REQUIRED = ("query_id", "doc_id", "grade")
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 

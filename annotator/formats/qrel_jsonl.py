@@ -20,9 +20,11 @@ from annotator.formats.qrel_rows import (
     GRADE_NAMES,
     JUDGMENTS,
     QUERY_PREFIX,
+    REQUIRED,
     ROW_FEATURES,
     RowReader,
     list_annotators,
+    name_column,
     name_qrel_key,
 )
 from annotator.formats.syntax.json_text import describe_line_fault, parse_json
@@ -48,7 +50,20 @@ def _collect(source: InputSource) -> RowReader:
     rows = RowReader(problems, scale=source.scale)
     for line, value in read_objects(source, problems):
         rows.add(line, value)
+    _note_missing_names(rows, problems)
     return rows
+
+
+def _note_missing_names(rows: RowReader, problems: Problems) -> None:
+    """Replace the problems of all rows by one if no row has a query_id, or none with a document has a grade."""
+    names = dict.fromkeys(name for row_names in rows.plans for name in row_names)
+    parts = {name_column(name).part for name in names}
+    missing = [name for name in REQUIRED if name not in parts]
+    is_other_table = not rows.first_row or ("doc_id" in parts and not rows.qrels.qrels and not rows.judgments)
+    if problems.errors and names and missing and is_other_table and JUDGMENTS not in names:
+        line = problems.errors[0].line
+        problems.errors.clear()
+        problems.add(line, f"a column {', '.join(missing)}", ", ".join(names))
 
 
 def read_objects(source: InputSource, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -51,6 +51,7 @@ class QrelList:
 
 
 QUERY_PREFIX, QREL_PREFIX = "query.", "qrel."
+REQUIRED = ("query_id", "doc_id", "grade")
 GRADE_NAMES = ("grade", "relevance")  # the first that a row has; another one is metadata then
 TEXT_NAMES = ("query", "query_text", "text")
 QREL_FIELDS = ("origin", "description", "note")

@@ -175,3 +175,17 @@ def test_judgments_are_told_from_qrels() -> None:
 def test_other_tables_are_not_taken_for_qrels(text: str) -> None:
     with pytest.raises(ValidationError, match="does not say which format"):
         detect_format(InputSource("f", text.encode()))
+
+
+@pytest.mark.parametrize(
+    ("row", "missing"),
+    [
+        ('{"query-id": "q", "corpus-id": "d", "score": 1}', "query_id, doc_id, grade"),
+        ('{"query_id": "q", "doc_id": "d", "rating": 1}', "grade"),
+    ],
+)
+def test_a_file_of_objects_with_other_names_is_refused_once_with_the_missing_names(
+    row: str, missing: str
+) -> None:
+    names = ", ".join(json.loads(row))
+    assert said("jsonl", f"{row}\n{row}\n") == [f"1: expected a column {missing}, found {names}"]
