@@ -118,7 +118,7 @@ def open_saved_run(path: Path, identity: FetchIdentity, queries: Iterable[Endpoi
                 f"{path}: this file is not an unfinished run of this command; name another one with --save"
             )
         if not path.parent.is_dir():
-            raise ValidationError(f"--save: there is no folder {path.parent}")
+            raise ValidationError(f"{path}: there is no folder {path.parent} (--save)")
         return SavedRun(path, identity, texts)
     state = _read_state(state_path)
     _check_identity(path, identity, state)

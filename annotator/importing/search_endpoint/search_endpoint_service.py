@@ -267,11 +267,7 @@ def _prepare(
         ]
         stored_run = runs_sql.find_run(session, dataset_pk, system)
     if not queries:
-        raise StateError(
-            f"the dataset has no queries yet: annotator import queries {dataset} FILE"
-            if rules is None
-            else say("This dataset has no queries yet. Import them first.")
-        )
+        raise StateError(say("This dataset has no queries yet. Import them first."))
     _require_columns(spec, queries)
     identity = FetchIdentity(dataset, system, host, depth, hash_spec(spec))
     return _Fetch(

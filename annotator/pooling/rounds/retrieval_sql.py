@@ -82,7 +82,7 @@ def _list_fused_results(
         if system not in runs.values():
             existing = join_first(sorted(runs.values())) or "none"
             raise ValidationError(
-                f"--weights: no run of the system {system!r} is imported; there is: {existing}"
+                f"weights: no run of the system {system!r} is imported; there is: {existing}"
             )
     fused = {pk: system for pk, system in runs.items() if system in systems}
     results: dict[str, dict[str, list[ListedDocument]]] = {system: {} for system in systems}

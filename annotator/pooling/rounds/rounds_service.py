@@ -231,16 +231,14 @@ def estimate_order_now(
 def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: Progress | None) -> _Gathered:
     queries = list_queries(session, key_of(row.pk))
     if not queries:
-        raise StateError(f"the dataset has no queries yet: annotator import queries {row.name} FILE")
+        raise StateError(say("This dataset has no queries yet. Import them first."))
     runs = _choose_runs(session, row, request)
     depth = find_list_depth(request)
     retrieved: list[PoolCandidate] = []
     notes: tuple[RetrieverNote, ...] = ()
     if request.retrievers:
         if not count_documents(session, key_of(row.pk)):
-            raise StateError(
-                f"the dataset has no documents to search: annotator import documents {row.name} PATH"
-            )
+            raise StateError(say("This dataset has no documents to search yet. Import them first."))
         retrieved, notes = retrieve_from_documents(
             session,
             key_of(row.pk),
@@ -271,8 +269,7 @@ def _choose_runs(session: Session, row: DatasetRow, request: PoolRequest) -> dic
         runs = {pk: system for pk, system in runs.items() if system in request.systems}
     if not runs and not request.retrievers:
         raise StateError(
-            f"there is no run to pool from: annotator import run {row.name} FILE --system NAME; "
-            f"or retrieve from the documents: annotator pool {row.name} --depth K --retrieve bm25"
+            say("There is no run to pool from yet. Import one, or choose a search in the documents.")
         )
     return runs
 

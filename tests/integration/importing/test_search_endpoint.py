@@ -748,7 +748,7 @@ def test_a_dataset_without_queries_has_nothing_to_send(
         from annotator.storage.tables.central import QueryRow
 
         session.execute(delete(QueryRow))
-    with pytest.raises(StateError, match="the dataset has no queries yet: annotator import queries d FILE"):
+    with pytest.raises(StateError, match="This dataset has no queries yet"):
         desk.fetch()
 
 

@@ -226,7 +226,7 @@ def test_hybrid_fuses_retrievers_and_runs_and_keeps_each_rank(world: Pool) -> No
     assert ("run:s", "no_candidate", ("Q1", "Q3")) in [
         (note.system, note.kind, note.names) for note in report.notes
     ]
-    with pytest.raises(ValidationError, match="--weights: no run of the system 't' is imported; there is: s"):
+    with pytest.raises(ValidationError, match="weights: no run of the system 't' is imported; there is: s"):
         world.pool(retrievers=["hybrid"], retrieval=RetrievalOptions(weights={"run:t": 1.0}))
 
 
@@ -276,7 +276,10 @@ def test_runs_and_retriever_pool_together(world: Pool) -> None:
 
 
 def test_what_there_is_nothing_of_is_refused_with_the_way_on(world: Pool, database: Database) -> None:
-    with pytest.raises(StateError, match=r"there is no run to pool from.*--retrieve bm25"):
+    with pytest.raises(
+        StateError,
+        match=r"There is no run to pool from yet\. Import one, or choose a search in the documents\.",
+    ):
         world.pool()
     with pytest.raises(ValidationError, match="there is no retriever 'lsi'; there is: bm25, tfidf"):
         world.pool(retrievers=["bm25", "lsi"])
@@ -288,7 +291,7 @@ def test_what_there_is_nothing_of_is_refused_with_the_way_on(world: Pool, databa
         make_round(database, OPERATOR, "empty", PoolRequest(depth=1, retrievers=("bm25",)), now=NOW)
     half = JudgedWorld(database, name="half")
     half.query("H", "문서 없음")
-    with pytest.raises(StateError, match="no documents to search: annotator import documents half"):
+    with pytest.raises(StateError, match="no documents to search yet"):
         make_round(
             database, OPERATOR, "half", PoolRequest(depth=1, systems=(), retrievers=("bm25",)), now=NOW
         )
