@@ -4,7 +4,7 @@
 
 A judgment: one answer with one further pair requested, from the request's arrival at the application until the commit,
 with a server that has answered before. A publish: `publish_release` with the demo dataset, from the call to its return.
-Uses a profiler hook in every thread and SQLite, so two runs count the same. Code that runs once for a module, such as its
+Uses a profiler hook in every thread, and SQLite. The functions of a judgment may vary by a few: threads take turns. Code that runs once for a module, such as its
 imports, does not count. `--list` names each function.
 """
 

@@ -29,7 +29,7 @@ ENTRANCE = re.compile(r"(\w+_)?(service|records)")
 """By what a slice is entered."""
 SHARED = {  # rules, and queries that another slice's service runs in its own transaction: by which slices they are used
     "adjudication.queue.queue_sql": {"overview"},
-    "agreement.intervals": {"evaluation", "pooling"},
+    "agreement.intervals": {"evaluation", "pooling", "quality"},
     "dataset.coverage_counts": {"overview", "releases"},
     "dataset.settings": {"releases"},
     "guideline.feedback_sql": {"agreement", "overview", "releases"},
