@@ -19,7 +19,7 @@ MUTANTS = (
     ("storage/judgments/open_pairs.py", " FOR NO KEY UPDATE{rest}", "", "labeling"),
     ("storage/database.py", 'execute(_LOCK, {"d": dataset_pk})', "begin_nested()", "people"),
     ("storage/judgments/current_judgments.py", "floor(extract(epoch", "floor(1 + extract(epoch", "storage/test_current_judgments.py"),
-    ("storage/pairs/disagreements.py", '"to_timestamp(c.made_at)"', '"to_timestamp(c.made_at + 1)"', "adjudication/test_disagreements.py"),
+    ("storage/pairs/disagreements.py", '"to_timestamp(c.made_at)"', '"to_timestamp(c.made_at + 1)"', "adjudication/test_queue.py"),
     ("storage/logs/disclosures.py", '"SELECT value ->> 0, value ->> 1', '"SELECT value ->> 1, value ->> 0', "agreement"),
     ("labeling/exchange_sql.py", '"list_all": "json_agg"', '"list_all": "json_build_array"', "labeling/test_labeling.py"),
     ("labeling/submission_sql.py", '"list_all": "json_agg"', '"list_all": "json_build_array"', "labeling/test_labeling.py"),

@@ -37,7 +37,7 @@ WRITTEN_TWICE = {
     "storage/logs/disclosures": "agreement/test_left_out",
     "storage/long_writes": "storage/test_long_writes",
     "storage/lookup": "people/test_look_alikes",
-    "storage/pairs/disagreements": "adjudication/test_disagreements",
+    "storage/pairs/disagreements": "adjudication/test_queue",
     "storage/pairs/pair_settlements": "adjudication/test_adjudication",
     "storage/schema": "storage/test_migrating_at_once",
     "storage/sql": "storage/test_typed_rows",
