@@ -136,14 +136,14 @@ def _fetch_all(cursor: Any) -> list[Any]:
     return rows
 
 
-Row = TypeVar("Row", bound=tuple[Any, ...])
+Row = TypeVar("Row")
 Convert = Callable[[Any], Any]
 
 
 def fetch(
     session: Session, statement: PreparedSql, row_type: type[Row], values: Mapping[str, Any] | None = None
 ) -> list[Row]:
-    """Return the rows as `row_type`, a NamedTuple with one field per column, in the same order:
+    """Return the rows as `row_type`, a NamedTuple or dataclass with one field per column in order:
 
         class _Answer(NamedTuple):
             pair_pk: int
@@ -231,8 +231,9 @@ def _plan_rows(
         raise ValueError(f"expected the columns {tuple(hints)} for {row_type.__name__}, found {columns}")
     conversions = (_find_conversion(hints[column]) for column in columns)
     # the names are checked above, so the length of each row needs no check, unlike in `_make`
+    make: Any = (lambda row: row_type(*row)) if is_dataclass(row_type) else partial(tuple.__new__, row_type)
     return (
-        partial(tuple.__new__, row_type),
+        make,
         tuple((index, convert) for index, convert in enumerate(conversions) if convert is not None),
     )
 

@@ -23,7 +23,8 @@ CAN_JUDGE = """p.retired_at IS NULL
     WHERE c.pair_pk = p.pk AND c.annotator_pk = w.annotator_pk AND c.outcome <> 'later')"""
 DECIDED_SINCE = "EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = x.pair_pk AND a.decided_at >= x.answered_at)"
 _WAITING = prepare_sql(f"""
-SELECT p.pk AS pair_pk, p.key, p.query_pk, x.judgment_pk IS NOT NULL AS put_off, {LEASED_BEFORE} AS leased
+SELECT p.pk AS pair_pk, p.key, p.query_pk, true AS begun, x.judgment_pk IS NOT NULL AS put_off, {LEASED_BEFORE} AS handed,
+  false AS repeat
 FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p  -- in this order: from the few draws, not from the pool
 WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
   AND w.round = (SELECT max(l.round) FROM quality_draw l WHERE l.dataset_pk = :dataset_pk)
@@ -49,16 +50,6 @@ WHERE quality_pair.pair_pk IN :pairs AND w.pk = quality_pair.draw_pk AND w.annot
 )
 
 
-class _WaitingPair(NamedTuple):
-    """A drawn pair that waits for its expert."""
-
-    pair_pk: int
-    key: str
-    query_pk: int
-    put_off: bool  # the expert pressed "later"
-    leased: bool  # to the expert, whether or not the lease has run out
-
-
 class _AnsweredPair(NamedTuple):
     """A drawn pair whose answer the expert may change."""
 
@@ -68,11 +59,7 @@ class _AnsweredPair(NamedTuple):
 
 def list_waiting(session: Session, request: OpenPairsRequest) -> list[OpenPair]:
     """Return the drawn pairs that wait for this annotator, in no particular order."""
-    pairs = fetch(session, _WAITING, _WaitingPair, request.values)
-    return [
-        OpenPair(pair.pair_pk, pair.key, pair.query_pk, True, bool(pair.put_off), bool(pair.leased))
-        for pair in pairs
-    ]
+    return fetch(session, _WAITING, OpenPair, request.values)
 
 
 def list_changeable(session: Session, request: OpenPairsRequest, query_pk: int) -> dict[int, str]:
