@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from annotator.domain.ground_truth import GroundTruth, WrongCount
+from annotator.domain.messages import CommandWords, say_n
 from annotator.formats.format import Format
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import describe
@@ -132,7 +133,13 @@ def describe_wrong_counts(wrong: tuple[WrongCount, ...]) -> Iterator[str]:
     yield from map(str, wrong[:NAMED])
     more = len(wrong) - NAMED
     if more > 0:
-        yield f"{wrong[0].path}: {more:,} more {'count is' if more == 1 else 'counts are'} wrong: annotator check lists all"
+        yield say_n(
+            "{path}: {n:,} more count is wrong{command}",
+            "{path}: {n:,} more counts are wrong{command}",
+            more,
+            path=wrong[0].path,
+            command=CommandWords(": annotator check lists all"),
+        )
 
 
 def _is_right(count: StatedCount) -> bool:

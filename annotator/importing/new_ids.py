@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotator.domain.errors import BadInput, FormatError
-from annotator.domain.messages import say, say_n
+from annotator.domain.messages import CommandWords, say, say_n
 from annotator.domain.normal_forms import find_near_ids, show_id
 from annotator.formats.registry import find_unwritable
 
@@ -45,12 +45,13 @@ class NewIds:
             notes.append(
                 say_n(
                     "warning: {n:,} new id contains white space, which the format {format} cannot hold: {listed}. Rename it "
-                    "before people judge (annotator remap), or releases leave this format out",
+                    "before people judge{command}, or releases leave this format out",
                     "warning: {n:,} new ids contain white space, which the format {format} cannot hold: {listed}. Rename them "
-                    "before people judge (annotator remap), or releases leave this format out",
+                    "before people judge{command}, or releases leave this format out",
                     len(ids),
                     format=format_name,
                     listed=list_some(list(map(show_id, ids)), LISTED),
+                    command=CommandWords(" (annotator remap)"),
                 )
             )
         return tuple(notes)

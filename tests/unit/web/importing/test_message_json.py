@@ -15,6 +15,7 @@ from annotator.formats.input_tables import read_queries
 from annotator.formats.runs import read_run_file
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.text import ID_LIMIT
+from annotator.importing.new_ids import NewIds
 from annotator.importing.search_endpoint.spec import read_spec
 from annotator.web.importing.message_json import show_text, to_json
 from annotator.web.importing.words import OPTION_FIELDS
@@ -101,7 +102,10 @@ def test_a_hint_names_the_field_for_grades_of_another_scale() -> None:
     )
 
 
-OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+OPTION = re.compile(
+    r"(?<![\w-])--[a-z][a-z-]*|\bannotator (?:import|pool|check|remap|qc|dataset|evaluate|release|serve)\b"
+)
+"""An option or a command."""
 
 
 def test_no_message_of_a_reader_names_an_option_but_as_words_of_a_command() -> None:
@@ -115,6 +119,44 @@ def test_no_message_of_a_reader_names_an_option_but_as_words_of_a_command() -> N
         if isinstance(text, ast.Constant) and isinstance(text.value, str) and OPTION.search(text.value)
     ]
     assert named == []
+
+
+def test_no_refusal_of_a_round_on_the_page_names_an_option_or_a_command() -> None:
+    modules = [*(PACKAGE / "pooling").rglob("*.py"), PACKAGE / "evaluation/holes_service.py"]
+    named = {
+        path.relative_to(PACKAGE).as_posix(): text
+        for path in modules
+        if path.name
+        not in ("options.py", "embedding.py")  # of files of vectors, which the page does not take
+        for text in list_texts(path)
+        if OPTION.search(text)
+    }
+    assert named == {}
+
+
+def list_texts(path: Path) -> list[str]:
+    """Return the texts of a module without docstrings, with `x` for values."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    whole = [
+        "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+    ]
+    return whole + [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone | parts
+    ]
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "ko"])
+def test_a_warning_leaves_out_the_command_that_helps(language: str) -> None:
+    use_language(language)
+    (warning,) = [note for note in NewIds.of(["a b"], []).describe() if "white space" in note]
+    assert "(annotator remap)" in warning
+    assert "annotator" not in show(warning)
 
 
 def test_the_fields_that_messages_name_are_those_of_the_form() -> None:
