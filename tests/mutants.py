@@ -52,7 +52,7 @@ def main() -> None:
                 [sys.executable, "-m", "pytest", "-x", "-k", "postgresql", f"tests/integration/{test}"],
                 cwd=folder, capture_output=True, text=True, check=False,
             )  # fmt: skip
-        if run.returncode > 1:
+        if run.returncode not in (0, 1):
             raise SystemExit(f"{path}: pytest did not run:\n{run.stdout[-2000:]}{run.stderr[-2000:]}")
         survivors += run.returncode == 0
         print("noticed " if run.returncode == 1 else "SURVIVED", path, old, flush=True)
