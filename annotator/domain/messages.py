@@ -78,6 +78,11 @@ class CommandWords(str):
         return (str(self), self.on_page), {}
 
 
+def add_command(sentence: str, command: str) -> Message:
+    """Add the command that helps, in brackets. Pages leave it out."""
+    return say("{expected}{command}", expected=sentence, command=CommandWords(f" ({command})"))
+
+
 def say_n(singular: str, plural: str, n: int, /, **values: Any) -> Message:
     """Fill the values into the singular or the plural: `say_n("{n} pair", "{n:,} pairs", 3)`."""
     return Message(singular, {"n": n, **values}, plural=plural, n=n)

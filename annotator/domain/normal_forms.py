@@ -60,8 +60,10 @@ def match_names(names: Iterable[str], existing: Iterable[str]) -> dict[str, str]
     return matched
 
 
-def find_near_ids(new_ids: Iterable[str], existing_ids: Iterable[str]) -> dict[str, str]:
-    """Return {new id: an existing id that it nearly equals}.
+def find_near_ids(
+    new_ids: Iterable[str], existing_ids: Iterable[str], *, among_new: bool = False
+) -> dict[str, str]:
+    """Return {new id: an existing id that it nearly equals}. `among_new`: or an earlier new id.
 
     They differ in white space, case, width, NFC and NFD, invisible characters, leading zeros, or a
     spreadsheet's rounding.
@@ -84,6 +86,10 @@ def find_near_ids(new_ids: Iterable[str], existing_ids: Iterable[str]) -> dict[s
         for new_id in matches:
             if new_id != existing:
                 near.setdefault(new_id, existing)
+    for form, same in written.items() if among_new else ():
+        for new_id in (*same, *rounded.get(form, ())):
+            if new_id != same[0]:
+                near.setdefault(new_id, same[0])
     return near
 
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import StateError, ValidationError
-from annotator.domain.messages import Message, say
+from annotator.domain.messages import Message, add_command, say
 from annotator.domain.people import Actor
 from annotator.evaluation.dataset_analysis.holes import Hole, JudgingNeed, find_holes
 from annotator.evaluation.evaluate import cut_run
@@ -132,7 +132,12 @@ def _find_holes(
     truth, _ = read_truth(session, dataset_pk, dataset, None, blind)
     judged = [query_id for query_id, grades in truth.grades.items() if grades]
     if not judged:
-        raise StateError(say("The systems cannot be scored yet: no pair has a settled grade."))
+        raise StateError(
+            add_command(
+                say("The systems cannot be scored yet: no pair has a settled grade."),
+                f"annotator pool {dataset} --depth K makes the first pairs",
+            )
+        )
     query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
     first_results, unjudged = list[RankedRun](), {query_id: set[str]() for query_id in judged}
     for imported in runs:

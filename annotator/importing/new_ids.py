@@ -17,16 +17,16 @@ LISTED = 100
 
 @dataclass(frozen=True, slots=True)
 class NewIds:
-    """Ids that are new to the dataset. `near`: {new id: nearly equal existing id}."""
+    """Ids that are new to the dataset. `near`: {new id: nearly equal id, existing or earlier in the file}."""
 
     ids: tuple[str, ...]
     near: Mapping[str, str]
 
     @classmethod
     def of(cls, new_ids: Iterable[str], existing_ids: Iterable[str]) -> "NewIds":
-        """Return these new ids, compared with the existing ones."""
+        """Return these new ids, compared with the existing ones and each other."""
         ids = tuple(new_ids)
-        return cls(ids, find_near_ids(ids, existing_ids))
+        return cls(ids, find_near_ids(ids, existing_ids, among_new=True))
 
     def describe(self) -> tuple[str, ...]:
         """Return notes on ids nearly equal to existing ones, and on ids that a release format cannot hold."""

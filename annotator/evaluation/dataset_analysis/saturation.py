@@ -6,6 +6,7 @@ mean) / number of queries, with the covariance over systems. Each query therefor
 spread; a share below 0 works against the order of the means.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -64,7 +65,7 @@ class MeasureSaturation:
         if self.saturated:
             return say(
                 "{measure} cannot rank these systems: their means lie within {spread:.3f}.",
-                spread=self.highest - self.lowest,
+                spread=math.ceil(round((self.highest - self.lowest) * 1000, 6)) / 1000,  # never 0.000
                 **values,
             )
         if self.equal_queries * 2 > self.queries:

@@ -19,7 +19,7 @@ from annotator.domain.errors import ConflictError, Problems, ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth, JudgmentLine, Qrel
 from annotator.domain.import_records import ImportRecord
-from annotator.domain.messages import CommandWords, count_of, say, say_n
+from annotator.domain.messages import CommandWords, add_command, count_of, say, say_n
 from annotator.domain.normal_forms import fold
 from annotator.formats.content_warnings import (
     describe_repeated_texts,
@@ -143,9 +143,7 @@ def _match_queries(
             continue
         lines = _find_lines(file) if lines is None else lines
         expected = (
-            say("{expected}{command}", expected=near[query_id], command=CommandWords(f" ({command})"))
-            if file.has_ids
-            else "the text of one query of this dataset"
+            add_command(near[query_id], command) if file.has_ids else "the text of one query of this dataset"
         )
         times = f" {len(ids)} times" if ids else ""
         problems.add(lines.get(query_id), expected, f"{describe(named)}{times}")

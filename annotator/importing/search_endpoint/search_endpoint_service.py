@@ -26,7 +26,7 @@ from annotator.domain.errors import (
 )
 from annotator.domain.figures import show_number
 from annotator.domain.ground_truth import QUERY_FIELDS, Query
-from annotator.domain.messages import CommandWords, count_of, join_sentences, say, say_n
+from annotator.domain.messages import CommandWords, add_command, count_of, join_sentences, say, say_n
 from annotator.domain.people import Actor
 from annotator.importing.report import Progress, be_silent
 from annotator.importing.runs import runs_sql
@@ -267,7 +267,12 @@ def _prepare(
         ]
         stored_run = runs_sql.find_run(session, dataset_pk, system)
     if not queries:
-        raise StateError(say("This dataset has no queries yet. Import them first."))
+        raise StateError(
+            add_command(
+                say("This dataset has no queries yet. Import them first."),
+                f"annotator import queries {dataset} FILE",
+            )
+        )
     _require_columns(spec, queries)
     identity = FetchIdentity(dataset, system, host, depth, hash_spec(spec))
     return _Fetch(

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.grades import RELEVANT_FROM
-from annotator.domain.messages import join_first, say
+from annotator.domain.messages import add_command, join_first, say
 from annotator.domain.overlap import find_uniform_overlap
 from annotator.domain.people import Actor
 from annotator.labeling.my_work_service import compute_times
@@ -231,14 +231,24 @@ def estimate_order_now(
 def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: Progress | None) -> _Gathered:
     queries = list_queries(session, key_of(row.pk))
     if not queries:
-        raise StateError(say("This dataset has no queries yet. Import them first."))
+        raise StateError(
+            add_command(
+                say("This dataset has no queries yet. Import them first."),
+                f"annotator import queries {row.name} FILE",
+            )
+        )
     runs = _choose_runs(session, row, request)
     depth = find_list_depth(request)
     retrieved: list[PoolCandidate] = []
     notes: tuple[RetrieverNote, ...] = ()
     if request.retrievers:
         if not count_documents(session, key_of(row.pk)):
-            raise StateError(say("This dataset has no documents to search yet. Import them first."))
+            raise StateError(
+                add_command(
+                    say("This dataset has no documents to search yet. Import them first."),
+                    f"annotator import documents {row.name} PATH",
+                )
+            )
         retrieved, notes = retrieve_from_documents(
             session,
             key_of(row.pk),
@@ -269,7 +279,11 @@ def _choose_runs(session: Session, row: DatasetRow, request: PoolRequest) -> dic
         runs = {pk: system for pk, system in runs.items() if system in request.systems}
     if not runs and not request.retrievers:
         raise StateError(
-            say("There is no run to pool from yet. Import one, or choose a search in the documents.")
+            add_command(
+                say("There is no run to pool from yet. Import one, or choose a search in the documents."),
+                f"annotator import run {row.name} FILE --system NAME, "
+                f"or annotator pool {row.name} --depth K --retrieve bm25",
+            )
         )
     return runs
 

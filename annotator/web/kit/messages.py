@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from annotator.domain.figures import fill
-from annotator.domain.messages import LocalName, Message
+from annotator.domain.messages import CommandWords, LocalName, Message
 
 _FORMS = {
     "이(가)": ("이", "가"),
@@ -144,9 +144,7 @@ def show_refusal(error: Exception) -> str:
 
 
 def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) -> str:
-    shown = {
-        key: tr(value) if isinstance(value, (Message, LocalName)) else value for key, value in values.items()
-    }
+    shown = {name: _show(value) for name, value in values.items()}
     translation = _find(template, plural, n)
     if current_language() == "ja" and template.startswith(("{sentence_0} ", "{part_0}, ")):
         translation = translation.replace("} {", "}{").replace("}, {", "}、{")  # joined by domain.messages
@@ -154,6 +152,12 @@ def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) 
         return fill(translation, shown)
     text = fill(translation, shown, percent="%")
     return choose_particles(text) if current_language() == "ko" else text
+
+
+def _show(value: Any) -> Any:
+    if isinstance(value, CommandWords):
+        return "" if value.on_page is None else tr(value.on_page)
+    return tr(value) if isinstance(value, (Message, LocalName)) else value
 
 
 def _find(template: str, plural: str | None, n: int) -> str:

@@ -135,7 +135,10 @@ def test_without_a_settled_grade_pooling_by_depth_is_named(database: Database, t
     path = tmp_path / "bm25.trec"
     path.write_text("Q1 Q0 a 1 9 bm25\n")
     import_run(database, OPERATOR, world.name, path, now=NOW)
-    with pytest.raises(StateError, match="annotator pool d --depth K makes the first pairs"):
+    with pytest.raises(
+        StateError,
+        match=r"no pair has a settled grade\. \(annotator pool d --depth K makes the first pairs\)",
+    ):
         pool_holes(database, OPERATOR, world.name, now=NOW)
 
 

@@ -73,6 +73,8 @@ def test_two_people_with_one_normal_form_keep_their_names_and_get_no_other_spell
 )
 def test_a_new_id_that_nearly_equals_an_existing_one_is_found(new_id: str, existing: str) -> None:
     assert find_near_ids([new_id], ["other", existing]) == {new_id: existing}
+    ((later, earlier),) = find_near_ids(["other", existing, new_id], [], among_new=True).items()
+    assert {later, earlier} == {new_id, existing}
 
 
 @pytest.mark.parametrize(
@@ -89,6 +91,7 @@ def test_a_new_id_that_nearly_equals_an_existing_one_is_found(new_id: str, exist
 )
 def test_other_ids_are_not_near(new_id: str, existing: str) -> None:
     assert find_near_ids([new_id], [existing]) == {}
+    assert find_near_ids([new_id, existing], [], among_new=True) == {}
 
 
 def test_an_id_is_shown_with_invisible_characters_escaped() -> None:

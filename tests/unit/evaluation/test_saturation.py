@@ -28,6 +28,11 @@ def test_means_that_hardly_differ_cannot_rank_the_systems() -> None:
     assert saturation.sentence == "AP cannot rank these systems: their means lie within 0.004."
 
 
+def test_a_spread_is_never_shown_as_zero() -> None:
+    saturation = measure_saturation("P@1000", name_queries(10), np.tile([[0.4, 0.40002]], (10, 1)))
+    assert saturation.sentence == "P@1000 cannot rank these systems: their means lie within 0.001."
+
+
 def test_equal_means_cannot_rank_the_systems() -> None:
     saturation = measure_saturation("P@5", name_queries(4), np.full((4, 2), 0.2))
     assert saturation.sentence == "P@5 cannot rank these systems: all have the same mean."
