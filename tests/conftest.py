@@ -15,6 +15,14 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import event
 from sqlalchemy.orm import Session
 
+from tests.databases import copy_database as copy_database
+from tests.databases import copy_world as copy_world
+from tests.databases import database as database
+from tests.databases import database_url as database_url
+from tests.databases import empty_database as empty_database
+from tests.databases import made_worlds as made_worlds
+from tests.databases import postgres_url as postgres_url
+from tests.databases import sqlite_template as sqlite_template
 from tests.order_in_workers import WaitingTestsApart, spread_waiting_tests
 from tests.short_run import leave_to_long_run
 

@@ -88,7 +88,7 @@ ON_BOTH = (
     "tests/security/test_hostile_event_ids.py",
     "tests/security/test_long_texts.py",
 )
-KINDS = ("copy_database", "empty_database")  # the fixtures of tests/integration/conftest.py
+KINDS = ("copy_database", "empty_database")  # the fixtures of tests/databases.py
 
 
 def leave_to_long_run(items: list[pytest.Item], config: pytest.Config) -> None:

@@ -32,7 +32,7 @@ WRITTEN_TWICE = {
     "storage/judgments/current_judgments": "storage/test_current_judgments",
     "storage/judgments/labeling_locks": "labeling/test_at_the_same_time",
     "storage/judgments/missing_judgments": "labeling/test_missing_judgments",
-    "storage/judgments/open_pairs": "labeling/test_handed_out_pairs",
+    "labeling/open_pairs_sql": "labeling/test_handed_out_pairs",
     "storage/logs/audit_entries": "audit/test_audit_log",
     "storage/logs/disclosures": "agreement/test_left_out",
     "storage/long_writes": "storage/test_long_writes",

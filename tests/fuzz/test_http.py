@@ -7,11 +7,6 @@ import pytest
 
 from annotator.storage.database import Database
 from tests.fuzz.http import Account, Arena, Told, Walk
-from tests.integration.conftest import copy_database as copy_database
-from tests.integration.conftest import database as database
-from tests.integration.conftest import database_url as database_url
-from tests.integration.conftest import postgres_url as postgres_url
-from tests.integration.conftest import sqlite_template as sqlite_template
 
 CASES = 12
 NOW = datetime(2026, 3, 4, tzinfo=UTC)

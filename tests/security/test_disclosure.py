@@ -82,7 +82,7 @@ from annotator.web.navigation import PAGES
 from annotator.web.pooling import api as pooling_api
 from annotator.web.quality import downloads as quality_downloads
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.labeling_world import NOW
 from tests.integration.quality_world import QualityWorld
 

@@ -110,7 +110,7 @@ from annotator.web.evaluation import routes as evaluation_routes
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import PAGES
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.labeling_world import NOW
 from tests.integration.quality_world import QualityWorld
 

@@ -27,7 +27,6 @@ from annotator.storage.lookup import find_person, key_of
 from tests.browser.conftest import DATASET, NOW, PASSWORD, PEOPLE, Server, find_free_port
 from tests.browser.panel_world import fill_pool, open_panel, press, pressed, stored, wait_saved
 from tests.browser.web.proxied_replicas import COOKIE, Proxy, Visitor
-from tests.integration.conftest import postgres_url as postgres_url
 from tests.integration.storage.test_upgrading_beside_older import LATER
 
 JUDGED = "guide/0/0.md"

@@ -29,7 +29,7 @@ from annotator.storage.lookup import find_rubric
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PairRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling_world import hand_out
 

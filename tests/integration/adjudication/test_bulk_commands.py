@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from annotator.cli.main import app
 from annotator.domain.errors import AnnotatorError
 from annotator.storage.database import Database
+from tests.databases import CopyWorld
 from tests.integration.adjudication.test_policies import Bench
-from tests.integration.conftest import CopyWorld
 
 
 def run(database: Database, *words: str) -> Result:

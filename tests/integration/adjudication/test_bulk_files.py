@@ -18,8 +18,8 @@ from annotator.domain.settling import QueueReason
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.tables.adjudication import AdjudicationRow, AuditEventRow, DecisionProposalRow
 from annotator.storage.tables.labeling import DisclosureRow
+from tests.databases import CopyWorld
 from tests.integration.adjudication.test_adjudication import LATER, Court
-from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 NASTY = ("-1+1", "007", "=SUM(A1)", "'x", 'a,"b"\n', " a ", "@x", "１２", "x" * 1_000)

@@ -27,7 +27,7 @@ from annotator.people.service import disable_person
 from annotator.storage.database import Database
 from annotator.storage.tables.adjudication import DiscussionRow, DiscussionTurnRow
 from annotator.storage.tables.central import MembershipRow, PairRow, PersonRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.decision_world import DOCUMENTS, DecisionWorld
 from tests.integration.judged_world import NOW
 

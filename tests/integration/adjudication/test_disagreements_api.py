@@ -20,7 +20,7 @@ from annotator.storage.tables.adjudication import (
 )
 from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import DisclosureRow, QuestionRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.lead_browser import LeadBrowser
 

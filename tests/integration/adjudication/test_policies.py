@@ -38,7 +38,7 @@ from annotator.storage.tables.adjudication import (
     SettleBatchRow,
 )
 from annotator.storage.tables.central import DocumentRow, PairRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=1)

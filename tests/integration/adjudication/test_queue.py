@@ -20,7 +20,7 @@ from annotator.storage.tables.adjudication import (
     PutOffDisagreementRow,
     ScoreDueRow,
 )
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 SOON = NOW + timedelta(minutes=5)

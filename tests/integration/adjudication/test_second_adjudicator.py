@@ -33,7 +33,7 @@ from annotator.releases.service import preview_release
 from annotator.storage.database import Database
 from annotator.storage.tables.adjudication import AuditEventRow, DecisionProposalRow
 from annotator.storage.tables.central import DatasetRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.lead_browser import LeadBrowser
 

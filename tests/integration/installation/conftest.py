@@ -10,7 +10,7 @@ import pytest
 from annotator.installation.service import BackupFolders
 from annotator.storage.database import Database
 from tests import kept_databases
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.schema import upgrade_schema
 from tests import kept_databases
 from tests.browser.warm_server import start_process
-from tests.integration.conftest import CopyDatabase, _run
+from tests.databases import CopyDatabase, _run
 from tests.integration.installation.killed import act_until_killed
 from tests.integration.judged_world import NOW
 from tests.integration.labeling_world import World

@@ -25,7 +25,7 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import DatasetRow, JudgmentRow, PersonRow, RunEntryRow
 from tests import kept_databases
-from tests.integration.conftest import CopyDatabase, _run
+from tests.databases import CopyDatabase, _run
 from tests.integration.judged_world import NOW
 
 

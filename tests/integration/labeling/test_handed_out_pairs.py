@@ -30,7 +30,7 @@ from annotator.storage.tables.central import (
     QueryRow,
 )
 from annotator.storage.tables.labeling import AssignmentRow, CheckRow, DisclosureRow, RepeatRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.labeling_world import NOW, World
 
 

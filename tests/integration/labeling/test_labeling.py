@@ -14,7 +14,7 @@ from annotator.people.service import disable_person, remove_role
 from annotator.storage.database import Database
 from annotator.storage.tables.central import JudgmentRow, PairRow
 from annotator.storage.tables.labeling import DisclosureRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.labeling_world import NOW, World
 
 

@@ -30,7 +30,7 @@ from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import AuditEventRow
 from annotator.storage.tables.central import DocumentRow, ImportedQrelRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import DisclosureRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.pooling.test_pooling import Pool, _run
 from tests.integration.release_world import WAIVED

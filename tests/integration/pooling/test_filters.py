@@ -11,7 +11,7 @@ from annotator.storage.database import Database
 from annotator.storage.pairs import document_text
 from annotator.storage.pairs.pool import read_documents
 from annotator.storage.tables.central import DocumentRow, PairRow, ProvenanceRow, QueryRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import JudgedWorld
 
 LAW = "農地の転用には許可を要する。許可の申請は書面によって行い、その控えを三年間保存しなければならない。"

@@ -19,7 +19,7 @@ from annotator.pooling.analysis.pool_analysis_service import (
 )
 from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.pooled_world import PooledWorld
 

@@ -20,7 +20,7 @@ from annotator.pooling.rounds.rounds_sql import (
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
 from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)

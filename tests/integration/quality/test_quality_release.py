@@ -15,7 +15,7 @@ from annotator.releases.files_service import verify_release
 from annotator.releases.gates_service import check_release
 from annotator.releases.records import ReleaseGate
 from annotator.releases.service import publish_release
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 
 

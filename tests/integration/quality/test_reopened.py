@@ -21,7 +21,7 @@ from annotator.storage.pairs.imported_grades import bring_in
 from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.tables.adjudication import QualityPairRow
 from annotator.storage.tables.central import PairRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=1)

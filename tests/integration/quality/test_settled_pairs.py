@@ -20,7 +20,7 @@ from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import DocumentRow, JudgmentRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import CheckRow, DisclosureRow, ProposalRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.quality_world import QualityWorld
 
 

@@ -15,7 +15,7 @@ from annotator.releases.verify.read_back import compare_probabilities
 from annotator.releases.writing.files import PROBABILITIES
 from annotator.storage.lookup import key_of
 from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 
 

@@ -22,7 +22,7 @@ from annotator.storage.database import Database
 from annotator.storage.long_writes import LongWrite
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseQueryRow, ReleaseRecordingRow, ReleaseRow
 from tests.browser.warm_server import start_process
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 from tests.integration.releases.killed_publish import publish_part_by_part_until_killed
 

@@ -20,7 +20,7 @@ from annotator.releases.service import finish_publishing, publish_release
 from annotator.releases.writing.write import write_release
 from annotator.storage.tables.releases import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
 from tests.browser.warm_server import start_process
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 from tests.integration.releases.killed_publish import publish_until_killed
 

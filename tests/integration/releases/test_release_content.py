@@ -28,7 +28,7 @@ from annotator.storage.logs.disclosures import list_blind_pairs, list_pair_names
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.releases import ReleaseQrelRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 

@@ -39,7 +39,7 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import MembershipRow
 from annotator.storage.tables.releases import PseudonymRow, ReleaseQrelRow, ReleaseRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import JudgedWorld
 from tests.integration.release_world import EPOCH, NOT_DONE, WAIVED, ReleaseWorld
 

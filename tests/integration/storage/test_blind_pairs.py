@@ -16,7 +16,7 @@ from annotator.storage.logs import disclosures
 from annotator.storage.logs.disclosures import list_blind_pairs, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.central import PairRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.labeling_world import World
 
 

@@ -14,7 +14,7 @@ from annotator.storage.database import Database
 from annotator.storage.schema import MIGRATIONS, upgrade_schema
 from annotator.storage.sql import COPIED, add_rows
 from annotator.storage.tables.central import ProvenanceRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import JudgedWorld
 from tests.integration.storage.test_schema import FIRST_ROWS, read_all
 

@@ -20,7 +20,7 @@ from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.labeling_world import NOW, World
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from annotator.storage.database import Database
 from annotator.storage.tables.central import APPEND_ONLY
-from tests.integration.conftest import CopyWorld
+from tests.databases import CopyWorld
 from tests.integration.judged_world import JudgedWorld
 
 REFUSED = (IntegrityError, DataError)

@@ -38,7 +38,7 @@ from annotator.web.server.gate import RequestGate
 from annotator.web.server.outage import LINE_SECONDS, OutageLog
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.browser.conftest import find_free_port
-from tests.integration.conftest import patient_starts
+from tests.databases import patient_starts
 from tests.integration.labeling_world import World
 from tests.integration.web.test_health import locked_from_outside
 

@@ -1,7 +1,6 @@
 """Submissions that no panel sends. What can be stored is stored, whatever stands beside it."""
 
 from annotator.storage.database import Database
-from tests.integration.conftest import database as database
 from tests.integration.labeling_world import World
 
 

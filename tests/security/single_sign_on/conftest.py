@@ -20,11 +20,6 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.app import make_app
 from tests.browser.conftest import find_free_port
-from tests.integration.conftest import copy_database as copy_database
-from tests.integration.conftest import database as database
-from tests.integration.conftest import database_url as database_url
-from tests.integration.conftest import postgres_url as postgres_url
-from tests.integration.conftest import sqlite_template as sqlite_template
 
 HERE = Path(__file__).parent
 OWN = "http://testserver"

