@@ -205,7 +205,9 @@ def test_every_file_that_the_architecture_names_without_its_folder_is_there() ->
 def test_a_line_of_a_page_has_at_most_110_characters(page: Path) -> None:
     """Tables, code blocks and addresses may be wider."""
     lines = BLOCK.sub("", read(page)).splitlines()
-    assert [line for line in lines if len(line) > 110 and " " in line.strip() and not line.startswith("|")] == []
+    assert [
+        line for line in lines if len(line) > 110 and " " in line.strip() and not line.startswith("|")
+    ] == []
 
 
 def test_every_setting_of_the_environment_is_in_the_readme_and_no_other() -> None:
