@@ -1,6 +1,7 @@
 """Submissions that no panel sends. What can be stored is stored, whatever stands beside it."""
 
 from annotator.storage.database import Database
+from tests.databases import database as database  # empty, not the folder's
 from tests.integration.labeling_world import World
 
 
