@@ -291,7 +291,8 @@ def _compare_agreement(
     resamples, seed = stated.get("resamples"), stated.get("seed")
     drawn = isinstance(resamples, int) and isinstance(seed, int) and 0 <= resamples <= 100_000 and seed >= 0
     measured = measure_listed(grades, resamples=resamples if drawn else 0, seed=seed if drawn else 0)  # type: ignore[arg-type]
-    expected, there = dict(_list_figures(measured)), dict(_list_figures(stated))
+    counted = ("pairs", "queries") if "groups" in stated else ("pairs",)  # as earlier versions wrote
+    expected, there = dict(_list_figures(measured, counted)), dict(_list_figures(stated, counted))
     faults = [
         ReleaseFault(MANIFEST, f"agreement {name} {_show(value)} as in {JUDGMENTS}", _show(there.get(name)))
         for name, value in expected.items()
@@ -311,15 +312,15 @@ def _compare_agreement(
     return faults[: SHOWN + 1], [note] if differing else []
 
 
-def _list_figures(figures: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield values, counts and tables, without intervals, each with a name for people."""
+def _list_figures(figures: Mapping[str, Any], counted: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Yield values, counts and tables, without intervals, each with a name for people. `counted`: of two annotators."""
     for key in ("annotators", "pairs", "observed_agreement"):
         yield key, figures.get(key)
     for name, value in _list_values(figures):
         yield name, value.get("value")
     for pair in figures.get("annotator_pairs") or ():
         named = " and ".join(map(str, pair.get("annotators") or ()))
-        for key in ("pairs", "observed_agreement", "confusion"):
+        for key in (*counted, "observed_agreement", "confusion"):
             yield f"of {named}: {key}", pair.get(key)
         for kind, value in (pair.get("cohen_kappa") or {}).items():
             yield f"of {named}: cohen_kappa {kind}", value.get("value")

@@ -1,8 +1,9 @@
 """Verify a release folder by itself, without a database, years later and on any machine.
 
-Recomputes checksums, content hash and counts, looks for missing and added files, reads every file back (`read_back.py`)
-and recomputes from the judgments (`recompute.py`). Names what was changed and what it cannot prove: somebody who changes a
-file can remake checksums but not a signature (`signing.py`). The words of the datasheet are covered by both, not read.
+Recomputes checksums, content hash and counts, looks for missing and added files, reads every file back (`read_back.py`),
+recomputes from the judgments (`recompute.py`), and compares the manifest with itself (`stated_twice.py`). Names what was
+changed and what it cannot prove: somebody who changes a file can remake checksums but not a signature (`signing.py`). The
+words of the datasheet are covered by both, not read.
 """
 
 import codecs
@@ -23,6 +24,7 @@ from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import Qrel
 from annotator.domain.messages import count_of
 from annotator.domain.settling import PAIR_STATUSES
+from annotator.formats.registry import find_unwritable
 from annotator.releases.verify.picture_check import compare_pictures
 from annotator.releases.verify.read_back import (
     QRELS,
@@ -30,6 +32,7 @@ from annotator.releases.verify.read_back import (
     ReleaseFault,
     compare_probabilities,
     is_plain,
+    list_left_out,
     read_qrels,
 )
 from annotator.releases.verify.recompute import (
@@ -41,6 +44,7 @@ from annotator.releases.verify.recompute import (
     says_origins,
 )
 from annotator.releases.verify.signing import check_signature
+from annotator.releases.verify.stated_twice import compare_manifest, find_values
 from annotator.releases.writing.files import JUDGMENTS, MANIFEST, SIGNATURE, SUMS
 
 _BLOCK = 1 << 20
@@ -54,7 +58,10 @@ _OTHER_SHAPE = (
 )  # of a manifest that somebody wrote
 STATED_ONCE = (
     "what only one file states was compared with nothing: texts of documents, notes, reasons, times and guideline versions of "
-    "judgments, what decided the order of equal documents, agreement in groups, gates, the names and definitions of grades, "
+    "judgments, what decided the order of equal documents, agreement in groups (except the sum of their pairs), intervals of two "
+    "annotators, warnings of few pairs, gates (except what other figures of the manifest and the qrels give), how many pairs "
+    "and queries have no grade, the names and definitions of grades and their numbers in the scale, the name of the dataset, "
+    "the guideline version and its languages, the previous version, the release's note, which version of the program wrote it, "
     "who published the release and when, and the datasheet"
 )
 _ORIGINS = ("unanimous", "adjudicated", "single", "imported")
@@ -104,6 +111,7 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
             faults += [fault for fault in _compare_files(manifest, folder, hashes) if fault.path not in named]
             if qrels is not None:
                 faults += _compare_qrels(manifest, qrels, content or "")
+            _note(lambda: ([*compare_manifest(manifest)], []), faults, unproven)
             given = _read_given(folder, manifest, faults, unproven, people)
             if qrels is not None and given is not None:
                 compared = partial(recompute, given, manifest, qrels, people)
@@ -323,6 +331,13 @@ def _compare_qrels(manifest: dict[str, Any], qrels: tuple[Qrel, ...], content: s
         ("counts.qrels", len(qrels), stated.get("qrels")),
         ("counts.by_grade", {str(grade): by_grade[grade] for grade in GRADES}, stated.get("by_grade")),
     ]
+    trec_holds = not list_left_out(manifest)  # then every id is free of white space: the file was read
+    ids = set() if trec_holds else {name for qrel in qrels for name in (qrel.query_id, qrel.doc_id)}
+    unwritable = {item_id for found in find_unwritable(ids).values() for item_id in found}
+    compared += [
+        ("gates.ids.measured", len(unwritable), value)
+        for value in find_values(manifest, "gates.ids.measured")
+    ]
     queries, without = stated.get("queries"), stated.get("queries_without_qrels")
     if isinstance(queries, int) and isinstance(without, int):
         judged = len({qrel.query_id for qrel in qrels})
@@ -344,14 +359,4 @@ def _compare_qrels(manifest: dict[str, Any], qrels: tuple[Qrel, ...], content: s
     ):
         expected = f"counts.pairs {sum(statuses)}, the sum of the pairs by status"
         faults.append(ReleaseFault(MANIFEST, expected, str(pairs)))
-    return faults + _compare_gates(manifest.get("gates"))
-
-
-def _compare_gates(gates: Any) -> list[ReleaseFault]:
-    """Find gates that were neither met nor overridden: a release with such a gate is not published."""
-    listed = [gate for gate in gates if isinstance(gate, dict)] if isinstance(gates, list) else []
-    return [
-        ReleaseFault(MANIFEST, f"the gate {gate.get('name')} met, or overridden with a reason", "neither")
-        for gate in listed
-        if gate.get("met") is not True and not isinstance(gate.get("override"), dict)
-    ]
+    return faults
