@@ -1,7 +1,8 @@
-"""Break one line of the program at a time, and see that the tests of `make test` notice: `python -m tests.mutants [WORD]`.
+"""Break one line of the program at a time and check that a test fails: `python -m tests.mutants [WORD]`.
 
-Each mutant is a file of annotator/, a text of it that occurs once, what stands there instead, and the test that must fail. It
-is made in a copy of the checkout. These break what only PostgreSQL executes: what tests/short_run.py must not leave out.
+A mutant: a file of annotator/, a text that occurs once in it, the text that replaces it, and the test that must
+fail. Each runs in a copy of the checkout. These lines run on PostgreSQL only, so tests/short_run.py must keep
+their tests.
 """
 
 import shutil

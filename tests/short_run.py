@@ -1,8 +1,8 @@
-"""What `make test` leaves to `make test-long`: tests marked `long`, and PostgreSQL where SQLite says the same.
+"""Select the tests that only `make test-long` runs: tests marked `long`, and most tests on PostgreSQL.
 
-Every test runs on SQLite. On PostgreSQL run the tests of ON_BOTH: where SQL is written twice, where PostgreSQL locks, reads
-or orders otherwise, and one file at least that executes each statement of a slice. `--long` runs everything on both, as does
-naming a test (`FILE::TEST`).
+`make test` runs every test on SQLite, but only the tests of ON_BOTH on PostgreSQL too. ON_BOTH has the tests of
+SQL that is written twice, of locks, reads and orders that differ, and for each slice at least one file that
+runs its statements. `--long`, and a test named as `FILE::TEST`, run on both databases.
 """
 
 from collections.abc import Sequence
@@ -92,7 +92,7 @@ KINDS = ("copy_database", "empty_database")  # the fixtures of tests/databases.p
 
 
 def leave_to_long_run(items: list[pytest.Item], config: pytest.Config) -> None:
-    """Take out of `items` what runs with `--long` only, and say how many."""
+    """Remove the tests that only `--long` runs from `items`, and report them as deselected."""
     if config.getoption("long") or any("::" in name for name in config.args):
         return
     left = [item for item in items if _is_long(item)]

@@ -85,7 +85,7 @@ def hand_out_disagreements(
     database: Database,
     actor: Actor,
     dataset: str,
-    wanted: QueueFilter = EVERYTHING_OPEN,
+    queue_filter: QueueFilter = EVERYTHING_OPEN,
     sort: str = "distance",
     *,
     pair: str | None = None,
@@ -103,27 +103,31 @@ def hand_out_disagreements(
     want = min(want, MOST_AT_ONCE)
     with database.write() if want or have or pair else database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
-        chosen = [_require_pair(session, row, pair)] if pair is not None else []
+        pair_pks = [_require_pair(session, row, pair)] if pair is not None else []
         lock_holds(session, reader.dataset_pk)
         if actor.person_id is not None:
             renew_holds(session, reader.dataset_pk, actor.person_id, tab, have, now=now)
         excluded = {*have, *([pair] if pair is not None else [])}
         for ahead in (False, True):
-            limit = want - len(chosen) if ahead else min(want, 1 - len(excluded))
-            head = list_head(session, reader, wanted, sort, tab=tab, have=excluded, limit=limit, ahead=ahead)
-            chosen += [entry.pair_pk for entry in head]
+            limit = want - len(pair_pks) if ahead else min(want, 1 - len(excluded))
+            head = list_head(
+                session, reader, queue_filter, sort, tab=tab, have=excluded, limit=limit, ahead=ahead
+            )
+            pair_pks += [entry.pair_pk for entry in head]
             excluded |= {entry.key for entry in head}
         if actor.person_id is not None:
-            take_holds(session, actor.person_id, tab, chosen, now=now)
-            add_seen(session, chosen, actor.person_id, now=now)
+            take_holds(session, actor.person_id, tab, pair_pks, now=now)
+            add_seen(session, pair_pks, actor.person_id, now=now)
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
-        views = _read_views(session, row, reader, chosen)
-        batch = DisagreementBatch(views, count_rows(session, reader, replace(wanted, shown="open")))
+        views = _read_views(session, row, reader, pair_pks)
+        batch = DisagreementBatch(views, count_rows(session, reader, replace(queue_filter, shown="open")))
         neighbour_pks = _list_graded_neighbours(session, views)
     note_seen(database, neighbour_pks, actor.person_id, now=now)
-    told = max(len(chosen), batch.left)
-    note_named(database, reader.dataset_pk, actor.person_id, wanted.annotators, pairs=told, now=now)
+    learned_pairs = max(len(pair_pks), batch.left)  # the length of the queue is learned too
+    note_named(
+        database, reader.dataset_pk, actor.person_id, queue_filter.annotators, pairs=learned_pairs, now=now
+    )
     return batch
 
 

@@ -163,7 +163,7 @@ def disagreements(
         _write_file(file, b"".join(pieces), json=json)
         return
     items = find_disagreements(
-        opened, actor, dataset, wanted=wanted, sort=sort, now=now(), report_progress=make_progress_bar()
+        opened, actor, dataset, queue_filter=wanted, sort=sort, now=now(), report_progress=make_progress_bar()
     )
     if json:
         print_json([item.as_json() for item in items])

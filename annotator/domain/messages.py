@@ -61,9 +61,10 @@ class LocalName(str):
 
 
 class CommandWords(str):
-    """Words of a message about an option of the command line. The web app shows others in their place.
+    """A part of a message that names an option or a command. Only the command line shows it.
 
-    These are `on_page`; if None, the name of the form's field for the option, or nothing.
+    A page shows `on_page` instead. If that is None, the import page shows the form's field for the option, and
+    other pages show nothing.
     """
 
     on_page: Message | None

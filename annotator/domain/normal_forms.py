@@ -63,9 +63,9 @@ def match_names(names: Iterable[str], existing: Iterable[str]) -> dict[str, str]
 def find_near_ids(
     new_ids: Iterable[str], existing_ids: Iterable[str], *, among_new: bool = False
 ) -> dict[str, str]:
-    """Return {new id: an existing id that it nearly equals}. `among_new`: or an earlier new id.
+    """Return {new id: an existing id that it nearly equals}.
 
-    They differ in white space, case, width, NFC and NFD, invisible characters, leading zeros, or a
+    `among_new`: compare new ids with earlier new ids too. Nearly equal ids differ in white space, case, width, NFC and NFD, invisible characters, leading zeros, or a
     spreadsheet's rounding.
     """
     written: dict[str, list[str]] = {}

@@ -91,7 +91,7 @@ class EvaluationOptions:
 class MeasureSummary:
     """One system's mean of one measure, its 95 % interval (bootstrap by query) and how it varies over queries.
 
-    `for_targets`: the mean over queries with a relevant document.
+    `for_targets`: the mean over queries with a relevant document, which targets are compared with.
     """
 
     score: Score

@@ -4,9 +4,9 @@
 
 Holds no query texts; the evaluator keeps them in a separate file (`assay-queries` has both). Unknown keys are
 kept: keys at the top in the truth's metadata, keys of an item and its `reference` in the query's, keys of a
-path in its qrel's. If metadata already has a key of that name, the key goes into the mapping `(beside)` of
-the same level. Refused: a repeated query, a repeated path within a query, a grade other than 0-3, an item
-without `reference.paths`.
+path in its qrel's. If the format itself uses that name at this level, a written file has the key in the mapping
+`(beside)` of the same level; reading returns it to its own name. Refused: a repeated query, a repeated path
+within a query, a grade other than 0-3, an item without `reference.paths`.
 """
 
 import re
@@ -16,13 +16,12 @@ from typing import Any
 
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.domain.messages import say
-from annotator.formats.format import Feature, Format, ReservedKeys
+from annotator.formats.format import OTHER_KEYS, Feature, Format, ReservedKeys
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tree import Location, TreeProblems, locate_items
 from annotator.formats.syntax.yaml_text import load_yaml, quote, resolve, write_entry
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
-BESIDE = "(beside)"
 FEATURES: tuple[Feature, ...] = (
     "query_ids",
     "query_fields",
@@ -34,7 +33,9 @@ FEATURES: tuple[Feature, ...] = (
     "typed_metadata",
     "empty_texts",
 )
-RESERVED = ReservedKeys(file=frozenset({BESIDE}), query=frozenset({BESIDE}), qrel=frozenset({BESIDE}))
+RESERVED = ReservedKeys(
+    file=frozenset({OTHER_KEYS}), query=frozenset({OTHER_KEYS}), qrel=frozenset({OTHER_KEYS})
+)
 _QREL_KEYS = frozenset({"path", "relevance", "description"})
 
 
@@ -61,12 +62,12 @@ def read_paths(query_id: str, items: list[Any], location: Location, problems: Tr
 
 
 def read_rest(rest: dict[str, Any]) -> dict[str, Any]:
-    """Return the unknown keys of a level as metadata. Keys under `(beside)` return to their own names."""
+    """Return the unknown keys of a level as metadata, with the keys of its mapping `(beside)` (OTHER_KEYS)."""
     metadata: dict[str, Any] = resolve(rest)
-    beside = metadata.get(BESIDE)
-    if isinstance(beside, Mapping) and not set(beside) & set(metadata):
-        del metadata[BESIDE]
-        metadata.update(beside)
+    other_keys = metadata.get(OTHER_KEYS)
+    if isinstance(other_keys, Mapping) and not set(other_keys) & set(metadata):
+        del metadata[OTHER_KEYS]
+        metadata.update(other_keys)
     return metadata
 
 
@@ -76,12 +77,12 @@ def read_fields(rest: dict[str, Any], location: Location, problems: TreeProblems
 
 
 def write_rest(metadata: Metadata, taken: Collection[str], indent: int) -> str:
-    """Return the lines of unknown keys. Keys whose name is taken are written under `(beside)`."""
+    """Return the lines of the metadata. Keys in `taken`, which the format uses, go under `(beside)` (OTHER_KEYS)."""
     rest = {key: value for key, value in metadata.items() if key not in taken}
-    beside = {key: value for key, value in metadata.items() if key in taken}
-    if beside:
-        before = rest.get(BESIDE)
-        rest[BESIDE] = {**before, **beside} if isinstance(before, Mapping) else beside
+    other_keys = {key: value for key, value in metadata.items() if key in taken}
+    if other_keys:
+        kept_keys = rest.get(OTHER_KEYS)
+        rest[OTHER_KEYS] = {**kept_keys, **other_keys} if isinstance(kept_keys, Mapping) else other_keys
     return "".join(f"{line}\n" for key, value in rest.items() for line in write_entry(key, value, indent))
 
 
@@ -179,15 +180,15 @@ def _begin(metadata: Metadata, queries: int) -> str:
 
 
 def _add(query: Query, qrels: Sequence[Qrel], _: int) -> str:
-    beside = ""
+    reference_lines = ""
     reference = query.metadata.get(REFERENCE)
     if isinstance(reference, Mapping):
-        beside = write_rest(reference, ("paths",), 6)
+        reference_lines = write_rest(reference, ("paths",), 6)
         query = replace(query, metadata={k: v for k, v in query.metadata.items() if k != REFERENCE})
     return (
         f"  - id: {quote(query.query_id)}\n    reference:\n"
         + write_paths("paths", qrels, 6)
-        + beside
+        + reference_lines
         + write_fields(query, ("id", "reference"), 4)
     )
 

@@ -3,11 +3,11 @@
     queries.jsonl {_id, text, metadata{}}   corpus.jsonl {_id, title, text, metadata{}}   qrels/test.tsv query-id corpus-id score
 
 A single .tsv of qrels with that header is also read; its queries have ids only. The name of another split
-(qrels/train.tsv) is kept in the qrel's metadata. Unknown keys next to `metadata` join it, or go under
-`(beside)` if it already has that key. TSV cells with a tab, line break or quote are quoted, as BEIR's loader
-reads them. Refused: a repeated id in a file, a repeated document of a query, a grade other than 0-3, another
-TSV header or number of cells, qrels of a query that queries.jsonl lacks (BEIR's loader breaks on these),
-files outside the folder.
+(qrels/train.tsv) is kept in the qrel's metadata. Unknown keys next to `metadata` join it, or go into its
+mapping `(beside)` if it already has one of them. TSV cells with a tab, line break or quote are quoted, as
+BEIR's loader reads them. Refused: a repeated id in a file, a repeated document of a query, a grade other than
+0-3, another TSV header or number of cells, qrels of a query that queries.jsonl lacks (BEIR's loader breaks on
+these), files outside the folder.
 """
 
 import csv
@@ -28,7 +28,7 @@ from annotator.domain.ground_truth import (
     Query,
 )
 from annotator.domain.messages import say
-from annotator.formats.format import Format, ReservedKeys
+from annotator.formats.format import OTHER_KEYS, Format, ReservedKeys
 from annotator.formats.qrel_jsonl import end_lines, read_objects, write_object
 from annotator.formats.qrel_rows import QrelList
 from annotator.formats.syntax.grade_scale import UNRATEABLE
@@ -143,7 +143,6 @@ def _cell(text: str) -> str:
 
 
 CORPUS, QRELS = "corpus.jsonl", "qrels"
-BESIDE = "(beside)"
 _CERTAIN = re.compile(rb"\s*query-id\tcorpus-id\tscore[\r\n]")
 T = TypeVar("T")
 
@@ -282,12 +281,12 @@ def _read_metadata(row: TableLine, problems: Problems) -> dict[str, Any]:
     if cell is not None and not isinstance(cell, dict):
         problems.add(row.line, say("metadata to be a mapping"), describe(cell))
     nested = cell if isinstance(cell, dict) else {}
-    if BESIDE in nested:
-        problems.add(row.line, say("another name in metadata: this one is used by this program"), BESIDE)
-    beside = row.cells
-    if set(nested) & set(beside):
-        return {**nested, BESIDE: beside}
-    return {**beside, **nested}
+    if OTHER_KEYS in nested:
+        problems.add(row.line, say("another name in metadata: this one is used by this program"), OTHER_KEYS)
+    other_keys = row.cells
+    if set(nested) & set(other_keys):
+        return {**nested, OTHER_KEYS: other_keys}
+    return {**other_keys, **nested}
 
 
 def _add_query(query: Query, _: Sequence[Qrel], __: int) -> str:
@@ -307,14 +306,14 @@ def _write_object(
     record: dict[str, Any], metadata: Metadata, fields: dict[str, Any], taken: Sequence[str]
 ) -> str:
     """Return one line: the keys that loaders read, the metadata, and next to it the keys from
-    `metadata[BESIDE]`.
+    `metadata[OTHER_KEYS]`.
     """
-    nested = {**fields, **{key: value for key, value in metadata.items() if key not in (*taken, BESIDE)}}
-    beside = metadata.get(BESIDE)
-    if not isinstance(beside, Mapping):
-        beside = {} if beside is None else {BESIDE: beside}
-    beside = {key: value for key, value in beside.items() if key not in (*record, "metadata")}
-    return write_object({**record, "metadata": nested, **beside})
+    nested = {**fields, **{key: value for key, value in metadata.items() if key not in (*taken, OTHER_KEYS)}}
+    other_keys = metadata.get(OTHER_KEYS)
+    if not isinstance(other_keys, Mapping):
+        other_keys = {} if other_keys is None else {OTHER_KEYS: other_keys}
+    other_keys = {key: value for key, value in other_keys.items() if key not in (*record, "metadata")}
+    return write_object({**record, "metadata": nested, **other_keys})
 
 
 FORMAT = Format(
@@ -353,6 +352,6 @@ FORMAT = Format(
     tells_grade_0=True,
     find_query_lines=find_query_lines,
     reserved=ReservedKeys(
-        query=frozenset({*QUERY_FIELDS, BESIDE}), document=frozenset({"url", "media_type", BESIDE})
+        query=frozenset({*QUERY_FIELDS, OTHER_KEYS}), document=frozenset({"url", "media_type", OTHER_KEYS})
     ),
 )

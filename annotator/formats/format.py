@@ -39,6 +39,10 @@ Feature = Literal[
 ]
 
 
+OTHER_KEYS = "(beside)"
+"""The metadata key that holds a mapping of further keys: keys of the file that metadata itself cannot hold."""
+
+
 class ReservedKeys(NamedTuple):
     """Keys that a format uses itself, so metadata cannot: of the file, a query, and so on."""
 

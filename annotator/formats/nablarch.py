@@ -17,18 +17,17 @@ from typing import Any
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.domain.messages import say
 from annotator.formats.content_warnings import QUERIES, StatedCount, find_wrong_counts
-from annotator.formats.format import Format, ReservedKeys
+from annotator.formats.format import OTHER_KEYS, Format, ReservedKeys
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing, locate_items
 from annotator.formats.syntax.yaml_text import load_yaml, quote, resolve, write_entry
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
-BESIDE = "(beside)"
 GRADE_NAMES = ("Not Relevant", "Marginally Relevant", "Highly Relevant", "Perfect")
 _HEAD = "# evaluation-dataset.yaml, as the Nablarch search evaluator (SearchEvaluationRunner) loads it."
 _QREL_KEYS = frozenset({"doc_id", "relevance", "description"})
 _QUERY_KEYS = frozenset({"id", "query", "expected_docs", "metadata", *QUERY_FIELDS})
-_METADATA_KEYS = frozenset({BESIDE, *QUERY_FIELDS})
+_METADATA_KEYS = frozenset({OTHER_KEYS, *QUERY_FIELDS})
 _STARTS = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*(?:---|[\"']?[\w-]+[\"']?[ \t]*:(?:\s|\Z))")
 _CERTAIN = re.compile(rb"^[\"']?queries[\"']?[ \t]*:[ \t]*(?:#[^\n]*)?(?:\r?\n|\[|\Z)", re.MULTILINE)
 
@@ -66,7 +65,7 @@ def _read_about(about: dict[str, Any], top: dict[str, Any], problems: TreeProble
     about.pop("total_queries", None)
     renamed = "created_at" if "created_at" not in about else "created"
     metadata = {renamed if key == "created" else key: resolve(value) for key, value in about.items()}
-    return _add_beside(metadata, top, ("dataset",), problems)
+    return _add_other_keys(metadata, top, ("dataset",), problems)
 
 
 def _read_query(item: Any, location: Location, problems: TreeProblems, qrels: list[Qrel]) -> Query:
@@ -85,15 +84,19 @@ def _read_query(item: Any, location: Location, problems: TreeProblems, qrels: li
     qrels.extend(_read_qrels(query_id, expected, (*location, "expected_docs"), problems))
     kept = {key: resolve(value) for key, value in metadata.items()}
     return Query(
-        query_id, text, **fields, metadata=_add_beside(kept, rest, (*location, "metadata"), problems)
+        query_id, text, **fields, metadata=_add_other_keys(kept, rest, (*location, "metadata"), problems)
     )
 
 
 def _read_field(
-    name: str, beside: dict[str, Any], metadata: dict[str, Any], location: Location, problems: TreeProblems
+    name: str,
+    other_keys: dict[str, Any],
+    metadata: dict[str, Any],
+    location: Location,
+    problems: TreeProblems,
 ) -> str | None:
     """Return a known field from either of its two places."""
-    outer = problems.optional_text(beside.pop(name, None), (*location, name))
+    outer = problems.optional_text(other_keys.pop(name, None), (*location, name))
     inner = problems.optional_text(metadata.pop(name, None), (*location, "metadata", name))
     if outer is not None and inner is not None and outer != inner:
         problems.add(
@@ -132,12 +135,14 @@ def _mapping_or_nothing(value: Any, location: Location, problems: TreeProblems) 
     return {} if is_nothing(value) else problems.mapping(value, location)
 
 
-def _add_beside(
-    metadata: dict[str, Any], beside: dict[str, Any], location: Location, problems: TreeProblems
+def _add_other_keys(
+    metadata: dict[str, Any], other_keys: dict[str, Any], location: Location, problems: TreeProblems
 ) -> dict[str, Any]:
-    if BESIDE in metadata:
-        problems.add((*location, BESIDE), say("another name: this one is used by this program"), BESIDE)
-    return {**metadata, BESIDE: resolve(beside)} if beside else metadata
+    if OTHER_KEYS in metadata:
+        problems.add(
+            (*location, OTHER_KEYS), say("another name: this one is used by this program"), OTHER_KEYS
+        )
+    return {**metadata, OTHER_KEYS: resolve(other_keys)} if other_keys else metadata
 
 
 def _begin(metadata: Metadata, queries: int) -> str:
@@ -148,14 +153,14 @@ def _about_lines(metadata: Metadata, queries: int) -> Iterator[str]:
     yield _HEAD
     yield "dataset:"
     about = dict(metadata)
-    beside = _list_beside(about.pop(BESIDE, None), ("dataset", "queries"))
+    other_keys = _list_other_keys(about.pop(OTHER_KEYS, None), ("dataset", "queries"))
     if "created" not in about and "created_at" in about:
         about = {"created" if key == "created_at" else key: value for key, value in about.items()}
     about.pop("total_queries", None)
     for key, value in about.items():
         yield from write_entry(key, value, 2)
     yield f"  total_queries: {queries}"
-    for key, value in beside.items():
+    for key, value in other_keys.items():
         yield from write_entry(key, value, 0)
     yield ""
     yield "queries:" if queries else "queries: []"
@@ -170,7 +175,7 @@ def _query_lines(query: Query, qrels: Sequence[Qrel]) -> Iterator[str]:
     yield f"    query: {quote(query.text)}"
     if query.category is not None:
         yield f"    category: {quote(query.category)}"
-    for key, value in _list_beside(query.metadata.get(BESIDE), _QUERY_KEYS).items():
+    for key, value in _list_other_keys(query.metadata.get(OTHER_KEYS), _QUERY_KEYS).items():
         yield from write_entry(key, value, 4)
     yield "    expected_docs:" if qrels else "    expected_docs: []"
     for qrel in qrels:
@@ -187,7 +192,7 @@ def _query_lines(query: Query, qrels: Sequence[Qrel]) -> Iterator[str]:
         yield from write_entry("metadata", metadata, 4)
 
 
-def _list_beside(held: Any, taken: Collection[str]) -> dict[str, Any]:
+def _list_other_keys(held: Any, taken: Collection[str]) -> dict[str, Any]:
     return {key: held[key] for key in held if key not in taken} if isinstance(held, Mapping) else {}
 
 

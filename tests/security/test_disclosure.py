@@ -459,7 +459,7 @@ def test_pairs_behind_a_figure_name_annotators_by_letters_unless_they_were_asked
 BY_ANN = QueueFilter(annotators=("ann",), shown="all")
 QUEUES: dict[str, Callable[[Looked], object]] = {
     "list": lambda w: list_queue(w.database, w.boss, "d", BY_ANN, now=w.now).items,
-    "disagreements": lambda w: find_disagreements(w.database, w.boss, "d", wanted=BY_ANN, now=w.now),
+    "disagreements": lambda w: find_disagreements(w.database, w.boss, "d", queue_filter=BY_ANN, now=w.now),
     "cases": lambda w: (
         hand_out_disagreements(
             w.database, w.boss, "d", replace(BY_ANN, shown="open"), want=9, now=w.now

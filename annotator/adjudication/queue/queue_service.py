@@ -54,7 +54,7 @@ def list_queue(
     database: Database,
     actor: Actor,
     dataset: str,
-    wanted: QueueFilter,
+    queue_filter: QueueFilter,
     *,
     sort: str = "distance",
     offset: int = 0,
@@ -71,12 +71,12 @@ def list_queue(
     _bring_up_to_date(database, actor, dataset, few=FEW)
     with database.read() as session:
         reader = _enter(session, actor, dataset, now)
-        rows = list_rows(session, reader, wanted, sort, offset=offset, limit=limit)
+        rows = list_rows(session, reader, queue_filter, sort, offset=offset, limit=limit)
         items, shown_pks = _describe(session, reader, rows)
         counts = count_waiting(session, reader.dataset_pk, reader.blind)
-        total, due = count_rows(session, reader, wanted), count_due(session, reader.dataset_pk)
+        total, due = count_rows(session, reader, queue_filter), count_due(session, reader.dataset_pk)
     note_seen(database, shown_pks, actor.person_id, now=now)
-    note_named(database, reader.dataset_pk, actor.person_id, wanted.annotators, pairs=total, now=now)
+    note_named(database, reader.dataset_pk, actor.person_id, queue_filter.annotators, pairs=total, now=now)
     open_counts = {QueueReason(waiting): n for (is_open, waiting), n in counts.items() if is_open}
     return QueuePage(
         items=items,
@@ -134,7 +134,7 @@ def find_disagreements(
     actor: Actor,
     dataset: str,
     *,
-    wanted: QueueFilter = EVERYTHING,
+    queue_filter: QueueFilter = EVERYTHING,
     sort: str = "distance",
     now: datetime,
     report_progress: ProgressCallback | None = None,
@@ -148,9 +148,11 @@ def find_disagreements(
     _bring_up_to_date(database, actor, dataset, report_progress=report_progress)
     with database.read() as session:
         reader = _enter(session, actor, dataset, now)
-        items, shown_pks = _describe(session, reader, list_rows(session, reader, wanted, sort))
+        items, shown_pks = _describe(session, reader, list_rows(session, reader, queue_filter, sort))
     note_seen(database, shown_pks, actor.person_id, now=now)
-    note_named(database, reader.dataset_pk, actor.person_id, wanted.annotators, pairs=len(shown_pks), now=now)
+    note_named(
+        database, reader.dataset_pk, actor.person_id, queue_filter.annotators, pairs=len(shown_pks), now=now
+    )
     return list(items)
 
 

@@ -14,11 +14,11 @@ they are ordered lies between bounds that hold for every grade (0–3) that the 
   bounds only use two facts: a system without a relevant document or a hole in its top k scores 0, and no
   score exceeds 1.
 
-Documents that no run has in its top k keep their state: they add nothing to a score, but raise the ideal of
-nDCG. Whether that could change an order is told apart (`can_change_below`). The order of two systems is open
-unless all differences between the bounds give the same order, or all give a tie. Cormack and Lynam (2007) and Moffat,
-Webber and Zobel (SIGIR 2007) bound scores in the same way. The loss of a system that is not pooled: Zobel
-(SIGIR 1998).
+Documents that no run has in its top k keep their state: they add nothing to a score, but a relevant one
+raises the ideal of nDCG. `JudgingNeed.can_change_below` says whether that could change an order. The order of
+two systems is open unless all differences between the bounds give the same order, or all give a tie. Cormack
+and Lynam (2007) and Moffat, Webber and Zobel (SIGIR 2007) bound scores in the same way. The loss of a system
+that is not pooled: Zobel (SIGIR 1998).
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,9 +1,9 @@
 """Match titles with a typed regular expression, within a time limit.
 
-Some expressions, such as `(a+)+$`, would search for years, and others, such as large ranges after `(?i)`, take seconds to
-compile. Python can stop neither. So a separate process compiles the expression and searches the titles, and is ended at
-the limit; the rest of the program neither waits nor fails. Titles and expression are compared in Unicode form NFC, like fields
-(`filters.py`).
+Some expressions, such as `(a+)+$`, would search for years. Others, such as large ranges after `(?i)`, take
+seconds to compile. Python can stop neither. So a separate process compiles the expression and searches the
+titles. It is ended at the limit, and the rest of the program goes on. Titles and expression are compared in
+Unicode form NFC, like fields (`filters.py`).
 """
 
 import json

@@ -124,7 +124,7 @@ class _FileComparison:
     documents: list[ReleaseFault] = field(default_factory=list)  # of BEIR's corpus
 
 
-_BESIDE = ("nablarch", "assay", "assay-queries", "beir")
+_IN_SIDE_PROCESSES = ("nablarch", "assay", "assay-queries", "beir")
 """The formats that other processes read. None of them has annotators' grades, which are known only later."""
 
 
@@ -148,16 +148,16 @@ class ReadingBack:
             for name in sorted(TRUTH_FILES, key=lambda name: name != "beir")
             if name != "trec" and _is_complete(folder, find_format(name), present)
         ]
-        self._beside = SideProcesses(self._compare)
+        self._side_processes = SideProcesses(self._compare)
 
     def __enter__(self) -> Self:
-        self._beside.start([name for name in self._names if name in _BESIDE])
+        self._side_processes.start([name for name in self._names if name in _IN_SIDE_PROCESSES])
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._beside.stop()
+        self._side_processes.stop()
 
     def find_differences(
         self, judged: Mapping[tuple[str, str], Sequence[int]] | None = None
@@ -169,7 +169,7 @@ class ReadingBack:
         own = {
             name: self._compare(name, judged)
             for name in self._names
-            if name not in self._beside.names and not find_format(name).needs_grades_by
+            if name not in self._side_processes.names and not find_format(name).needs_grades_by
         }
         faults: list[ReleaseFault] = []
         texts: dict[str, tuple[str, str]] = {}
@@ -180,7 +180,7 @@ class ReadingBack:
             if file_format.needs_grades_by:
                 compared = self._compare_order(file_format, texts)
             else:
-                compared = own[name] if name in own else self._beside.wait_for(name)
+                compared = own[name] if name in own else self._side_processes.wait_for(name)
             faults += compared.faults
             differences = [
                 *compared.differences,

@@ -34,12 +34,12 @@ _KEYS: Sequence[Sequence[str]] = (
     ("authors", "contact", "licence", "source", "agreement.groups"),
     tuple(f"gates.ids.{key}" for key in _OF_A_GATE),
 )
-"""The keys of every manifest, then in their order those that later versions of the program added.
+"""The keys of every manifest, then the keys that later versions of the program added, oldest first.
 
-A manifest with a key of one line has those of the lines above.
+A manifest that has a key of one line must have all keys of the lines above.
 """
 _INTERVAL = "agreement.cohen_kappa.unweighted.ci95"
-_BY_INTERVAL = 2  # from this line on, the whole interval must reach the target of kappa
+_BY_INTERVAL = 2  # manifests from this line of _KEYS on: the whole interval must reach the target of kappa
 _EQUAL: Mapping[str, Sequence[str]] = {
     "gates.kappa.measured": ("agreement.cohen_kappa.unweighted.value",),
     "gates.disagreements.measured": ("counts.disagreement", "counts.reopened"),
@@ -122,7 +122,7 @@ def find_values(value: Any, path: str) -> list[Any]:
 
 
 def _cut_to_missing(manifest: Mapping[str, Any], path: str) -> str | None:
-    """Return the shortest beginning of the path that leads to nothing; None if there is none."""
+    """Return the shortest part of the path, from its start, that the manifest lacks; None if it has the path."""
     keys = path.split(".")
     beginnings = (".".join(keys[:length]) for length in range(1, len(keys) + 1))
     return next((beginning for beginning in beginnings if not find_values(manifest, beginning)), None)

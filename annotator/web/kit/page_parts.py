@@ -88,7 +88,10 @@ def draw_problem(words: str) -> None:
 
 
 def draw_outcome(done_key: str, refused_key: str | None = None) -> None:
-    """Draw the result of the last press, once: the sentences that its callback stored under these keys of the session."""
+    """Draw the result of the last button press, once.
+
+    `done_key`, `refused_key`: the session keys under which the callback stored its sentences.
+    """
     if done := st.session_state.pop(done_key, None):
         st.success(done, icon=":material/check:")
     if refused_key and (refused := st.session_state.pop(refused_key, None)):

@@ -37,10 +37,10 @@ from annotator.web.session import require_same_origin, require_signed_in
 
 MAX_BODY = 2_000_000
 EXCHANGE_VERSION = 1
-"""Of what panel and server say to each other (`EXCHANGE_VERSION` in panel/exchange.js).
+"""The version of the messages between panel and server (`EXCHANGE_VERSION` in panel/exchange.js).
 
-It rises when a server of the version before would refuse, or misunderstand, what a panel sends. A panel that
-says none is of version 1.
+Raise it when a server of the previous version would refuse or misread a message of the new panel. A panel
+that sends no version has version 1.
 """
 OLDEST_EXCHANGE = 1
 """The oldest version that this server understands: a tab may stay open over any number of upgrades."""

@@ -75,7 +75,9 @@ class Queue(JudgedWorld):
         queue_filter = QueueFilter(**wanted)
         page = list_queue(self.database, self.lea, "d", queue_filter, sort=sort, now=NOW)
         doc_ids = "".join(item.doc_id for item in page.items)
-        whole = find_disagreements(self.database, self.lea, "d", wanted=queue_filter, sort=sort, now=NOW)
+        whole = find_disagreements(
+            self.database, self.lea, "d", queue_filter=queue_filter, sort=sort, now=NOW
+        )
         assert "".join(item.doc_id for item in whole) == doc_ids
         part = list_queue(self.database, self.lea, "d", queue_filter, sort=sort, offset=1, limit=2, now=NOW)
         assert "".join(item.doc_id for item in part.items) == doc_ids[1:3]

@@ -11,7 +11,7 @@ import pytest
 
 from annotator.formats.registry import find_format
 from annotator.releases.verify import side_processes
-from annotator.releases.verify.read_back import _BESIDE, SHOWN
+from annotator.releases.verify.read_back import _IN_SIDE_PROCESSES, SHOWN
 from annotator.releases.verify.verify import verify_folder
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "releases"
@@ -97,7 +97,7 @@ def test_processes_beside_find_what_one_process_finds_in_the_same_order(
     assert {"nablarch.yaml", "assay.yaml", "assay-queries.yaml", "law.json", "manifest.json"} <= {
         fault.path for fault in found[0].faults
     }
-    assert not any("two_annotators" in find_format(name).features for name in _BESIDE)
+    assert not any("two_annotators" in find_format(name).features for name in _IN_SIDE_PROCESSES)
 
 
 def test_an_order_other_than_that_of_publishing_is_named(folder: Path) -> None:
