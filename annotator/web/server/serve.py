@@ -40,7 +40,7 @@ LOG_EVERY = 60.0  # seconds between two lines about connections that cannot be a
 OPEN_WORK_SECONDS = 4  # that downloads and requests have to end after the signal to stop
 SHUTDOWN_SECONDS = 8.0  # after which the process ends whatever is still open
 LAST_LINE_SECONDS = 1.0
-SWITCH_SECONDS = 0.0005
+SWITCH_SECONDS = 0.0001
 """After how long a thread that computes lets another one go on. A judgment changes threads several times, and Python's own 5 ms make it
 wait for each while somebody's page computes (benchmarks.floods)."""
 
