@@ -24,7 +24,7 @@ COUNTED = re.compile(rf"\{{[a-z_]+(?::,)?\}} (?:[a-z-]+ )?(?:{NOUNS})\b")
 ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "{least_pairs} pairs of {least_queries} queries",  # a constant: 30 pairs of 10 queries
     "{tier} queries",  # 30, 100, 500
-    "at most {most:,} decisions",  # a constant
+    "at most {most:,} decisions", "at most {most:,} new annotators",  # constants
     "{n} annotators who", "{n} of {all:,} annotators",  # drawn of many
     "{of} gold pairs", "{of:,} gold pairs",  # said from a few on
     "The first {shown} of {all} queries", "your last {timed:,} judgments", "The first {shown} of {all} errors",  # only where they are too many to show

@@ -19,6 +19,8 @@ CURRENT_PURPOSES = (COUNTED_PURPOSE, FURTHER_PURPOSE)
 """Ordinary work. An annotator has at most one current judgment of a pair for these purposes."""
 CHECK_PURPOSES = ("training", "gold", "repeat", "quality")
 """Judgments that check annotators or settled grades. They are never current."""
+MOST_ANSWERS = 200
+"""By one person on one pair. Each further one would be compared with all before it, while others wait."""
 MAX_SECONDS = 86_400.0
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of a clock that was never set. SQLite cannot read back times before the year 1000."""

@@ -65,8 +65,8 @@ def find_near_ids(
 ) -> dict[str, str]:
     """Return {new id: an existing id that it nearly equals}.
 
-    `among_new`: compare new ids with earlier new ids too. Nearly equal ids differ in white space, case, width, NFC and NFD, invisible characters, leading zeros, or a
-    spreadsheet's rounding.
+    `among_new`: compare new ids with earlier new ids too. Nearly equal ids differ in white space, case, width,
+    NFC and NFD, invisible characters, leading zeros, or a spreadsheet's rounding.
     """
     written: dict[str, list[str]] = {}
     rounded: dict[str, list[str]] = {}
@@ -75,22 +75,22 @@ def find_near_ids(
             written.setdefault(form, []).append(new_id)
         for form in _list_roundings(new_id):
             rounded.setdefault(form, []).append(new_id)
-    near: dict[str, str] = {}
-    for existing in existing_ids if written else ():
-        matches = [
-            item
-            for form in _list_forms(existing)
-            for item in (*written.get(form, ()), *rounded.get(form, ()))
-        ]
-        matches += [item for form in _list_roundings(existing) for item in written.get(form, ())]
-        for new_id in matches:
-            if new_id != existing:
-                near.setdefault(new_id, existing)
+    among: dict[str, str] = {}
     for form, same in written.items() if among_new else ():
         for new_id in (*same, *rounded.get(form, ())):
             if new_id != same[0]:
-                near.setdefault(new_id, same[0])
-    return near
+                among.setdefault(new_id, same[0])
+    near: dict[str, str] = {}
+    for existing in existing_ids if written else ():
+        forms = tuple(_list_forms(existing))
+        matches = [(written, form) for form in (*forms, *_list_roundings(existing))]
+        for waiting, form in (*matches, *((rounded, form) for form in forms)):
+            for new_id in waiting.get(form, ()):
+                if new_id != existing:
+                    near.setdefault(new_id, existing)
+            if form in waiting:  # each new id is matched once: thousands of ids may share a form
+                waiting[form] = [new_id for new_id in waiting[form] if new_id == existing]
+    return {**near, **{new_id: other for new_id, other in among.items() if new_id not in near}}
 
 
 def show_id(item_id: str) -> str:

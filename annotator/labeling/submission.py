@@ -13,6 +13,7 @@ from annotator.domain.judgments import (
     COUNTED_PURPOSE,
     CURRENT_PURPOSES,
     FURTHER_PURPOSE,
+    MOST_ANSWERS,
     JudgmentEvent,
     RefusedEvent,
 )
@@ -26,8 +27,6 @@ _REASONS = {
     "not_yours": "the query of this pair is judged by others now",
     "too_many": "you have changed your judgment of this pair too often; the last one stays",
 }
-MOST_ANSWERS = 200
-"""By one person on one pair. Each further one would be compared with all before it, while others wait."""
 
 
 class SubmissionLookups(Protocol):

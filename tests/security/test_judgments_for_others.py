@@ -9,6 +9,7 @@ from sqlmodel import col
 
 from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
+from annotator.importing.judgments import judgments_service
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling.service import list_judgments
@@ -59,6 +60,16 @@ class World(JudgedWorld):
 @pytest.fixture
 def world(database: Database, tmp_path: Path) -> World:
     return World(database, tmp_path)
+
+
+def test_a_leads_file_takes_few_usernames_of_the_installation(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judgments_service, "MOST_NEWCOMERS", 2)
+    with pytest.raises(BadInput, match="expected at most 2 new annotators in a file, found 3"):
+        world.load(world.lea, "Q1,d1,x,1", "Q1,d1,y,1", "Q1,d1,z,1")
+    assert world.load(world.lea, "Q1,d1,x,1", "Q1,d1,y,1") == 2
+    assert world.load(OPERATOR, "Q1,d1,u,1", "Q1,d1,v,1", "Q1,d1,w,1") == 3
 
 
 @pytest.mark.parametrize("dry_run", [True, False])

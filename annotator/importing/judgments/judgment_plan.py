@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import JudgmentLine
-from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.domain.judgments import COUNTED_PURPOSE, MOST_ANSWERS
 from annotator.domain.messages import say, say_n
 from annotator.domain.normal_forms import show_id
 from annotator.formats.syntax.text import describe
@@ -85,7 +85,8 @@ def plan_events(
     """Return the events of the lines, without lines that add nothing.
 
     `persons`: {annotator's name: username} (see `match_names`). BadInput names every time after `now`, and
-    every line that contradicts a line under another spelling of the same person's name.
+    every line that contradicts a line under another spelling of the same person's name, and every line
+    above MOST_ANSWERS.
 
     A line without a time that repeats the annotator's last answer on the pair is the same judgment. A line
     without a time that returns to an earlier answer is a revision; its name holds the number of earlier
@@ -105,6 +106,10 @@ def plan_events(
             )
         username = persons.get(line.annotator) or _spell(line)
         before = earlier_lines.setdefault((username, line.query_id, line.doc_id), [])
+        if len(before) == MOST_ANSWERS:
+            expected = say("at most {most:,} answers of an annotator on a pair", most=MOST_ANSWERS)
+            problems.add(line.line, expected, say("another one by {annotator}", annotator=line.annotator))
+            continue
         answers = {(earlier.outcome, earlier.grade) for earlier in before}
         contradicting += bool(answers - {(line.outcome, line.grade)})
         for other in before:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import Problems
+from annotator.domain.errors import BadInput, FormatError, Problems
 from annotator.domain.ground_truth import JudgmentLine
 from annotator.domain.messages import say, say_n
 from annotator.domain.normal_forms import match_names
@@ -34,7 +34,7 @@ from annotator.importing.judgments.judgment_plan import (
     to_rows,
 )
 from annotator.importing.judgments.provenance import refuse_annotators
-from annotator.importing.new_ids import note_by_id, require_content
+from annotator.importing.new_ids import list_some, note_by_id, require_content
 from annotator.importing.report import (
     ImportReport,
     Progress,
@@ -57,6 +57,10 @@ from annotator.storage.database import Database
 from annotator.storage.lookup import find_look_alikes, find_rubric, key_of, list_usernames
 from annotator.storage.pairs.pool import add_missing
 from annotator.storage.tables.central import DatasetRow
+
+MOST_NEWCOMERS = 2_000
+"""People that a lead's file may create: their usernames are taken in the whole installation."""
+NAMES_SHOWN = 20
 
 
 def import_judgments(
@@ -165,6 +169,9 @@ def prepare_new_judgments(
     usernames = list(dict.fromkeys(event.username for event in events))
     annotators = judgments_sql.find_annotators(session, usernames)
     newcomers = [name for name in usernames if name not in annotators]
+    if len(newcomers) > MOST_NEWCOMERS and not transaction.actor.is_operator:
+        expected = say("at most {most:,} new annotators in a file", most=MOST_NEWCOMERS)
+        raise BadInput([FormatError(str(path), None, expected, f"{len(newcomers):,}")])
     _check_newcomers(events, newcomers, str(path))
     check_targets(
         events,
@@ -192,8 +199,8 @@ def prepare_new_judgments(
         secret=_make_event_secret(session, dataset_pk),
         now=now,
     )
-    names_joined = ", ".join(newcomers)
-    note = (say("new annotators, without a sign-in: {names}", names=names_joined),) if newcomers else ()
+    listed = list_some(newcomers, NAMES_SHOWN)
+    note = (say("new annotators, without a sign-in: {names}", names=listed),) if newcomers else ()
     notes = (*note_joined(len(joined)), *note, *note_by_id(by_id_only))
     keys = [(row["pair_pk"], row["annotator_pk"]) for row in rows]
     answers = judgments_sql.list_current_answers(session, sorted({pair_pk for pair_pk, _ in keys}))

@@ -1,6 +1,6 @@
 """Read and write the data of imported judgments: people, settled pairs, judgments. Judgments are only added."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -75,17 +75,17 @@ def list_people_with_sign_in(session: Session) -> list[str]:
 
 
 def add_annotators(
-    session: Session, dataset_pk: int, usernames: Iterable[str], *, now: datetime, simulated: bool
+    session: Session, dataset_pk: int, usernames: Sequence[str], *, now: datetime, simulated: bool
 ) -> None:
     """Create people without a sign-in, as annotators of this dataset."""
-    for username in usernames:
-        values = {"username": username, "name": username, "simulated": simulated, "created_at": now}
-        person = PersonRow.model_validate(values)
-        session.add(person)
-        session.flush()
-        role = {"person_pk": person.pk, "dataset_pk": dataset_pk, "role": "annotator"}
-        session.add(MembershipRow.model_validate(role))
-    session.flush()
+    people = [
+        {"username": username, "name": username, "simulated": simulated, "created_at": now}
+        for username in usernames
+    ]
+    add_rows(session, PersonRow, people)
+    added = find_annotators(session, usernames).values()
+    roles = [{"person_pk": person.pk, "dataset_pk": dataset_pk, "role": "annotator"} for person in added]
+    add_rows(session, MembershipRow, roles)
 
 
 def list_adjudicated_pairs(session: Session, dataset_pk: int) -> set[tuple[str, str]]:

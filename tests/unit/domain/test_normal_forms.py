@@ -1,5 +1,6 @@
 """Names and ids that people may take for the same one."""
 
+import time
 import unicodedata
 
 import pytest
@@ -92,6 +93,20 @@ def test_a_new_id_that_nearly_equals_an_existing_one_is_found(new_id: str, exist
 def test_other_ids_are_not_near(new_id: str, existing: str) -> None:
     assert find_near_ids([new_id], [existing]) == {}
     assert find_near_ids([new_id, existing], [], among_new=True) == {}
+
+
+def test_thousands_of_ids_of_one_normal_form_are_compared_in_linear_time() -> None:
+    ids = [
+        "".join(
+            letter.upper() if number >> bit & 1 else letter for bit, letter in enumerate("abcdefghijklmn")
+        )
+        for number in range(16_384)
+    ]
+    began = time.process_time()
+    near = find_near_ids(ids[:8_192], ids[8_192:], among_new=True)
+    assert time.process_time() - began < 3, "each with each takes ten times as long"
+    assert set(near) == set(ids[:8_192])
+    assert set(near.values()) == {ids[8_192]}
 
 
 def test_an_id_is_shown_with_invisible_characters_escaped() -> None:
