@@ -5,19 +5,19 @@ The filter options are the same for the list, its file, policies and the page's 
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from annotator.cli.terminal import (
-    AsOption,
-    DatabaseOption,
+    Console,
     DatasetArgument,
     DryRunOption,
     EncodingOption,
-    ErrorsOption,
-    JsonOption,
+    FileConsole,
+    LeadConsole,
     now,
     open_as,
     print_json,
@@ -28,55 +28,35 @@ from annotator.domain.figures import show_figure
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.adjudication.bulk.policy_records import DecisionBatch, PolicyPreview
+    from annotator.adjudication.bulk.policy_records import PolicyPreview
     from annotator.adjudication.impact.impact_service import ProgressCallback
     from annotator.adjudication.queue.queue_records import QueueFilter, Shown
 
 
-ShowOption = Annotated[
-    str | None,
-    typer.Option("--show", metavar="open|decided|all", help="Which pairs to list."),
-]
-ReasonOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--reason",
-        metavar="WORD",
-        help="Reason: differ, unrateable, quality, objection, question, stale. Repeatable.",
-    ),
-]
-QueryOption = Annotated[str | None, typer.Option("--query", metavar="QUERY_ID", help="Only this query.")]
-CategoryOption = Annotated[
-    str | None, typer.Option("--category", metavar="C", help='Only this category ("": without a category).')
-]
-JudgedByOption = Annotated[
-    list[str] | None,
-    typer.Option("--annotator", metavar="USER", help="Only pairs judged by this annotator. Repeatable."),
-]
-GradesOption = Annotated[
-    str | None,
-    typer.Option("--grades", metavar="LOW-HIGH", help="Only pairs with these lowest and highest grades."),
-]
-DistanceOption = Annotated[
-    int | None,
-    typer.Option(
-        "--distance", min=0, max=3, help="Only pairs whose grades are this far apart.", show_default=False
-    ),
-]
-TasteOption = Annotated[
-    bool | None,
-    typer.Option("--taste/--no-taste", help="Only matters of taste, or only the others.", show_default=False),
-]
+@dataclass(frozen=True, slots=True)
+class PairOptions:
+    """The options that choose pairs by their query, annotators and grades."""
+
+    query: Annotated[str | None, typer.Option("--query", metavar="QUERY_ID", help="Only this query.")] = None
+    category: Annotated[
+        str | None,
+        typer.Option("--category", metavar="C", help='Only this category ("": without a category).'),
+    ] = None
+    annotator: Annotated[
+        list[str] | None,
+        typer.Option("--annotator", metavar="USER", help="Only pairs judged by this annotator. Repeatable."),
+    ] = None
+    grades: Annotated[
+        str | None,
+        typer.Option("--grades", metavar="LOW-HIGH", help="Only pairs with these lowest and highest grades."),
+    ] = None
 
 
-def read_filter(
+def _read_filter(
+    shown: str,
+    pairs: PairOptions,
+    reasons: Sequence[str] = (),
     *,
-    show: str,
-    reason: Sequence[str] | None = None,
-    query: str | None = None,
-    category: str | None = None,
-    annotator: Sequence[str] | None = None,
-    grades: str | None = None,
     distance: int | None = None,
     taste: bool | None = None,
 ) -> "QueueFilter":
@@ -84,21 +64,21 @@ def read_filter(
     from annotator.adjudication.queue.queue_records import SHOWN, QueueFilter, read_reasons
     from annotator.domain.errors import ValidationError
 
-    if show not in SHOWN:
-        raise ValidationError(f"--show: choose one of {', '.join(SHOWN)}, not {show!r}.")
+    if shown not in SHOWN:
+        raise ValidationError(f"--show: choose one of {', '.join(SHOWN)}, not {shown!r}.")
     return QueueFilter(
-        shown=cast("Shown", show),
-        reasons=read_reasons(list(reason or [])),
-        query_id=query,
-        category=category,
-        annotators=tuple(annotator or ()),
-        grades=_read_grades(grades) if grades is not None else None,
+        shown=cast("Shown", shown),
+        reasons=read_reasons(list(reasons)),
+        query_id=pairs.query,
+        category=pairs.category,
+        annotators=tuple(pairs.annotator or ()),
+        grades=_read_grades(pairs.grades) if pairs.grades is not None else None,
         distance=distance,
         taste=taste,
     )
 
 
-def make_progress_bar() -> "ProgressCallback | None":
+def _make_progress_bar() -> "ProgressCallback | None":
     """Return a function that prints the number of processed queries on stderr; None unless stderr is a terminal."""
     if not sys.stderr.isatty():
         return None
@@ -123,49 +103,62 @@ def disagreements(
         str,
         typer.Option(metavar="distance|impact|age|…", help="Sort order; distance: largest difference first."),
     ] = "distance",
-    show: ShowOption = None,
-    reason: ReasonOption = None,
-    query: QueryOption = None,
-    category: CategoryOption = None,
-    annotator: JudgedByOption = None,
-    grades: GradesOption = None,
-    distance: DistanceOption = None,
-    taste: TasteOption = None,
+    show: Annotated[
+        str | None,
+        typer.Option("--show", metavar="open|decided|all", help="Which pairs to list."),
+    ] = None,
+    reason: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reason",
+            metavar="WORD",
+            help="Reason: differ, unrateable, quality, objection, question, stale. Repeatable.",
+        ),
+    ] = None,
+    pairs: PairOptions = PairOptions(),
+    distance: Annotated[
+        int | None,
+        typer.Option(
+            "--distance", min=0, max=3, help="Only pairs whose grades are this far apart.", show_default=False
+        ),
+    ] = None,
+    taste: Annotated[
+        bool | None,
+        typer.Option(
+            "--taste/--no-taste", help="Only matters of taste, or only the others.", show_default=False
+        ),
+    ] = None,
     file: Annotated[
         Path | None,
         typer.Option("--csv", metavar="FILE", help="Write the list to a file for filling in decisions."),
     ] = None,
-    lead: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """List disagreements and other pairs waiting for a decision, open ones first."""
     from annotator.adjudication.queue.queue_service import find_disagreements
 
-    opened, actor = open_as(database, lead, figures_of=dataset)
-    wanted = read_filter(
-        show=show or ("all" if file is None else "open"),
-        reason=reason,
-        query=query,
-        category=category,
-        annotator=annotator,
-        grades=grades,
-        distance=distance,
-        taste=taste,
-    )
+    opened, actor = console.open_as(figures_of=dataset)
+    shown = show or ("all" if file is None else "open")
+    wanted = _read_filter(shown, pairs, reason or (), distance=distance, taste=taste)
     if file is not None:
         from annotator.adjudication.bulk.bulk_service import export_queue
 
         _check_target(file)
         pieces = export_queue(
-            opened, actor, dataset, wanted, sort, now=now(), report_progress=make_progress_bar()
+            opened, actor, dataset, wanted, sort, now=now(), report_progress=_make_progress_bar()
         )
-        _write_file(file, b"".join(pieces), json=json)
+        _write_file(file, b"".join(pieces), console)
         return
     items = find_disagreements(
-        opened, actor, dataset, queue_filter=wanted, sort=sort, now=now(), report_progress=make_progress_bar()
+        opened,
+        actor,
+        dataset,
+        queue_filter=wanted,
+        sort=sort,
+        now=now(),
+        report_progress=_make_progress_bar(),
     )
-    if json:
+    if console.json:
         print_json([item.as_json() for item in items])
         return
     rows = [
@@ -195,22 +188,17 @@ def adjudicate(
     ],
     lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who decides.")],
     encoding: EncodingOption = None,
-    dry_run: DryRunOption = False,
-    database: DatabaseOption = None,
-    errors: ErrorsOption = None,
-    json: JsonOption = False,
+    console: FileConsole = FileConsole(),
 ) -> None:
     """Decide disagreements from a file: all of its rows, or none."""
-    del errors  # read where the command ends: see terminal.py
     from annotator.adjudication.bulk.bulk_service import adjudicate_file
 
-    opened, actor = open_as(database, lead)
+    opened, actor = open_as(console.database, lead)
     data = _read_file(file, encoding)
-    done = adjudicate_file(opened, actor, dataset, data, str(file), now=now(), dry_run=dry_run)
-    if json:
-        print_json(done)
+    done = adjudicate_file(opened, actor, dataset, data, str(file), now=now(), dry_run=console.dry_run)
+    if console.show_json(done):
         return
-    verb = "Would save" if dry_run else "Saved"
+    verb = "Would save" if console.dry_run else "Saved"
     typer.echo(
         f"{verb}: {count_of(done.decided, 'new decision')}, {done.revised:,} changed, {done.unchanged:,} unchanged."
     )
@@ -232,22 +220,17 @@ def order(
     ],
     lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who orders them.")],
     encoding: EncodingOption = None,
-    dry_run: DryRunOption = False,
-    database: DatabaseOption = None,
-    errors: ErrorsOption = None,
-    json: JsonOption = False,
+    console: FileConsole = FileConsole(),
 ) -> None:
     """Order documents that have the same grade. Releases list them in this order."""
-    del errors  # read where the command ends: see terminal.py
     from annotator.adjudication.bulk.bulk_service import order_documents
 
-    opened, actor = open_as(database, lead)
+    opened, actor = open_as(console.database, lead)
     data = _read_file(file, encoding)
-    done = order_documents(opened, actor, dataset, data, str(file), now=now(), dry_run=dry_run)
-    if json:
-        print_json(done)
+    done = order_documents(opened, actor, dataset, data, str(file), now=now(), dry_run=console.dry_run)
+    if console.show_json(done):
         return
-    verb = "Would order" if dry_run else "Ordered"
+    verb = "Would order" if console.dry_run else "Ordered"
     typer.echo(f"{verb} the documents of {count_of(done.queries, 'query')}; {done.unchanged:,} unchanged.")
 
 
@@ -266,7 +249,7 @@ def _check_target(file: Path) -> None:
         raise ValidationError(f"--csv: {file} is not a file name in an existing folder.")
 
 
-def _write_file(file: Path, data: bytes, *, json: bool) -> None:
+def _write_file(file: Path, data: bytes, console: LeadConsole) -> None:
     """Write the file through a temporary file. Raises ValidationError on failure."""
     from annotator.domain.errors import ValidationError
     from annotator.formats.syntax.partial_files import replace_file
@@ -275,25 +258,24 @@ def _write_file(file: Path, data: bytes, *, json: bool) -> None:
         replace_file(file, [data], mode=0o666)
     except OSError as error:
         raise ValidationError(f"Cannot write {file}: {error.strerror}.") from None
-    if json:
-        print_json({"file": file, "bytes": len(data)})
-        return
-    typer.echo(
-        f"Wrote {file}. Fill in grade, rationale and reason, then run: annotator adjudicate DATASET {file} --as LEAD"
+    console.show(
+        {"file": file, "bytes": len(data)},
+        f"Wrote {file}. Fill in grade, rationale and reason, then run: annotator adjudicate DATASET {file} --as LEAD",
     )
 
 
-BATCH_COLUMNS = (
-    "number",
-    "policy",
-    "pairs",
-    "still current",
-    "by",
-    "at",
-    "undone by",
-    "undone at",
-    "rationale",
-)
+BATCH_COLUMNS = {
+    "number": "number",
+    "policy": "policy",
+    "pairs": "pairs",
+    "still current": "holding",
+    "by": "lead",
+    "at": "made_at",
+    "undone by": "undone_by",
+    "undone at": "undone_at",
+    "rationale": "rationale",
+}
+"""The columns of `settle --batches` as {heading: field}."""
 
 
 def settle(
@@ -309,18 +291,14 @@ def settle(
     rationale: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Rationale, saved with every decision.")
     ] = None,
-    query: QueryOption = None,
-    category: CategoryOption = None,
-    annotator: JudgedByOption = None,
-    grades: GradesOption = None,
+    pairs: PairOptions = PairOptions(),
     undo: Annotated[
         int | None,
         typer.Option("--undo", metavar="N", help="Undo the decisions of batch N that are still current."),
     ] = None,
     batches: Annotated[bool, typer.Option("--batches", help="List earlier batches.")] = False,
     dry_run: DryRunOption = False,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Settle matters of taste in bulk: adjacent grades on the same side of the relevance threshold."""
     from annotator.adjudication.bulk.bulk_service import (
@@ -332,25 +310,27 @@ def settle(
     from annotator.adjudication.impact.impact_service import bring_up_to_date
 
     _check_use(policy=policy, undo=undo, batches=batches, dry_run=dry_run)
-    opened, actor = open_as(database, lead, figures_of=dataset)
+    opened, actor = open_as(console.database, lead, figures_of=dataset)
     if batches:
-        _show_batches(list_batches(opened, actor, dataset), json=json)
+        made = list_batches(opened, actor, dataset)
+        console.show_records(made, BATCH_COLUMNS, empty="No pairs have been settled in bulk.")
         return
     if undo is not None:
         undone = undo_batch(opened, actor, dataset, undo, rationale=rationale or "", now=now())
-        message = (
+        console.show(
+            undone,
             f"Undid {count_of(undone.withdrawn, 'decision')} of batch {undo}; "
-            f"{count_of(undone.left, 'pair keeps its newer decision', 'pairs keep their newer decision')}."
+            f"{count_of(undone.left, 'pair keeps its newer decision', 'pairs keep their newer decision')}.",
         )
-        print_json(undone) if json else typer.echo(message)
         return
-    wanted = read_filter(show="open", query=query, category=category, annotator=annotator, grades=grades)
-    bring_up_to_date(opened, dataset, report_progress=make_progress_bar())
+    wanted = _read_filter("open", pairs)
+    bring_up_to_date(opened, dataset, report_progress=_make_progress_bar())
     preview = preview_policy(opened, actor, dataset, policy or "", wanted, now=now())
     if dry_run:
-        print_json(preview) if json else _show_preview(preview)
+        if not console.show_json(preview):
+            _show_preview(preview)
         return
-    made = settle_by_policy(
+    settled = settle_by_policy(
         opened,
         actor,
         dataset,
@@ -360,12 +340,11 @@ def settle(
         seen_digest=preview.digest,
         now=now(),
     )
-    if json:
-        print_json(made)
+    if console.show_json(settled):
         return
     _show_preview(preview)
     typer.echo(
-        f"Settled as batch {made.number}. To undo it, run: annotator settle {dataset} --undo {made.number} --as {lead}"
+        f"Settled as batch {settled.number}. To undo it, run: annotator settle {dataset} --undo {settled.number} --as {lead}"
     )
 
 
@@ -399,24 +378,3 @@ def _name(policy: str) -> str:
     from annotator.adjudication.bulk.policy_records import POLICY_NAMES
 
     return POLICY_NAMES[policy]
-
-
-def _show_batches(batches: "Sequence[DecisionBatch]", *, json: bool) -> None:
-    if json:
-        print_json(batches)
-        return
-    rows = [
-        (
-            batch.number,
-            batch.policy,
-            batch.pairs,
-            batch.holding,
-            batch.lead,
-            batch.made_at,
-            batch.undone_by,
-            batch.undone_at,
-            batch.rationale,
-        )
-        for batch in batches
-    ]
-    print_table(BATCH_COLUMNS, rows, empty="No pairs have been settled in bulk.")

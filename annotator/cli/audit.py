@@ -1,17 +1,29 @@
-"""Run `annotator audit`: the audit log of the installation, its chain, and its head."""
+"""Run `annotator audit` and `annotator trail`: the audit log of the installation, and what leads did in a dataset."""
 
 import json as json_module
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annotator.cli.terminal import AsOption, DatabaseOption, now, open_as, print_json, print_table
+from annotator.cli.terminal import (
+    AsOption,
+    DatabaseOption,
+    DatasetArgument,
+    LeadConsole,
+    note_written,
+    now,
+    open_as,
+    print_json,
+    print_table,
+)
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from annotator.adjudication.history.history_records import AuditLogPage
     from annotator.audit.records import AuditEntry, AuditFilter, AuditVerification
     from annotator.domain.people import Actor
     from annotator.storage.database import Database
@@ -177,3 +189,76 @@ def _to_row(entry: "AuditEntry") -> tuple[object, ...]:
     on = " ".join(part for part in (subject, chained.object) if part)
     origin = " ".join(part for part in (chained.source, entry.name("address")) if part)
     return entry.sequence, chained.at, actor, chained.action, on, chained.dataset, details, origin
+
+
+def trail(
+    dataset: DatasetArgument,
+    pair: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="QUERY_ID DOC_ID", help="The whole history of this pair.", show_default=False),
+    ] = None,
+    action: Annotated[
+        str | None, typer.Option(metavar="ACTION", help="Only this action, such as decided.")
+    ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(metavar="USER", help="Only actions of this person; operator: the command line."),
+    ] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="From this day or time on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Up to this day or time.")] = None,
+    csv: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the records to this CSV file instead.")
+    ] = None,
+    console: LeadConsole = LeadConsole(),
+) -> None:
+    """Show the activity log: the latest 200 actions of leads, or all with --csv or --json, oldest first."""
+    from annotator.adjudication.history.history import write_csv
+    from annotator.adjudication.history.history_records import AuditLogFilter, read_day_or_time
+    from annotator.adjudication.history.history_service import (
+        find_pair_key,
+        iterate_audit_log,
+        read_audit_log,
+        read_pair_history,
+    )
+
+    opened, actor = console.open_as()
+    key = find_pair_key(opened, actor, dataset, *pair) if pair is not None else None
+    begin = read_day_or_time(since) if since is not None else None
+    end = read_day_or_time(until, last=True) if until is not None else None
+    wanted = AuditLogFilter(key, action, person, begin, end)
+    if csv is not None:
+        from annotator.agreement.report_files import write_file
+
+        note_written(opened, actor, dataset, "activity-log.csv")
+        write_file(csv, write_csv(iterate_audit_log(opened, actor, dataset, wanted, now=now())))
+        typer.echo(f"Wrote {csv}.", err=console.json)
+    elif key is not None and action is None and person is None:
+        entries = read_pair_history(opened, actor, dataset, key, now=now())
+        entries = [entry for entry in entries if (begin or entry.at) <= entry.at <= (end or entry.at)]
+        columns = {"when": "at", "who": "who", "what": "said"}
+        console.show_records(entries, columns, empty="This pair has no history in that time.")
+    if not console.show_json(list(iterate_audit_log(opened, actor, dataset, wanted, now=now()))):
+        _print_page(read_audit_log(opened, actor, dataset, wanted, limit=SHOWN, now=now()))
+
+
+def _print_page(page: "AuditLogPage") -> None:
+    from annotator.adjudication.history.history import describe_entry
+
+    rows = [
+        (
+            event.at,
+            event.username or "operator",
+            event.query_id,
+            event.doc_id,
+            f"{event.action} (judge it first)"
+            if event.hidden
+            else describe_entry(event.action, event.before, event.after),
+        )
+        for event in page.events
+    ]
+    print_table(("when", "who", "query_id", "doc_id", "what"), rows, empty="No activity matches.")
+    if len(rows) < page.total:
+        typer.echo(
+            f"Showing the latest {len(rows):,} of {page.total:,}. Write all of them with --csv FILE.",
+            err=True,
+        )

@@ -236,7 +236,7 @@ def _print_report(report: "CheckReport") -> None:
 
 def _print_annotators(report: "CheckReport", agreement: "MeasuredAgreement") -> None:
     """Print the agreement between the annotators in the file, and the documents on which they differ."""
-    from annotator.cli.agreement_tables import format_value
+    from annotator.cli.agreement import format_value
 
     typer.echo(
         f"\nAnnotators' own grades: {count_of(agreement.pairs, 'pair')} with two or more, {agreement.single_pairs:,} with one"

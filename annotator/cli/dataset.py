@@ -8,19 +8,19 @@ import typer
 
 from annotator.cli.terminal import (
     AsOption,
+    CommandGroup,
+    Console,
     DatabaseOption,
     DatasetArgument,
-    JsonOption,
+    LeadConsole,
     now,
     open_as,
-    open_database,
-    print_json,
     print_table,
     read_bytes,
 )
 from annotator.domain.people import OPERATOR
 
-app = typer.Typer(help="Datasets and their settings.", no_args_is_help=True)
+app = CommandGroup(help="Datasets and their settings.", no_args_is_help=True)
 
 
 @app.command()
@@ -35,8 +35,7 @@ def create(
     settings: Annotated[
         list[str] | None, typer.Argument(metavar="[KEY=VALUE…]", help="Settings, as for dataset set.")
     ] = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Create an empty dataset."""
     from annotator.dataset.grade_choices import read_grade_template
@@ -47,7 +46,7 @@ def create(
     typed = _split_changes(settings or [])
     required = _read_required_file(typed)
     made = create_dataset(
-        open_database(database),
+        console.open(),
         OPERATOR,
         name,
         now=now(),
@@ -56,35 +55,28 @@ def create(
         rubric=chosen_rubric,
         requirements=required,
     )
-    if json:
-        print_json(made)
-        return
-    typer.echo(f"Made the dataset {made.name}. Next: annotator import queries {made.name} FILE")
+    console.show(made, f"Made the dataset {made.name}. Next: annotator import queries {made.name} FILE")
 
 
 @app.command("list")
 def list_(
     archived: Annotated[bool, typer.Option("--archived", help="List the archived datasets too.")] = False,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """List the datasets."""
     from annotator.dataset.service import list_datasets
 
-    datasets = list_datasets(open_database(database), OPERATOR, archived_too=archived)
-    if json:
-        print_json(datasets)
-        return
-    rows = [(item.name, item.title, item.overlap, item.kappa_target) for item in datasets]
-    print_table(
+    datasets = list_datasets(console.open(), OPERATOR, archived_too=archived)
+    console.show_table(
+        datasets,
         ("name", "title", "overlap", "kappa_target"),
-        rows,
+        ((item.name, item.title, item.overlap, item.kappa_target) for item in datasets),
         empty="No dataset yet. Make one: annotator dataset create NAME",
     )
 
 
 @app.command()
-def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def show(name: DatasetArgument, console: Console = Console()) -> None:
     """Show a dataset's settings and its size."""
     from dataclasses import asdict
 
@@ -93,7 +85,7 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
     from annotator.dataset.settings import SEARCH_HOSTS, write_setting
     from annotator.domain.overlap import describe_overlap
 
-    opened = open_database(database)
+    opened = console.open()
     dataset, counts = show_dataset(opened, OPERATOR, name)
     settings = {**asdict(dataset), SEARCH_HOSTS: show_search_hosts(opened, OPERATOR, name)}
     version, rubric = read_current_rubric(opened, OPERATOR, name)
@@ -102,8 +94,7 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
         "language": rubric.language or None,
         "translations": [texts.language for texts in rubric.translations],
     }
-    if json:
-        print_json({**settings, "guideline": guideline, "counts": asdict(counts)})
+    if console.show_json({**settings, "guideline": guideline, "counts": asdict(counts)}):
         return
     required = settings.pop("requirements")
     made = {name: settings.pop(name) for name in ("name", "created_at", "archived_at")}
@@ -134,9 +125,7 @@ def _show_guideline(version: int, languages: Sequence[str]) -> str:
 def set_(
     name: DatasetArgument,
     changes: Annotated[list[str], typer.Argument(metavar="KEY=VALUE…", help="Settings to change.")],
-    lead: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Change settings, such as overlap=2 or overlap_share=0.3:2. An unknown setting is refused with a list of all settings;
     `annotator dataset show` shows their values."""
@@ -150,11 +139,10 @@ def set_(
     pairs = _split_changes(changes)
     typed = dict(pairs)
     required = _read_required_file(typed)
-    opened, actor = open_as(database, lead)
+    opened, actor = console.open_as()
     dataset = change_settings(opened, actor, name, typed, now=now(), requirements=required)
     settings = {**asdict(dataset), SEARCH_HOSTS: show_search_hosts(opened, actor, name)}
-    if json:
-        print_json(settings)
+    if console.show_json(settings):
         return
     values = {key: write_setting(key, settings[key]) for key in pairs if key != "requirements"}
     if "requirements" in pairs:
@@ -165,33 +153,23 @@ def set_(
 
 
 @app.command()
-def archive(
-    name: DatasetArgument, lead: AsOption = None, database: DatabaseOption = None, json: JsonOption = False
-) -> None:
+def archive(name: DatasetArgument, console: LeadConsole = LeadConsole()) -> None:
     """Remove a dataset from the lists. Nothing in it can be judged or changed any more; its releases stay."""
     from annotator.dataset.archive_service import archive_dataset
 
-    opened, actor = open_as(database, lead)
+    opened, actor = console.open_as()
     dataset = archive_dataset(opened, actor, name, now=now())
-    if json:
-        print_json(dataset)
-        return
-    typer.echo(f"Archived {name}. To work in it again: annotator dataset unarchive {name}")
+    console.show(dataset, f"Archived {name}. To work in it again: annotator dataset unarchive {name}")
 
 
 @app.command()
-def unarchive(
-    name: DatasetArgument, lead: AsOption = None, database: DatabaseOption = None, json: JsonOption = False
-) -> None:
+def unarchive(name: DatasetArgument, console: LeadConsole = LeadConsole()) -> None:
     """Bring an archived dataset back: it can be judged and changed again."""
     from annotator.dataset.archive_service import unarchive_dataset
 
-    opened, actor = open_as(database, lead)
+    opened, actor = console.open_as()
     dataset = unarchive_dataset(opened, actor, name, now=now())
-    if json:
-        print_json(dataset)
-        return
-    typer.echo(f"{name} can be judged and changed again.")
+    console.show(dataset, f"{name} can be judged and changed again.")
 
 
 @app.command("export")
@@ -227,20 +205,15 @@ def restore(
         bool,
         typer.Option("--with-roles", help="Also give people the roles on it that they have in the file."),
     ] = False,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Restore a dataset from its export: all of it, or nothing. People are matched by username, and get no role."""
     from annotator.dataset.restore_service import restore_dataset
 
-    dataset = restore_dataset(
-        open_database(database), OPERATOR, file, name=name, with_roles=with_roles, now=now()
-    )
-    if json:
-        print_json(dataset)
-        return
-    typer.echo(
-        f"Restored {dataset.name}. People who were not here have no sign-in yet: annotator people set USER --new-password"
+    dataset = restore_dataset(console.open(), OPERATOR, file, name=name, with_roles=with_roles, now=now())
+    console.show(
+        dataset,
+        f"Restored {dataset.name}. People who were not here have no sign-in yet: annotator people set USER --new-password",
     )
 
 

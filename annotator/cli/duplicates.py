@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annotator.cli.terminal import (
-    DatabaseOption,
+    Console,
     DatasetArgument,
     DryRunOption,
-    JsonOption,
     now,
     open_as,
-    print_json,
     print_table,
 )
 from annotator.domain.messages import count_of
@@ -50,8 +48,7 @@ def duplicates(
         ),
     ] = None,
     dry_run: DryRunOption = False,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """List near duplicates left out of the pool, and accept the judged document's grade for them."""
     from annotator.pooling.duplicates.duplicates_service import accept_duplicates, list_duplicates
@@ -60,18 +57,14 @@ def duplicates(
         raise typer.BadParameter("--accept needs --as LEAD: a person accepts a grade")
     if not accept and (group or dry_run):
         raise typer.BadParameter("--group and --dry-run go with --accept")
-    opened, actor = open_as(database, lead)
+    opened, actor = open_as(console.database, lead)
     if not accept:
         report = list_duplicates(opened, actor, dataset, now=now())
-        if json:
-            print_json(report)
-        else:
+        if not console.show_json(report):
             _print_report(report)
         return
     done = accept_duplicates(opened, actor, dataset, now=now(), pairs=group or (), dry_run=dry_run)
-    if json:
-        print_json(done)
-    else:
+    if not console.show_json(done):
         _print_accepted(done)
 
 

@@ -1,6 +1,7 @@
 """Run `annotator evaluate`: score runs against a ground truth, compare systems, describe the dataset's limits."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,6 +47,143 @@ SystemsArgument = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class EvaluationFlags:
+    """The options of `annotator evaluate`."""
+
+    profile: Annotated[
+        str,
+        typer.Option("--profile", metavar="P", help="trec, nablarch, law, survey, code or document."),
+    ] = "trec"
+    measures: Annotated[
+        str | None,
+        typer.Option(
+            "--measures", metavar="M,…", help="Such as nDCG@10,R@5,P(rel=2)@10 (default: the profile's)."
+        ),
+    ] = None
+    relevant_from: Annotated[
+        int | None,
+        typer.Option(
+            "--relevant-from",
+            metavar="GRADE",
+            help="The lowest relevant grade: 1 (the default), 2 or 3 (profile trec).",
+        ),
+    ] = None
+    order: Annotated[
+        str | None,
+        typer.Option(
+            "--order", metavar="score|rank", help="What orders a run's results (default: the profile's)."
+        ),
+    ] = None
+    ideal: Annotated[
+        str,
+        typer.Option(
+            "--ideal",
+            metavar="truth|retrieved",
+            help="Where nDCG's ideal ranking comes from; 'retrieved' is for comparison with programs that do so.",
+        ),
+    ] = "truth"
+    answered_only: Annotated[
+        bool,
+        typer.Option(
+            "--answered-only",
+            help="Leave queries without results out of a system's means (trec_eval without -c).",
+        ),
+    ] = False
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="SYSTEM", help="Compare every system with this one (default: every two)."
+        ),
+    ] = None
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="FIELD,…",
+            help="Score groups of queries too: category, language, difficulty, or any field; 'query' adds each query to --json.",
+        ),
+    ] = None
+    targets: Annotated[
+        str | None,
+        typer.Option(
+            "--targets",
+            metavar="FILE",
+            help="What each system must reach, 'measure: minimum' in YAML; 'profile' for the profile's own. Exit code 3 if one is missed.",
+        ),
+    ] = None
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="OLD.json",
+            help="An earlier evaluation (--json --by query). Exit code 3 if a score fell.",
+        ),
+    ] = None
+    tolerance: Annotated[
+        float, typer.Option("--tolerance", metavar="T", help="How far a score may fall against OLD.json.")
+    ] = 0.01
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Seed of intervals and randomization tests.")
+    ] = 0
+    resamples: Annotated[
+        int, typer.Option("--resamples", metavar="N", help="Number of resamples for the 95 % intervals.")
+    ] = 1_000
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the scores for a spreadsheet.")
+    ] = None
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            "--markdown", metavar="FILE", help="Write a report: scores, failed queries, recommendations."
+        ),
+    ] = None
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write the whole report as one page, with charts."),
+    ] = None
+    language: Annotated[
+        str, typer.Option("--language", metavar="en|ja|ko", help="Language of the reports.")
+    ] = "en"
+    from_format: Annotated[
+        str | None,
+        typer.Option("--from", metavar="F", help="TRUTH's format, where its content does not show it."),
+    ] = None
+    grades_by: GradesByOption = None
+    map_grades: MapGradesOption = None
+    id_field: Annotated[
+        str | None,
+        typer.Option("--id-field", metavar="NAME", help="A JSON run's field with the document's id."),
+    ] = None
+    keep_first: Annotated[
+        bool,
+        typer.Option(
+            "--keep-first",
+            help="If a run lists a document twice for a query, keep the first result instead of refusing the run.",
+        ),
+    ] = False
+    relations: Annotated[
+        Path | None,
+        typer.Option(
+            "--relations",
+            metavar="FILE",
+            help="Relations between documents (CSV: from,to[,relation]), for the coverage of nodes and edges.",
+        ),
+    ] = None
+    types: Annotated[
+        str,
+        typer.Option(
+            "--types",
+            metavar="FIELD=TYPE",
+            help="The document field and its primary type: how many relevant documents of other types are found.",
+        ),
+    ] = "law_type=법률"
+    database: DatabaseOption = None
+    as_: AsOption = None
+    errors: ErrorsOption = None
+    json: JsonOption = False
+
+
 def evaluate(
     truth: Annotated[
         str,
@@ -55,185 +193,28 @@ def evaluate(
         ),
     ],
     runs: SystemsArgument = None,
-    profile: Annotated[
-        str,
-        typer.Option("--profile", metavar="P", help="trec, nablarch, law, survey, code or document."),
-    ] = "trec",
-    measures: Annotated[
-        str | None,
-        typer.Option(
-            "--measures", metavar="M,…", help="Such as nDCG@10,R@5,P(rel=2)@10 (default: the profile's)."
-        ),
-    ] = None,
-    relevant_from: Annotated[
-        int | None,
-        typer.Option(
-            "--relevant-from",
-            metavar="GRADE",
-            help="The lowest relevant grade: 1 (the default), 2 or 3 (profile trec).",
-        ),
-    ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option(
-            "--order", metavar="score|rank", help="What orders a run's results (default: the profile's)."
-        ),
-    ] = None,
-    ideal: Annotated[
-        str,
-        typer.Option(
-            "--ideal",
-            metavar="truth|retrieved",
-            help="Where nDCG's ideal ranking comes from; 'retrieved' is for comparison with programs that do so.",
-        ),
-    ] = "truth",
-    answered_only: Annotated[
-        bool,
-        typer.Option(
-            "--answered-only",
-            help="Leave queries without results out of a system's means (trec_eval without -c).",
-        ),
-    ] = False,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--baseline", metavar="SYSTEM", help="Compare every system with this one (default: every two)."
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            metavar="FIELD,…",
-            help="Score groups of queries too: category, language, difficulty, or any field; 'query' adds each query to --json.",
-        ),
-    ] = None,
-    targets: Annotated[
-        str | None,
-        typer.Option(
-            "--targets",
-            metavar="FILE",
-            help="What each system must reach, 'measure: minimum' in YAML; 'profile' for the profile's own. Exit code 3 if one is missed.",
-        ),
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            "--against",
-            metavar="OLD.json",
-            help="An earlier evaluation (--json --by query). Exit code 3 if a score fell.",
-        ),
-    ] = None,
-    tolerance: Annotated[
-        float, typer.Option("--tolerance", metavar="T", help="How far a score may fall against OLD.json.")
-    ] = 0.01,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Seed of intervals and randomization tests.")
-    ] = 0,
-    resamples: Annotated[
-        int, typer.Option("--resamples", metavar="N", help="Number of resamples for the 95 % intervals.")
-    ] = 1_000,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the scores for a spreadsheet.")
-    ] = None,
-    markdown: Annotated[
-        Path | None,
-        typer.Option(
-            "--markdown", metavar="FILE", help="Write a report: scores, failed queries, recommendations."
-        ),
-    ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Write the whole report as one page, with charts."),
-    ] = None,
-    language: Annotated[
-        str, typer.Option("--language", metavar="en|ja|ko", help="Language of the reports.")
-    ] = "en",
-    from_format: Annotated[
-        str | None,
-        typer.Option("--from", metavar="F", help="TRUTH's format, where its content does not show it."),
-    ] = None,
-    grades_by: GradesByOption = None,
-    map_grades: MapGradesOption = None,
-    id_field: Annotated[
-        str | None,
-        typer.Option("--id-field", metavar="NAME", help="A JSON run's field with the document's id."),
-    ] = None,
-    keep_first: Annotated[
-        bool,
-        typer.Option(
-            "--keep-first",
-            help="If a run lists a document twice for a query, keep the first result instead of refusing the run.",
-        ),
-    ] = False,
-    relations: Annotated[
-        Path | None,
-        typer.Option(
-            "--relations",
-            metavar="FILE",
-            help="Relations between documents (CSV: from,to[,relation]), for the coverage of nodes and edges.",
-        ),
-    ] = None,
-    types: Annotated[
-        str,
-        typer.Option(
-            "--types",
-            metavar="FIELD=TYPE",
-            help="The document field and its primary type: how many relevant documents of other types are found.",
-        ),
-    ] = "law_type=법률",
-    database: DatabaseOption = None,
-    as_: AsOption = None,
-    errors: ErrorsOption = None,
-    json: JsonOption = False,
+    options: EvaluationFlags = EvaluationFlags(),
 ) -> None:
     """Score runs against a ground truth, compare the systems, and show what the dataset can tell.
 
     Exit code 3 if a target is missed (--targets) or a score fell (--against).
     """
-    del errors  # read where the command ends: see terminal.py
     from annotator.evaluation.dataset_analysis.robustness import describe_robustness
     from annotator.evaluation.differences.regression import find_regressions, read_earlier_evaluation
     from annotator.evaluation.reports.json_report import build_json
 
-    reports = _check_reports(csv=csv, markdown=markdown, html=html, language=language)
-    fields = [name.strip() for name in (by or "").split(",") if name.strip()]
-    earlier = None if against is None else read_earlier_evaluation(against)
-    request = _make_request(
-        profile=profile,
-        measures=measures,
-        relevant_from=relevant_from,
-        order=order,
-        ideal=ideal,
-        complete=not answered_only,
-        baseline=baseline,
-        group_by=[name for name in fields if name != BY_QUERY],
-        seed=seed,
-        resamples=resamples,
-        targets=targets,
-        relations=relations,
-        types=types,
-    )
-    result = _evaluate(
-        truth,
-        runs or [],
-        request,
-        from_format=from_format,
-        grades_by=grades_by,
-        map_grades=map_grades,
-        id_field=id_field,
-        keep_first=keep_first,
-        database=database,
-        as_=as_,
-        files=[WITH_GRADES[option] for option in reports if option in WITH_GRADES],
-        shows_queries=BY_QUERY in fields,
-    )
+    reports = _check_reports(options)
+    fields = [name.strip() for name in (options.by or "").split(",") if name.strip()]
+    earlier = None if options.against is None else read_earlier_evaluation(options.against)
+    request = _make_request(options, [name for name in fields if name != BY_QUERY])
+    files = [WITH_GRADES[option] for option in reports if option in WITH_GRADES]
+    result = _evaluate(truth, runs or [], request, options, files, shows_queries=BY_QUERY in fields)
     evaluation = result.evaluation
     regressions = (
-        None if earlier is None else find_regressions(evaluation.table, earlier, tolerance=tolerance)
+        None if earlier is None else find_regressions(evaluation.table, earlier, tolerance=options.tolerance)
     )
-    _write_reports(result, reports, language)
-    if json:
+    _write_reports(result, reports, options.language)
+    if options.json:
         print_json(
             build_json(
                 evaluation,
@@ -253,18 +234,16 @@ def evaluate(
         raise SystemExit(NOT_MET)
 
 
-def _check_reports(
-    *, csv: Path | None, markdown: Path | None, html: Path | None, language: str
-) -> dict[str, Path]:
+def _check_reports(options: EvaluationFlags) -> dict[str, Path]:
     """Return {option: file to write}. Refuses unwritable files before anything is computed."""
     from annotator.agreement.report_files import check_target
     from annotator.domain.errors import ValidationError
     from annotator.domain.messages import LANGUAGES
 
-    if language not in LANGUAGES:
-        raise ValidationError(f"--language: expected {', '.join(LANGUAGES)}, found {language!r}")
-    options = {"--csv": csv, "--markdown": markdown, "--html": html}
-    reports = {option: path for option, path in options.items() if path is not None}
+    if options.language not in LANGUAGES:
+        raise ValidationError(f"--language: expected {', '.join(LANGUAGES)}, found {options.language!r}")
+    targets = {"--csv": options.csv, "--markdown": options.markdown, "--html": options.html}
+    reports = {option: path for option, path in targets.items() if path is not None}
     for path in reports.values():
         check_target(path)
     if len({path.absolute() for path in reports.values()}) < len(reports):
@@ -298,22 +277,7 @@ def _write_reports(result: "EvaluationResult", reports: Mapping[str, Path], lang
     use_language("en")
 
 
-def _make_request(
-    *,
-    profile: str,
-    measures: str | None,
-    relevant_from: int | None,
-    order: str | None,
-    ideal: str,
-    complete: bool,
-    baseline: str | None,
-    group_by: Sequence[str],
-    seed: int,
-    resamples: int,
-    targets: str | None,
-    relations: Path | None,
-    types: str,
-) -> "EvaluationRequest":
+def _make_request(options: EvaluationFlags, group_by: Sequence[str]) -> "EvaluationRequest":
     from annotator.domain.errors import ValidationError
     from annotator.evaluation.evaluate import EvaluationOptions
     from annotator.evaluation.files.relation_files import read_relations
@@ -323,28 +287,31 @@ def _make_request(
     from annotator.evaluation.scores.scoring import ScoringOptions
     from annotator.evaluation.service import EvaluationRequest
 
-    if ideal not in ("truth", "retrieved"):
-        raise ValidationError(f"--ideal: expected truth or retrieved, found {ideal!r}")
-    if not 1 <= resamples <= 100_000:
-        raise ValidationError(f"--resamples: expected a number from 1 to 100,000, found {resamples:,}")
-    type_field, _, primary_type = types.partition("=")
+    if options.ideal not in ("truth", "retrieved"):
+        raise ValidationError(f"--ideal: expected truth or retrieved, found {options.ideal!r}")
+    if not 1 <= options.resamples <= 100_000:
+        raise ValidationError(
+            f"--resamples: expected a number from 1 to 100,000, found {options.resamples:,}"
+        )
+    type_field, _, primary_type = options.types.partition("=")
     if not type_field or not primary_type:
-        raise ValidationError(f"--types: expected FIELD=TYPE, such as law_type=법률, found {types!r}")
-    edges = frozenset() if relations is None else read_relations(relations)
+        raise ValidationError(f"--types: expected FIELD=TYPE, such as law_type=법률, found {options.types!r}")
+    edges = frozenset() if options.relations is None else read_relations(options.relations)
+    targets = options.targets
     return EvaluationRequest(
-        profile=profile,
-        order=None if order is None else check_order(order),
+        profile=options.profile,
+        order=None if options.order is None else check_order(options.order),
         scoring=ScoringOptions(
-            measures=tuple(split_names(measures or "")),
-            relevant_from=relevant_from,
-            ideal="retrieved" if ideal == "retrieved" else "truth",
-            complete=complete,
+            measures=tuple(split_names(options.measures or "")),
+            relevant_from=options.relevant_from,
+            ideal="retrieved" if options.ideal == "retrieved" else "truth",
+            complete=not options.answered_only,
         ),
         options=EvaluationOptions(
-            baseline=baseline,
+            baseline=options.baseline,
             group_by=tuple(group_by),
-            seed=seed,
-            resamples=resamples,
+            seed=options.seed,
+            resamples=options.resamples,
             structure=StructureOptions(edges, type_field, primary_type),
         ),
         targets_file=None if targets in (None, "profile") else Path(targets or ""),
@@ -356,15 +323,9 @@ def _evaluate(
     truth: str,
     runs: Sequence[str],
     request: "EvaluationRequest",
-    *,
-    from_format: str | None,
-    grades_by: str | None,
-    map_grades: str | None,
-    id_field: str | None,
-    keep_first: bool,
-    database: str | None,
-    as_: str | None,
+    options: EvaluationFlags,
     files: Sequence[str],
+    *,
     shows_queries: bool,
 ) -> "EvaluationResult":
     """Evaluate files if TRUTH is a path, else a dataset.
@@ -376,18 +337,18 @@ def _evaluate(
     from annotator.evaluation.service import evaluate_dataset, evaluate_files, record_shown_grades
     from annotator.formats.syntax.grade_scale import parse_mapping
 
-    if _is_path(truth, database):
+    if _is_path(truth, options.database):
         return evaluate_files(
             Path(truth),
             [Path(run) for run in runs],
             request,
-            truth_format=from_format,
-            grades_by=grades_by,
-            grades=parse_mapping(map_grades),
-            reading=RunReading(id_field=id_field, keep_first=keep_first),
+            truth_format=options.from_format,
+            grades_by=options.grades_by,
+            grades=parse_mapping(options.map_grades),
+            reading=RunReading(id_field=options.id_field, keep_first=options.keep_first),
         )
     name, _, version = truth.partition("@")
-    opened, actor = open_as(database, as_, figures_of=name)
+    opened, actor = open_as(options.database, options.as_, figures_of=name)
     result = evaluate_dataset(opened, actor, name, request, version=version or None, systems=runs)
     if files or shows_queries:
         record_shown_grades(opened, actor, name, version=version or None, now=now())

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annotator.cli.terminal import (
-    AsOption,
-    DatabaseOption,
+    CommandGroup,
+    Console,
     DatasetArgument,
-    JsonOption,
+    LeadConsole,
     now,
-    open_as,
-    open_database,
     print_json,
     print_table,
     read_bytes,
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from annotator.guideline.service import GuidelineVersion
 
 
-app = typer.Typer(help="The grades' definitions and the guideline, by version.", no_args_is_help=True)
+app = CommandGroup(help="The grades' definitions and the guideline, by version.", no_args_is_help=True)
 SIGNS = {"same": " ", "removed": "-", "added": "+"}
 
 
@@ -41,15 +39,13 @@ def show(
         str | None,
         typer.Option(help="In which language (default: the authoritative one).", show_default=False),
     ] = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Print a version: the grades with their examples, and the guideline."""
     from annotator.guideline.service import read_version
 
-    shown = read_version(open_database(database), OPERATOR, dataset, version)
-    if json:
-        print_json(_to_json(shown))
+    shown = read_version(console.open(), OPERATOR, dataset, version)
+    if console.show_json(_to_json(shown)):
         return
     rubric = shown.rubric if language is None else _find_texts(shown, language)
     lines = [f"version {shown.version} ({shown.change})", *([shown.why] if shown.why else [])]
@@ -63,18 +59,20 @@ def show(
 
 
 @app.command("list")
-def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def list_(dataset: DatasetArgument, console: Console = Console()) -> None:
     """List the versions, newest first."""
     from annotator.guideline.service import list_versions
 
-    versions = list_versions(open_database(database), OPERATOR, dataset)
-    if json:
-        print_json([_to_json(version) for version in versions])
-        return
-    rows = [
-        (item.version, item.change, item.created_at, item.author or "operator", item.why) for item in versions
-    ]
-    print_table(("version", "change", "created_at", "author", "why"), rows, empty="")
+    versions = list_versions(console.open(), OPERATOR, dataset)
+    console.show_table(
+        [_to_json(version) for version in versions],
+        ("version", "change", "created_at", "author", "why"),
+        (
+            (item.version, item.change, item.created_at, item.author or "operator", item.why)
+            for item in versions
+        ),
+        empty="",
+    )
 
 
 @app.command()
@@ -82,17 +80,13 @@ def diff(
     dataset: DatasetArgument,
     before: Annotated[int, typer.Argument(help="A version.", metavar="A")],
     after: Annotated[int, typer.Argument(help="Another version.", metavar="B")],
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Compare two versions: the grades that differ, and the guideline line by line."""
     from annotator.guideline.service import compare_versions
 
-    comparison = compare_versions(open_database(database), OPERATOR, dataset, before, after)
-    if json:
-        print_json(comparison)
-        return
-    typer.echo("\n".join(_list_lines(comparison)) or "No differences.")
+    comparison = compare_versions(console.open(), OPERATOR, dataset, before, after)
+    console.show(comparison, "\n".join(_list_lines(comparison)) or "No differences.")
 
 
 @app.command("set")
@@ -111,15 +105,13 @@ def set_(
     remove_languages: Annotated[
         bool, typer.Option("--remove-languages", help="Remove the languages that FILE does not have.")
     ] = False,
-    lead: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Publish a new version in all its languages. Refused if another one was published since --base."""
     from annotator.dataset.rubric_file import read_rubric
     from annotator.guideline.service import count_judgments_made_outdated, publish_version, read_version
 
-    opened, actor = open_as(database, lead)
+    opened, actor = console.open_as()
     rubric = read_rubric(read_bytes(path), str(path))
     begun = base if base is not None else read_version(opened, actor, dataset).version
     made = publish_version(
@@ -133,8 +125,7 @@ def set_(
         may_remove_languages=remove_languages,
         now=now(),
     )
-    if json:
-        print_json(_to_json(made))
+    if console.show_json(_to_json(made)):
         return
     typer.echo(f"Published version {made.version} of the guideline of {dataset}.")
     if made.change == "semantic":
@@ -194,13 +185,13 @@ def _line(line: "DiffLine") -> str:
     return f"  {SIGNS[line.kind]} {text}".rstrip()
 
 
-def lessons(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def lessons(dataset: DatasetArgument, console: Console = Console()) -> None:
     """List lessons from decided disagreements for the guideline, most useful first."""
     from annotator.domain.people import OPERATOR
     from annotator.guideline.feedback_service import list_worklist
 
-    worklist = list_worklist(open_database(database), OPERATOR, dataset, now=now())
-    if json:
+    worklist = list_worklist(console.open(), OPERATOR, dataset, now=now())
+    if console.json:
         items = [item.as_json() for item in worklist.items]
         print_json({"decided": worklist.decided, "waiting": worklist.waiting, "lessons": items})
         return

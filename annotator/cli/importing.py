@@ -2,24 +2,24 @@
 
 import gc
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from annotator.cli.terminal import (
-    AsOption,
+    CommandGroup,
     CommandOnFormats,
-    DatabaseOption,
+    Console,
     DatasetArgument,
     DryRunOption,
     EncodingOption,
-    ErrorsOption,
+    FileConsole,
     JsonOption,
+    LeadConsole,
     now,
-    open_as,
-    open_database,
     print_json,
     print_table,
 )
@@ -30,19 +30,14 @@ if TYPE_CHECKING:
     from annotator.importing.remapping.remapping import RemapReport
     from annotator.importing.report import FolderReport, ImportReport
     from annotator.importing.search_endpoint.endpoint_records import FetchReport
-    from annotator.storage.database import Database
 
 
-app = typer.Typer(
+app = CommandGroup(
     help="Import files: all of a file, or nothing and a list of every bad line.", no_args_is_help=True
 )
 
 DEFAULT_DEPTH = 100
 PathArgument = Annotated[Path, typer.Argument(metavar="PATH", help="The file (documents: or a folder).")]
-FormatOption = Annotated[
-    str | None,
-    typer.Option("--format", metavar="F", help="The file's format, where its content does not show it."),
-]
 SystemOption = Annotated[
     str | None, typer.Option("--system", metavar="S", help="The system's name, instead of the file's own.")
 ]
@@ -94,36 +89,33 @@ MapGradesOption = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """The options that say how to read a file."""
+
+    format_name: Annotated[
+        str | None,
+        typer.Option("--format", metavar="F", help="The file's format, where its content does not show it."),
+    ] = None
+    encoding: EncodingOption = None
+
+
 @app.command(cls=CommandOnFormats)
 def queries(
     dataset: DatasetArgument,
     path: PathArgument,
-    format_name: FormatOption = None,
-    encoding: EncodingOption = None,
+    reading: ReadingOptions = ReadingOptions(),
     column: ColumnOption = None,
     no_header: Annotated[
         bool, typer.Option("--no-header", help="CSV or TSV of two columns, id and text, without a header.")
     ] = False,
-    dry_run: DryRunOption = False,
-    database: DatabaseOption = None,
-    errors: ErrorsOption = None,
-    json: JsonOption = False,
+    console: FileConsole = FileConsole(),
 ) -> None:
     """Queries: any ground-truth format, or CSV, TSV or JSONL (query_id, text, …)."""
-    del errors  # read where the command ends: see terminal.py
     from annotator.importing.texts.texts_service import import_queries
 
-    common = _common(format_name, encoding, dry_run=dry_run)
-    report = import_queries(
-        open_database(database),
-        OPERATOR,
-        dataset,
-        path,
-        header=not no_header,
-        columns=_read_columns(column),
-        **common,
-    )
-    _show(report, f"annotator import documents {dataset} PATH", json=json)
+    columns, following = _read_columns(column), f"annotator import documents {dataset} PATH"
+    _import(import_queries, dataset, path, reading, console, following, columns=columns, header=not no_header)
 
 
 @app.command()
@@ -134,26 +126,20 @@ def documents(
     cut: CutOption = None,
     doc_id: DocIdOption = None,
     title: TitleOption = None,
-    format_name: FormatOption = None,
-    encoding: EncodingOption = None,
+    reading: ReadingOptions = ReadingOptions(),
     column: ColumnOption = None,
-    dry_run: DryRunOption = False,
-    database: DatabaseOption = None,
-    errors: ErrorsOption = None,
-    json: JsonOption = False,
+    console: FileConsole = FileConsole(),
 ) -> None:
     """Documents: JSONL, CSV or TSV (doc_id, title, text, url, …), or a folder of .md .rst .txt .html (and, with an
     extra, .docx .pdf .xlsx) files."""
-    del errors  # read where the command ends: see terminal.py
     from annotator.importing.texts.texts_service import import_documents
 
-    common = _common(format_name, encoding, dry_run=dry_run)
-    common.update(sections=sections, cut=cut, doc_id=doc_id, title=title, columns=_read_columns(column))
-    report = import_documents(open_database(database), OPERATOR, dataset, path, **common)
     following = (
         f"annotator import run {dataset} FILE, or: annotator pool {dataset} --depth 10 --retrieve bm25"
     )
-    _show(report, following, json=json)
+    choices = {"sections": sections, "cut": cut, "doc_id": doc_id, "title": title}
+    columns = _read_columns(column)
+    _import(import_documents, dataset, path, reading, console, following, columns=columns, **choices)
 
 
 @app.command()
@@ -210,20 +196,15 @@ def run(
     response_time_unit: Annotated[
         str | None, typer.Option(metavar="ms|s", help="JSON: the unit of response_time (default: ms).")
     ] = None,
-    format_name: FormatOption = None,
-    encoding: EncodingOption = None,
-    dry_run: DryRunOption = False,
-    database: DatabaseOption = None,
-    errors: ErrorsOption = None,
-    json: JsonOption = False,
+    reading: ReadingOptions = ReadingOptions(),
+    console: FileConsole = FileConsole(),
 ) -> None:
     """One system's run, or a folder of runs: TREC lines (query_id Q0 doc_id rank score tag), or JSON with any further
     fields; with --from, the answers of a live search endpoint."""
-    del errors  # read where the command ends: see terminal.py
     from annotator.domain.errors import ValidationError
     from annotator.importing.runs.runs_service import import_run, import_runs
 
-    of_file = (skip_unknown_queries, id_field, response_time_unit, format_name, encoding)
+    of_file = (skip_unknown_queries, id_field, response_time_unit, reading.format_name, reading.encoding)
     of_endpoint = (depth, save, allow_failures)
     if (path is None) == (spec is None):
         raise typer.BadParameter("expected either PATH or --from SPEC.yaml")
@@ -238,43 +219,37 @@ def run(
         if system is None:
             raise typer.BadParameter("--from needs the system's name: --system NAME")
         _fetch(
-            open_database(database),
+            console,
             dataset,
             spec or Path(),
-            json=json,
             system=system,
             depth=DEFAULT_DEPTH if depth is None else depth,
             save=save,
             allow_failures=allow_failures,
             order=order,
             duplicates=duplicates,
-            dry_run=dry_run,
+            dry_run=console.dry_run,
         )
         return
-    common = {
+    choices = {
         "order": order,
         "duplicates": duplicates,
         "skip_unknown_queries": skip_unknown_queries,
         "id_field": id_field,
         "response_time_unit": response_time_unit,
-        **_common(format_name, encoding, dry_run=dry_run),
     }
     following = f"annotator pool {dataset} --depth 10"
     if not path.is_dir():
-        report = import_run(open_database(database), OPERATOR, dataset, path, system=system, **common)
-        _show(report, following, json=json)
+        _import(import_run, dataset, path, reading, console, following, system=system, **choices)
         return
     if system is not None:
         raise ValidationError(
             f"--system: {path} is a folder, whose files are systems of their own, named by tag or file name"
         )
-    folder = import_runs(open_database(database), OPERATOR, dataset, path, **common)
-    for report in () if json else folder.files:
-        _show_counts(report)
-    _show(folder, following, json=json)
+    _import(import_runs, dataset, path, reading, console, following, **choices)
 
 
-def _fetch(database: "Database", dataset: str, spec: Path, *, json: bool, **options: Any) -> None:
+def _fetch(console: FileConsole, dataset: str, spec: Path, **options: Any) -> None:
     """Fetch a run from a search endpoint and show the result. Prints progress on stderr, terminal or not."""
     import os
     import time
@@ -282,6 +257,7 @@ def _fetch(database: "Database", dataset: str, spec: Path, *, json: bool, **opti
 
     from annotator.importing.search_endpoint.search_endpoint_service import FetchEnvironment, fetch_run
 
+    database = console.open()
     gc.disable()
     try:
         report = fetch_run(
@@ -297,12 +273,12 @@ def _fetch(database: "Database", dataset: str, spec: Path, *, json: bool, **opti
     except KeyboardInterrupt:
         typer.echo("Interrupted. To continue with the missing queries, run the same command again.", err=True)
         raise
-    if json:
+    if console.json:
         figures = asdict(report)
         imported = figures.pop("run") or {"kind": "run", "dry_run": True}
         print_json({**imported, "fetch": figures})
     elif report.run is not None:
-        _show(report.run, f"annotator pool {dataset} --depth 10", json=False)
+        _print_report(report.run, f"annotator pool {dataset} --depth 10")
     else:
         _show_sample(report)
 
@@ -346,13 +322,12 @@ def specs(
 
 
 @app.command()
-def contents(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def contents(dataset: DatasetArgument, console: Console = Console()) -> None:
     """Show the dataset's contents by kind, and the latest import of each."""
     from annotator.importing.uploads.import_service import show_contents
 
-    held = show_contents(open_database(database), OPERATOR, dataset)
-    if json:
-        print_json(held)
+    held = show_contents(console.open(), OPERATOR, dataset)
+    if console.show_json(held):
         return
     rows = [
         (
@@ -414,59 +389,45 @@ def look(
 def pairs(
     dataset: DatasetArgument,
     path: PathArgument,
-    format_name: FormatOption = None,
-    encoding: EncodingOption = None,
+    reading: ReadingOptions = ReadingOptions(),
     column: ColumnOption = None,
-    dry_run: DryRunOption = False,
-    database: DatabaseOption = None,
-    errors: ErrorsOption = None,
-    json: JsonOption = False,
+    console: FileConsole = FileConsole(),
 ) -> None:
     """Pairs to be judged: CSV, TSV or JSONL (query_id, doc_id)."""
-    del errors  # read where the command ends: see terminal.py
     from annotator.importing.judgments.pairs_service import import_pairs
 
-    common = _common(format_name, encoding, dry_run=dry_run)
-    report = import_pairs(
-        open_database(database), OPERATOR, dataset, path, columns=_read_columns(column), **common
-    )
-    _show(report, "annotator serve", json=json)
+    columns = _read_columns(column)
+    _import(import_pairs, dataset, path, reading, console, "annotator serve", columns=columns)
 
 
 @app.command()
 def judgments(
     dataset: DatasetArgument,
     path: PathArgument,
-    format_name: FormatOption = None,
-    encoding: EncodingOption = None,
+    reading: ReadingOptions = ReadingOptions(),
     column: ColumnOption = None,
     simulated: Annotated[
         bool, typer.Option("--simulated", help="Mark the annotators who are new as simulated.")
     ] = False,
     map_grades: MapGradesOption = None,
     provenance: ProvenanceOption = None,
-    dry_run: DryRunOption = False,
-    database: DatabaseOption = None,
-    errors: ErrorsOption = None,
-    json: JsonOption = False,
+    console: FileConsole = FileConsole(),
 ) -> None:
     """Judgments made elsewhere: CSV, TSV or JSONL (query_id, doc_id, annotator, grade, note, judged_at, seconds)."""
-    del errors  # read where the command ends: see terminal.py
     from annotator.importing.judgments.judgments_service import import_judgments
 
-    common = _common(format_name, encoding, dry_run=dry_run)
-    report = import_judgments(
-        open_database(database),
-        OPERATOR,
+    _import(
+        import_judgments,
         dataset,
         path,
+        reading,
+        console,
+        f"annotator agreement {dataset}",
         simulated=simulated,
         map_grades=map_grades,
         columns=_read_columns(column),
         declared=_read_declared(provenance),
-        **common,
     )
-    _show(report, f"annotator agreement {dataset}", json=json)
 
 
 @app.command(cls=CommandOnFormats)
@@ -494,31 +455,25 @@ def qrels(
         ),
     ] = False,
     provenance: ProvenanceOption = None,
-    format_name: FormatOption = None,
-    encoding: EncodingOption = None,
-    dry_run: DryRunOption = False,
-    database: DatabaseOption = None,
-    errors: ErrorsOption = None,
-    json: JsonOption = False,
+    reading: ReadingOptions = ReadingOptions(),
+    console: FileConsole = FileConsole(),
 ) -> None:
     """An earlier ground truth, of any format: its grades settle the pairs that nobody has judged here."""
-    del errors  # read where the command ends: see terminal.py
     from annotator.importing.judgments.ground_truth_service import import_qrels
 
-    common = _common(format_name, encoding, dry_run=dry_run)
-    report = import_qrels(
-        open_database(database),
-        OPERATOR,
+    _import(
+        import_qrels,
         dataset,
         path,
+        reading,
+        console,
+        "annotator serve" if rejudge else f"annotator release check {dataset}",
         rejudge=rejudge,
         grades_by=grades_by,
         map_grades=map_grades,
         as_judgments=as_judgments,
         declared=_read_declared(provenance),
-        **common,
     )
-    _show(report, "annotator serve" if rejudge else f"annotator release check {dataset}", json=json)
 
 
 def _read_columns(given: list[str] | None) -> dict[str, str] | None:
@@ -538,23 +493,41 @@ def _read_declared(path: Path | None) -> dict[str, Any] | None:
     return None if path is None else read_provenance(path)
 
 
-def _common(format_name: str | None, encoding: str | None, *, dry_run: bool) -> dict[str, Any]:
-    """Return the common arguments of imports: these options, the time, and progress for a terminal on stderr.
+def _import(
+    service: "Callable[..., ImportReport | FolderReport]",
+    dataset: str,
+    path: Path,
+    reading: ReadingOptions,
+    console: FileConsole,
+    following: str,
+    **choices: Any,
+) -> None:
+    """Call a service that imports a file, and show its report. `following`: the command to run next.
 
-    Turns the cyclic garbage collector off until the command ends (see main.py): an import keeps all its records
-    until the end, and scanning them repeatedly costs a fifth of the time.
+    Shows progress on stderr if that is a terminal. Turns the cyclic garbage collector off until the command ends (see
+    main.py): an import keeps all its records until the end, and scanning them repeatedly costs a fifth of the time.
     """
     gc.disable()
-    common = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run, "now": now()}
-    if not sys.stderr.isatty():
-        return common
-    return {**common, "report_progress": lambda step: typer.echo(f"{step} …", err=True)}
+    if sys.stderr.isatty():
+        choices["report_progress"] = lambda step: typer.echo(f"{step} …", err=True)
+    report = service(
+        console.open(),
+        OPERATOR,
+        dataset,
+        path,
+        format_name=reading.format_name,
+        encoding=reading.encoding,
+        dry_run=console.dry_run,
+        now=now(),
+        **choices,
+    )
+    if not console.show_json(report):
+        _print_report(report, following)
 
 
-def _show(report: "ImportReport | FolderReport", following: str, *, json: bool) -> None:
-    if json:
-        print_json(report)
-        return
+def _print_report(report: "ImportReport | FolderReport", following: str) -> None:
+    for file in getattr(report, "files", ()):
+        _show_counts(file)
     _show_counts(report)
     if report.dry_run:
         typer.echo("A dry run: nothing was stored.")
@@ -586,18 +559,16 @@ def remap(
     queries: Annotated[bool, typer.Option("--queries", help="Rename queries instead of documents.")] = False,
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
-    lead: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Give documents (--queries: queries) new ids. Renamed documents keep their judgments; for split or merged ones the grades become suggestions."""
     from annotator.importing.remapping.query_renaming_service import rename_queries
     from annotator.importing.remapping.remapping_service import remap_documents
 
-    opened, actor = open_as(database, lead)
+    opened, actor = console.open_as()
     if queries:
         renaming = rename_queries(opened, actor, dataset, path, now=now(), encoding=encoding, dry_run=dry_run)
-        if json:
+        if console.json:
             print_json(renaming)
             return
         renamed = count_of(len(renaming.renamed), "query", "queries")
@@ -609,8 +580,7 @@ def remap(
             typer.echo("A dry run: nothing was stored.")
         return
     report = remap_documents(opened, actor, dataset, path, now=now(), encoding=encoding, dry_run=dry_run)
-    if json:
-        print_json(report)
+    if console.show_json(report):
         return
     for line in _describe(report):
         typer.echo(line)

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annotator.cli.terminal import (
-    DatabaseOption,
-    JsonOption,
-    now,
-    open_as_it_is,
-    open_database,
-    print_json,
-    print_table,
-)
+from annotator.cli.terminal import Console, now, open_as_it_is, print_table
 from annotator.domain.figures import show_number
 from annotator.domain.messages import count_of
 
@@ -61,8 +53,7 @@ def backup(
     file: BackupArgument,
     no_exports: NoExportsOption = False,
     pg_bin: ProgramsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Write the database, the releases and the fetched runs into one file, while people work.
 
@@ -71,7 +62,7 @@ def backup(
     from annotator.domain.audit import AuditAction
     from annotator.installation.service import write_backup
 
-    opened = open_as_it_is(database)
+    opened = open_as_it_is(console.database)
     report = write_backup(
         opened,
         file,
@@ -83,22 +74,20 @@ def backup(
     manifest = report.manifest
     details = {"sha256": report.sha256, "bytes": report.bytes, "releases": manifest.releases}
     _note(opened, AuditAction.backup_written, report.path.name, details)
-    if json:
-        print_json(
-            {
-                "path": report.path,
-                "bytes": report.bytes,
-                "sha256": report.sha256,
-                "database": manifest.database,
-                "schema": manifest.schema,
-                "created_at": manifest.created_at,
-                "tables": manifest.tables,
-                "files": len(manifest.members),
-                "releases": manifest.releases,
-                "problems": manifest.problems,
-            }
-        )
-    else:
+    if not console.show_json(
+        {
+            "path": report.path,
+            "bytes": report.bytes,
+            "sha256": report.sha256,
+            "database": manifest.database,
+            "schema": manifest.schema,
+            "created_at": manifest.created_at,
+            "tables": manifest.tables,
+            "files": len(manifest.members),
+            "releases": manifest.releases,
+            "problems": manifest.problems,
+        }
+    ):
         judgments = count_of(manifest.tables.get("judgment", 0), "judgment")
         releases = count_of(manifest.releases, "release")
         typer.echo(
@@ -119,8 +108,7 @@ def restore(
     exports: ExportsOption = None,
     no_exports: NoExportsOption = False,
     pg_bin: ProgramsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Restore a backup of the whole installation into an empty database: all of it, or nothing.
 
@@ -129,7 +117,7 @@ def restore(
     from annotator.domain.audit import AuditAction
     from annotator.installation.service import restore_backup
 
-    opened = open_as_it_is(database)
+    opened = open_as_it_is(console.database)
     report = restore_backup(
         file,
         opened,
@@ -141,22 +129,20 @@ def restore(
     manifest = report.manifest
     details = {"made": manifest.created_at, "schema": manifest.schema, "releases": report.releases}
     _note(opened, AuditAction.backup_restored, report.path.name, details)
-    if json:
-        print_json(
-            {
-                "path": report.path,
-                "database": report.database,
-                "created_at": manifest.created_at,
-                "schema": manifest.schema,
-                "migrated_to": report.migrated_to,
-                "tables": manifest.tables,
-                "releases": report.releases,
-                "fetched_runs": report.fetched_runs,
-                "withdrawn_links": report.withdrawn_links,
-                "problems": manifest.problems,
-            }
-        )
-    else:
+    if not console.show_json(
+        {
+            "path": report.path,
+            "database": report.database,
+            "created_at": manifest.created_at,
+            "schema": manifest.schema,
+            "migrated_to": report.migrated_to,
+            "tables": manifest.tables,
+            "releases": report.releases,
+            "fetched_runs": report.fetched_runs,
+            "withdrawn_links": report.withdrawn_links,
+            "problems": manifest.problems,
+        }
+    ):
         judgments = count_of(manifest.tables.get("judgment", 0), "judgment")
         typer.echo(
             f"Restored {judgments} and {count_of(report.releases, 'release')} as of "
@@ -177,8 +163,7 @@ def copy(
     to: Annotated[
         str, typer.Option("--to", metavar="URL", help="The empty database to copy everything into.")
     ],
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Copy everything into another database, from SQLite to PostgreSQL or back, and compare it.
 
@@ -188,7 +173,7 @@ def copy(
     from annotator.installation.copy_service import copy_installation
     from annotator.storage.database import Database
 
-    source, target = open_database(database), Database(to)
+    source, target = console.open(), Database(to)
     report = copy_installation(source, target, _make_progress())
     for opened in (source, target):
         _note(
@@ -197,9 +182,7 @@ def copy(
             report.target,
             {"from": report.source, "rows": report.rows},
         )
-    if json:
-        print_json(report)
-    else:
+    if not console.show_json(report):
         typer.echo(
             f"Copied {count_of(report.rows, 'row')} of {count_of(len(report.tables), 'table')} from {report.source} to {report.target}."
         )
@@ -225,32 +208,29 @@ def check_upgrade(
             help="Try the migrations: on a copy (SQLite), or in a transaction that is rolled back, for which everybody waits (PostgreSQL).",
         ),
     ] = False,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Show what this version would change in the database's schema, and whether it can. Changes nothing."""
     from annotator.installation import upgrade_service
 
-    check = upgrade_service.check_upgrade(open_as_it_is(database), backup=backup, rehearse=rehearse)
-    if json:
-        print_json(
-            {
-                "database": check.database,
-                "schema": check.schema,
-                "needed": check.needed,
-                "ready": check.is_ready,
-                "migrations": check.migrations,
-                "rolling": check.rolls,
-                "refusals": check.refusals,
-                "bytes": check.bytes,
-                "free_bytes": check.free_bytes,
-                "rehearsed": check.rehearsed,
-                "backup_at": check.backup_at,
-                "judgments_since": check.judgments_since,
-                "look_alikes": check.look_alikes,
-            }
-        )
-    else:
+    check = upgrade_service.check_upgrade(open_as_it_is(console.database), backup=backup, rehearse=rehearse)
+    if not console.show_json(
+        {
+            "database": check.database,
+            "schema": check.schema,
+            "needed": check.needed,
+            "ready": check.is_ready,
+            "migrations": check.migrations,
+            "rolling": check.rolls,
+            "refusals": check.refusals,
+            "bytes": check.bytes,
+            "free_bytes": check.free_bytes,
+            "rehearsed": check.rehearsed,
+            "backup_at": check.backup_at,
+            "judgments_since": check.judgments_since,
+            "look_alikes": check.look_alikes,
+        }
+    ):
         _print_check(check)
     for refusal in (*check.look_alikes, *check.refusals):
         typer.echo(refusal, err=True)

@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from annotator.cli.terminal import (
-    AsOption,
-    DatabaseOption,
+    CommandGroup,
+    Console,
     DatasetArgument,
     DryRunOption,
-    JsonOption,
+    LeadConsole,
     now,
-    open_as,
-    open_database,
     print_json,
     print_table,
     read_bytes,
@@ -50,36 +48,33 @@ def judgments(
     history: Annotated[
         bool, typer.Option("--history", help="All judgments, not only the current ones.")
     ] = False,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """List every current judgment."""
     from annotator.labeling.service import list_judgments
 
-    records = list_judgments(open_database(database), OPERATOR, dataset, history=history)
+    records = list_judgments(console.open(), OPERATOR, dataset, history=history)
     columns = (*COLUMNS, "purpose") if history else COLUMNS
     rows = [
         {**{name: getattr(item, name) for name in columns}, "simulated": item.simulated} for item in records
     ]
-    if json:
-        print_json(rows)
-        return
     shown = COLUMNS[1:8]
-    print_table(
+    console.show_table(
+        rows,
         shown,
-        [[row[name] for name in shown] for row in rows],
+        ([row[name] for name in shown] for row in rows),
         empty="No judgments yet. Annotators label in the browser. Next: annotator serve",
     )
 
 
-def progress(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def progress(dataset: DatasetArgument, console: Console = Console()) -> None:
     """Show who has judged what, and what is left."""
     from annotator.labeling.service import compute_progress, list_work_progress
 
-    opened, at = open_database(database), now()
+    opened, at = console.open(), now()
     progress = compute_progress(opened, OPERATOR, dataset)
     work = list_work_progress(opened, OPERATOR, dataset, now=at)
-    if json:
+    if console.json:
         people = [
             {**asdict(person), "left": work[person.annotator].left if person.annotator in work else 0}
             for person in progress.annotators
@@ -142,9 +137,7 @@ def assign(
     list_: Annotated[
         bool, typer.Option("--list", help="Show the work left and whom it waits for; changes nothing.")
     ] = False,
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Assign queries to people (--to), unassign them (--from), or show the work left (--list)."""
     from annotator.labeling import assignment_service
@@ -152,17 +145,16 @@ def assign(
 
     if bool(to) + bool(from_) + list_ != 1:
         raise typer.BadParameter("expected one of --to, --from and --list; see --help")
-    opened, actor = open_as(database, as_)
+    opened, actor = console.open_as()
     if list_:
-        _show(assignment_service.show_assignment(opened, actor, dataset, now=now()), dataset, json=json)
+        _show(assignment_service.show_assignment(opened, actor, dataset, now=now()), dataset, console)
         return
     chosen = QuerySelection(
         query_ids=None if queries is None else _read_ids(queries), category=category, language=language
     )
     act = assignment_service.assign if to else assignment_service.take_back
     done = act(opened, actor, dataset, to or from_ or [], chosen, now=now())
-    if json:
-        print_json(done)
+    if console.show_json(done):
         return
     verb = "Assigned" if to else "Unassigned"
     typer.echo(f"{verb} {count_of(done.queries, 'query', 'queries')}: {', '.join(done.people)}.")
@@ -174,21 +166,17 @@ def reassign(
     dataset: DatasetArgument,
     from_: Annotated[str, typer.Option("--from", metavar="USER", help="The person who leaves.")],
     to: Annotated[str, typer.Option("--to", metavar="USER", help="The person who takes over.")],
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Reassign all queries of one person to another, and free the pairs in progress. Judgments stay."""
     from annotator.labeling.assignment_service import reassign as hand_on
 
-    opened, actor = open_as(database, as_)
+    opened, actor = console.open_as()
     done = hand_on(opened, actor, dataset, leaver=from_, to=to, now=now())
-    if json:
-        print_json(done)
-        return
-    typer.echo(
+    console.show(
+        done,
         f"{count_of(done.queries, 'query goes', 'queries go')} from {done.leaver} to {done.to} "
-        f"({done.shared:,} of them shared before); {count_of(done.leases, 'pair', 'pairs')} in progress freed."
+        f"({done.shared:,} of them shared before); {count_of(done.leases, 'pair', 'pairs')} in progress freed.",
     )
 
 
@@ -205,8 +193,8 @@ def _read_ids(listed: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in lines if line.strip())
 
 
-def _show(status: "AssignmentStatus", dataset: str, *, json: bool) -> None:
-    if json:
+def _show(status: "AssignmentStatus", dataset: str, console: LeadConsole) -> None:
+    if console.json:
         print_json({"dataset": dataset, "at": now(), **asdict(status), "rules": str(status.rules)})
         return
     typer.echo(status.rules)
@@ -243,7 +231,7 @@ def _describe_query(query: "WaitingQuery") -> tuple[object, ...]:
     return (query.query_id, query.category, query.language, *numbers, assignees, waits or "nobody")
 
 
-app = typer.Typer(help="Training and gold pairs, and their results.", no_args_is_help=True)
+app = CommandGroup(help="Training and gold pairs, and their results.", no_args_is_help=True)
 
 
 @app.command()
@@ -253,21 +241,17 @@ def mark(
         Path, typer.Argument(metavar="FILE", help="CSV: query_id,doc_id,kind,grade,explanation.")
     ],
     dry_run: DryRunOption = False,
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Mark pairs as training or gold: all lines of the file, or none."""
     from annotator.labeling.calibration_service import import_checks
 
-    opened, actor = open_as(database, as_)
+    opened, actor = console.open_as()
     done = import_checks(opened, actor, dataset, read_bytes(file), str(file), now=now(), dry_run=dry_run)
-    if json:
-        print_json(done)
-        return
     verb = "Would mark" if dry_run else "Marked"
-    typer.echo(
-        f"{verb} {count_of(done.added, 'new pair')} and changed {done.changed}; {done.unchanged} unchanged."
+    console.show(
+        done,
+        f"{verb} {count_of(done.added, 'new pair')} and changed {done.changed}; {done.unchanged} unchanged.",
     )
 
 
@@ -276,15 +260,13 @@ def unmark(
     dataset: DatasetArgument,
     query_id: Annotated[str, typer.Argument(help="The pair's query.", metavar="QUERY_ID")],
     doc_id: Annotated[str, typer.Argument(help="The pair's document.", metavar="DOC_ID")],
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Remove the mark of a pair. It goes back to normal labeling, except for those who judged it."""
     from annotator.domain.errors import NotFound
     from annotator.labeling.calibration_service import list_checks, remove_check
 
-    opened, actor = open_as(database, as_)
+    opened, actor = console.open_as()
     checks = {
         (check.query_id, check.doc_id): check for check in list_checks(opened, OPERATOR, dataset, now=now())
     }
@@ -294,45 +276,30 @@ def unmark(
             f"{query_id} {doc_id} is not marked. To list marked pairs: annotator calibrate list {dataset}"
         )
     remove_check(opened, actor, dataset, check.pair, now=now())
-    if json:
-        print_json({"query_id": query_id, "doc_id": doc_id, "kind": check.kind})
-        return
-    typer.echo(f"Mark removed: {query_id} {doc_id} is back in normal labeling.")
+    console.show(
+        {"query_id": query_id, "doc_id": doc_id, "kind": check.kind},
+        f"Mark removed: {query_id} {doc_id} is back in normal labeling.",
+    )
 
 
 @app.command("list")
-def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def list_(dataset: DatasetArgument, console: Console = Console()) -> None:
     """List the marked pairs."""
     from annotator.labeling.calibration_service import list_checks
 
-    checks = list_checks(open_database(database), OPERATOR, dataset, now=now())
-    if json:
-        print_json(checks)
-        return
-    rows = [
-        (
-            check.query_id,
-            check.doc_id,
-            check.kind,
-            check.grade,
-            check.answered,
-            check.explanation,
-            check.marked_by,
-        )
-        for check in checks
-    ]
+    checks = list_checks(console.open(), OPERATOR, dataset, now=now())
     columns = ("query_id", "doc_id", "kind", "grade", "answered", "explanation", "marked_by")
-    print_table(columns, rows, empty=f"No pairs are marked. Next: annotator calibrate mark {dataset} FILE")
+    empty = f"No pairs are marked. Next: annotator calibrate mark {dataset} FILE"
+    console.show_records(checks, dict(zip(columns, columns, strict=True)), empty=empty)
 
 
 @app.command()
-def results(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def results(dataset: DatasetArgument, console: Console = Console()) -> None:
     """Show the results of training, gold pairs and repeats for each annotator, sorted by name."""
     from annotator.labeling.calibration_service import compute_results
 
-    results = compute_results(open_database(database), OPERATOR, dataset, now=now())
-    if json:
-        print_json(results)
+    results = compute_results(console.open(), OPERATOR, dataset, now=now())
+    if console.show_json(results):
         return
     rows = [
         (

@@ -55,7 +55,7 @@ COMMANDS: dict[str, str] = {
     "settle": "adjudication:settle",
     "evaluate": "evaluation:evaluate",
     "status": "serving:status",
-    "trail": "history:trail",
+    "trail": "audit:trail",
     "lessons": "guideline:lessons",
     "qc": "quality:app",
     "release": "releases:app",
@@ -79,7 +79,7 @@ def load_command(name: str) -> Command:
     """Import the module of a command, and return the command. Other modules are not imported."""
     module, _, attribute = COMMANDS[name].partition(":")
     found = getattr(import_module(f"annotator.cli.{module}"), attribute)
-    part = typer.Typer(**STYLE)
+    part = terminal.CommandGroup(**STYLE)
     if isinstance(found, typer.Typer):
         part.add_typer(found, name=name)
     else:

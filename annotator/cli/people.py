@@ -2,20 +2,18 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from annotator.cli.terminal import (
-    AsOption,
-    DatabaseOption,
+    CommandGroup,
+    Console,
     DryRunOption,
-    JsonOption,
+    LeadConsole,
     now,
-    open_as,
-    open_database,
-    print_json,
     print_table,
 )
 from annotator.domain.messages import count_of
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
     from annotator.domain.people import Membership, PersonChange
 
-app = typer.Typer(help="People, their roles and passwords.", no_args_is_help=True)
+app = CommandGroup(help="People, their roles and passwords.", no_args_is_help=True)
 
 
 class RoleName(StrEnum):
@@ -52,15 +50,14 @@ def add(
     role: Annotated[RoleName, typer.Option(help="What they may do.")] = RoleName.annotator,
     dataset: OnOption = None,
     password_stdin: StdinOption = False,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Add a person who can sign in. Prints a one-time password unless one is given."""
     from annotator.people.service import add_person
 
     password = _read_password() if password_stdin else None
     made = add_person(
-        open_database(database),
+        console.open(),
         OPERATOR,
         user,
         now=now(),
@@ -69,22 +66,20 @@ def add(
         name=name or "",
         password=password,
     )
-    _report(made, f"Added {made.person.username}: {_describe_roles(made.person.memberships)}.", json=json)
+    _report(made, f"Added {made.person.username}", console)
 
 
 @app.command("list")
 def list_(
     dataset: Annotated[str | None, typer.Option(help="Only the people of this dataset.")] = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """List people with their roles."""
     from annotator.domain.usernames import describe_look_alikes
     from annotator.people.service import list_people
 
-    people = list_people(open_database(database), OPERATOR, dataset=dataset)
-    if json:
-        print_json(people)
+    people = list_people(console.open(), OPERATOR, dataset=dataset)
+    if console.show_json(people):
         return
     rows = [
         (
@@ -124,8 +119,7 @@ def set_(
         str | None,
         typer.Option(metavar="JA,KO", help="Judge only queries in these languages; none: all languages."),
     ] = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Change a person's name, role, expertise or password. A new password signs them out everywhere."""
     from annotator.domain.people import PersonChange
@@ -138,7 +132,7 @@ def set_(
         raise typer.BadParameter("expected something to change, or --no-role alone; see --help")
     if new_password and password_stdin:
         raise typer.BadParameter("--new-password and --password-stdin exclude each other")
-    opened = open_database(database)
+    opened = console.open()
     if no_role:
         changed = PersonChange(remove_role(opened, OPERATOR, user, dataset=dataset, now=now()))
     else:
@@ -155,22 +149,19 @@ def set_(
             expertise=expertise or None,
             now=now(),
         )
-    _report(changed, f"Changed {user}: {_describe_roles(changed.person.memberships)}.", json=json)
+    _report(changed, f"Changed {user}", console)
 
 
 @app.command()
-def disable(user: UserArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def disable(user: UserArgument, console: Console = Console()) -> None:
     """Disable an account: the person can no longer sign in. Their judgments stay."""
-    from dataclasses import asdict
-
     from annotator.labeling.assignment_service import list_left
     from annotator.people.service import disable_person
 
-    opened = open_database(database)
+    opened = console.open()
     person = disable_person(opened, OPERATOR, user, now=now())
     left = list_left(opened, OPERATOR, user)
-    if json:
-        print_json({**asdict(person), "left": left})
+    if console.show_json({**asdict(person), "left": left}):
         return
     for part in left:
         typer.echo(
@@ -184,17 +175,14 @@ def disable(user: UserArgument, database: DatabaseOption = None, json: JsonOptio
 def pseudonymise(
     user: UserArgument,
     dry_run: DryRunOption = False,
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Remove a person for ever: a pseudonym replaces all names. Their judgments and the releases stay."""
     from annotator.audit.removal_service import pseudonymise_person
 
-    opened, actor = open_as(database, as_)
+    opened, actor = console.open_as()
     report = pseudonymise_person(opened, actor, user, now=now(), dry_run=dry_run)
-    if json:
-        print_json(report)
+    if console.show_json(report):
         return
     typer.echo(f"{user} {'would be' if dry_run else 'is now'} {report.pseudonym}. Their judgments stay.")
     rows = [(name, rows) for name, rows in report.removed.items()]
@@ -216,71 +204,61 @@ def invite(
     note: Annotated[str, typer.Option(help="For whom the invitation is; shown in the list.")] = "",
     days: DaysOption = 7,
     address: AddressOption = "http://127.0.0.1:8501",
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Make a one-time link for joining with this role, with a new or an existing account."""
-    from dataclasses import asdict
-
     from annotator.people.invitations_service import invite as make_invitation
 
-    opened, actor = open_as(database, as_)
+    opened, actor = console.open_as()
     made = make_invitation(opened, actor, role=role.value, dataset=dataset, note=note, days=days, now=now())
     link = f"{address.rstrip('/')}/join#{made.token}"
-    if json:
-        print_json({**asdict(made.invitation), "link": link})
-        return
     where = made.invitation.dataset or "every dataset"
-    typer.echo(f"Invitation {made.invitation.number}: {made.invitation.role} on {where}.")
-    _print_link(link, made.invitation.expires_at)
+    console.show(
+        {**asdict(made.invitation), "link": link},
+        f"Invitation {made.invitation.number}: {made.invitation.role} on {where}.",
+        *_describe_link(link, made.invitation.expires_at),
+    )
 
 
 @app.command()
 def invitations(
     dataset: Annotated[str | None, typer.Option(help="Only those to this dataset.")] = None,
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """List invitations and their state, newest first. Links are not stored."""
     from annotator.people.invitations_service import list_invitations
 
-    opened, actor = open_as(database, as_)
+    opened, actor = console.open_as()
     listed = list_invitations(opened, actor, dataset=dataset, now=now())
-    if json:
-        print_json(listed)
-        return
-    rows = [
+    console.show_table(
+        listed,
+        ("number", "for", "role", "state", "made by", "expires"),
         (
-            item.number,
-            item.note,
-            f"{item.role} on {item.dataset or 'every dataset'}",
-            f"used by {item.user}" if item.user else item.state,
-            item.author or "operator",
-            item.expires_at.strftime("%Y-%m-%d %H:%M UTC"),
-        )
-        for item in listed
-    ]
-    print_table(("number", "for", "role", "state", "made by", "expires"), rows, empty="No invitations.")
+            (
+                item.number,
+                item.note,
+                f"{item.role} on {item.dataset or 'every dataset'}",
+                f"used by {item.user}" if item.user else item.state,
+                item.author or "operator",
+                item.expires_at.strftime("%Y-%m-%d %H:%M UTC"),
+            )
+            for item in listed
+        ),
+        empty="No invitations.",
+    )
 
 
 @app.command()
 def revoke(
     number: Annotated[int, typer.Argument(help="The invitation's number: annotator people invitations.")],
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Revoke an invitation that nobody has accepted yet."""
     from annotator.people.invitations_service import revoke_invitation
 
-    opened, actor = open_as(database, as_)
+    opened, actor = console.open_as()
     revoked = revoke_invitation(opened, actor, number, now=now())
-    if json:
-        print_json(revoked)
-        return
-    typer.echo(f"Invitation {number} is revoked.")
+    console.show(revoked, f"Invitation {number} is revoked.")
 
 
 @app.command()
@@ -288,21 +266,19 @@ def link(
     user: UserArgument,
     days: DaysOption = 7,
     address: AddressOption = "http://127.0.0.1:8501",
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Make a one-time link for choosing a new password. The old password works until the link is used."""
     from annotator.people.invitations_service import make_password_link
 
-    opened, actor = open_as(database, as_)
+    opened, actor = console.open_as()
     made = make_password_link(opened, actor, user, days=days, now=now())
     url = f"{address.rstrip('/')}/join#{made.token}"
-    if json:
-        print_json({"username": made.username, "expires_at": made.expires_at, "link": url})
-        return
-    typer.echo(f"For {made.username}, to choose a new password.")
-    _print_link(url, made.expires_at)
+    console.show(
+        {"username": made.username, "expires_at": made.expires_at, "link": url},
+        f"For {made.username}, to choose a new password.",
+        *_describe_link(url, made.expires_at),
+    )
 
 
 @app.command("link-identity")
@@ -315,55 +291,45 @@ def link_identity(
     move: Annotated[
         bool, typer.Option("--move", help="Take the identity from the account that it opens now.")
     ] = False,
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Let a person of the OpenID Connect provider open an account that was there before."""
     from annotator.people.single_sign_on.service import link_identity as link_to
     from annotator.settings import Settings
 
-    opened, actor = open_as(database, as_)
+    opened, actor = console.open_as()
     chosen = issuer or Settings().oidc_issuer
     link_to(opened, actor, user, issuer=chosen, subject=subject, move=move, now=now())
-    if json:
-        print_json({"username": user, "issuer": chosen, "subject": subject})
-        return
-    typer.echo(f"{subject} of {chosen} signs in as {user} from now on.")
+    console.show(
+        {"username": user, "issuer": chosen, "subject": subject},
+        f"{subject} of {chosen} signs in as {user} from now on.",
+    )
 
 
 @app.command("reset-second-factor")
 def reset_second_factor(
     user: UserArgument,
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Remove the second factor of somebody who lost the phone and the recovery codes. Ends all their sessions."""
     from annotator.people.second_factor.service import reset_second_factor as reset
 
-    opened, actor = open_as(database, as_)
+    opened, actor = console.open_as()
     reset(opened, actor, user, now=now())
-    if json:
-        print_json({"username": user, "second_factor": False})
-        return
-    typer.echo(
-        f"The second factor of {user} is removed. They are signed out everywhere, and told at the next sign-in."
+    console.show(
+        {"username": user, "second_factor": False},
+        f"The second factor of {user} is removed. They are signed out everywhere, and told at the next sign-in.",
     )
 
 
-def _print_link(link: str, expires_at: "datetime") -> None:
-    typer.echo(f"  {link}")
-    typer.echo(f"It works once, until {expires_at:%Y-%m-%d %H:%M} UTC, and is shown only now.")
+def _describe_link(link: str, expires_at: "datetime") -> tuple[str, str]:
+    return f"  {link}", f"It works once, until {expires_at:%Y-%m-%d %H:%M} UTC, and is shown only now."
 
 
-def _report(change: "PersonChange", text: str, *, json: bool) -> None:
-    if json:
-        from dataclasses import asdict
-
-        print_json({**asdict(change.person), "one_time_password": change.one_time_password})
+def _report(change: "PersonChange", what: str, console: Console) -> None:
+    if console.show_json({**asdict(change.person), "one_time_password": change.one_time_password}):
         return
-    typer.echo(text)
+    typer.echo(f"{what}: {_describe_roles(change.person.memberships)}.")
     if change.one_time_password:
         typer.echo(f"One-time password: {change.one_time_password}")
         typer.echo("It is shown only now; a password of their own is chosen at the first sign-in.")

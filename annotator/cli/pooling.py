@@ -2,109 +2,167 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annotator.cli import pool_options
-from annotator.cli.terminal import (
-    DatabaseOption,
-    DatasetArgument,
-    JsonOption,
-    now,
-    open_database,
-    print_json,
-    print_table,
-)
+from annotator.cli.terminal import Console, DatasetArgument, now, print_json, print_table
 from annotator.domain.figures import show_figure, show_number, show_percent
 from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.pooling.rounds.pool_records import PoolReport, SystemOrder
+    from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest, SystemOrder
     from annotator.storage.pairs.pool import Provenance
 
 SHOWN = 10
 WITH_HOLES = {"dataset", "depth", "systems", "holes", "limit", "dry_run", "database", "json"}
 
 
+@dataclass(frozen=True, slots=True)
+class PoolOptions:
+    """The options of `annotator pool` that choose the pairs."""
+
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            help="How many results of each system per query (with --holes: 10; how far down the lists a budget goes: 100)."
+        ),
+    ] = None
+    systems: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Only these imported runs (default: all; '' for none).")
+    ] = None
+    retrieve: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B", help="Also search the dataset's documents: bm25, tfidf, lsa, vectors, hybrid."
+        ),
+    ] = None
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST=W,…",
+            help="With hybrid: the lists to combine (retrievers and run:SYSTEM), with their weights.",
+        ),
+    ] = None
+    title_boost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="exact=W,partial=W",
+            help="With hybrid: the weight of documents whose title matches the query.",
+        ),
+    ] = None
+    vectors: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Embeddings of the documents: .npy, .npz, .parquet or .jsonl."),
+    ] = None
+    query_vectors: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Embeddings of the queries, in the same formats.")
+    ] = None
+    embed: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Make the vectors with the embedding model in this folder."),
+    ] = None
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--strategy", metavar="S", help="depth, fused, stratified (by rank), move-to-front or adaptive."
+        ),
+    ] = None
+    strata: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RANKS:RATE,…",
+            help="With stratified: ranks and the share to draw from each (1-10:1,11-50:0.2).",
+        ),
+    ] = None
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="The number of pairs to spend on documents that the best lists rank high."
+        ),
+    ] = None
+    per_category: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="The number of pairs to spend for each category of queries."),
+    ] = None
+    adaptive: Annotated[
+        bool,
+        typer.Option("--adaptive", help="Spend the budget on what settles the order of the systems soonest."),
+    ] = False
+    measure: Annotated[
+        str,
+        typer.Option(
+            "--measure",
+            metavar="M",
+            help="With --adaptive: the measure that orders the systems (nDCG@k, P@k or AP).",
+        ),
+    ] = "nDCG@10"
+    seed: Annotated[
+        int, typer.Option(help="Seed for samples by rank and for the documents that LSA learns from.")
+    ] = 0
+    holes: Annotated[
+        bool,
+        typer.Option(
+            "--holes",
+            help="Only unjudged documents of the runs, most influential for the systems' order first.",
+        ),
+    ] = False
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="With --holes: the maximum number of new pairs.")
+    ] = None
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD=VALUE", help="Leave out documents with this value (repeatable)."),
+    ] = None
+    exclude_title: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="REGEX", help="Leave out documents whose title matches this pattern (repeatable)."
+        ),
+    ] = None
+    min_length: Annotated[
+        int | None, typer.Option(metavar="N", help="Leave out documents with fewer characters.")
+    ] = None
+    one_per: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD",
+            help="For each query, keep only the best ranked document of each value of this field.",
+        ),
+    ] = None
+    near_duplicates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="0.9|exact",
+            help="For each query, keep only the best ranked of near duplicates; then: annotator duplicates.",
+        ),
+    ] = None
+
+
 def pool(
     context: typer.Context,
     dataset: DatasetArgument,
-    depth: pool_options.Depth = None,
-    systems: pool_options.Systems = None,
-    retrieve: pool_options.Retrieve = None,
-    weights: pool_options.Weights = None,
-    title_boost: pool_options.TitleBoost = None,
-    vectors: pool_options.Vectors = None,
-    query_vectors: pool_options.QueryVectors = None,
-    embed: pool_options.Embed = None,
-    strategy: pool_options.StrategyName = None,
-    strata: pool_options.Strata = None,
-    budget: pool_options.Budget = None,
-    per_category: pool_options.PerCategory = None,
-    adaptive: pool_options.Adaptive = False,
-    measure: pool_options.OrderMeasureName = "nDCG@10",
-    seed: pool_options.Seed = 0,
-    holes: pool_options.Holes = False,
-    limit: pool_options.Limit = None,
-    exclude: pool_options.Exclude = None,
-    exclude_title: pool_options.ExcludeTitle = None,
-    min_length: pool_options.MinLength = None,
-    one_per: pool_options.OnePer = None,
-    near_duplicates: pool_options.NearDuplicates = None,
-    dry_run: pool_options.DryRun = False,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    options: PoolOptions = PoolOptions(),
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be added; change nothing.")
+    ] = False,
+    console: Console = Console(),
 ) -> None:
     """Add a round of pairs to the pool, from the results of runs and searches."""
-    if holes:
+    if options.holes:
         _check_options_of_holes(context)
-        _pool_holes(
-            dataset, depth=depth, systems=systems, limit=limit, dry_run=dry_run, database=database, json=json
-        )
+        _pool_holes(dataset, options, console, dry_run=dry_run)
         return
-    if limit is not None:
+    if options.limit is not None:
         raise typer.BadParameter("--limit goes with --holes")
-    name = _find_strategy(strategy, budget=budget or per_category, adaptive=adaptive)
-    if depth is None and name in ("depth", "fused"):
-        raise typer.BadParameter("expected --depth K, --budget N, --strategy stratified or --holes")
-    from annotator.pooling.filters.filters import read_filters
-    from annotator.pooling.retrievers.options import read_weights
-    from annotator.pooling.retrievers.records import RetrievalOptions
-    from annotator.pooling.rounds.pool_records import PoolRequest
     from annotator.pooling.rounds.rounds_service import make_round
-    from annotator.pooling.rounds.strategies import read_strata, read_strategy
 
-    request = PoolRequest(
-        strategy=read_strategy(name),
-        depth=depth,
-        systems=None if systems is None else _split(systems),
-        retrievers=_split(retrieve or ""),
-        retrieval=RetrievalOptions(
-            seed=seed,
-            weights={} if weights is None else read_weights(weights, option="--weights"),
-            title_boost={} if title_boost is None else read_weights(title_boost, option="--title-boost"),
-            vectors=vectors,
-            query_vectors=query_vectors,
-            embed=embed,
-        ),
-        strata=() if strata is None else read_strata(strata),
-        budget=budget,
-        per_category=per_category,
-        measure=measure,
-        seed=seed,
-        filters=read_filters(
-            exclude=exclude or (),
-            exclude_title=exclude_title or (),
-            min_length=min_length,
-            one_per=one_per,
-            near_duplicates=near_duplicates,
-        ),
-    )
+    request = _make_request(options, _find_strategy(options))
     report = make_round(
-        open_database(database),
+        console.open(),
         OPERATOR,
         dataset,
         request,
@@ -112,10 +170,45 @@ def pool(
         dry_run=dry_run,
         progress=_show_progress,
     )
-    if json:
-        print_json(report)
-        return
-    _print_report(report)
+    if not console.show_json(report):
+        _print_report(report)
+
+
+def _make_request(options: PoolOptions, strategy: str) -> "PoolRequest":
+    from annotator.pooling.filters.filters import read_filters
+    from annotator.pooling.retrievers.options import read_weights
+    from annotator.pooling.retrievers.records import RetrievalOptions
+    from annotator.pooling.rounds.pool_records import PoolRequest
+    from annotator.pooling.rounds.strategies import read_strata, read_strategy
+
+    return PoolRequest(
+        strategy=read_strategy(strategy),
+        depth=options.depth,
+        systems=None if options.systems is None else _split(options.systems),
+        retrievers=_split(options.retrieve or ""),
+        retrieval=RetrievalOptions(
+            seed=options.seed,
+            weights={} if options.weights is None else read_weights(options.weights, option="--weights"),
+            title_boost={}
+            if options.title_boost is None
+            else read_weights(options.title_boost, option="--title-boost"),
+            vectors=options.vectors,
+            query_vectors=options.query_vectors,
+            embed=options.embed,
+        ),
+        strata=() if options.strata is None else read_strata(options.strata),
+        budget=options.budget,
+        per_category=options.per_category,
+        measure=options.measure,
+        seed=options.seed,
+        filters=read_filters(
+            exclude=options.exclude or (),
+            exclude_title=options.exclude_title or (),
+            min_length=options.min_length,
+            one_per=options.one_per,
+            near_duplicates=options.near_duplicates,
+        ),
+    )
 
 
 def _check_options_of_holes(context: typer.Context) -> None:
@@ -129,12 +222,16 @@ def _check_options_of_holes(context: typer.Context) -> None:
             )
 
 
-def _find_strategy(name: str | None, *, budget: int | None, adaptive: bool) -> str:
-    if adaptive and name not in (None, "adaptive"):
+def _find_strategy(options: PoolOptions) -> str:
+    name = options.strategy
+    if options.adaptive and name not in (None, "adaptive"):
         raise typer.BadParameter("--adaptive is a strategy: leave --strategy out")
-    if adaptive:
+    if options.adaptive:
         return "adaptive"
-    return name or ("depth" if budget is None else "move-to-front")
+    name = name or ("depth" if (options.budget or options.per_category) is None else "move-to-front")
+    if options.depth is None and name in ("depth", "fused"):
+        raise typer.BadParameter("expected --depth K, --budget N, --strategy stratified or --holes")
+    return name
 
 
 def pool_rounds(
@@ -143,8 +240,7 @@ def pool_rounds(
         bool,
         typer.Option("--left-out", help="List the candidates that the rounds left out, and by which rule."),
     ] = False,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """List the rounds of the pool: when, by which strategy, how many pairs each added."""
     from annotator.pooling.analysis.pool_analysis_service import iterate_left_out
@@ -153,11 +249,11 @@ def pool_rounds(
     if left_out:
         candidates = [
             (item.number, item.query_id, item.doc_id, item.rule, item.kept_doc_id)
-            for item in iterate_left_out(open_database(database), OPERATOR, dataset)
+            for item in iterate_left_out(console.open(), OPERATOR, dataset)
         ]
         candidates.sort(key=lambda candidate: candidate[:3])
         names = ("round", "query_id", "doc_id", "rule", "kept_doc_id")
-        if json:
+        if console.json:
             print_json([dict(zip(names, candidate, strict=True)) for candidate in candidates])
             return
         print_table(
@@ -166,24 +262,21 @@ def pool_rounds(
             empty="Nothing was left out by rule.",
         )
         return
-    listed = list_pool_rounds(open_database(database), OPERATOR, dataset)
-    if json:
-        print_json(listed)
-        return
-    rows = [
-        (
-            made.number,
-            made.made_at.strftime("%Y-%m-%d %H:%M"),
-            made.made_by or "operator",
-            made.strategy,
-            show_number(made.pairs),
-            _describe_depths(made.figures.get("systems") or made.options.get("systems") or ()),
-        )
-        for made in listed
-    ]
-    print_table(
+    listed = list_pool_rounds(console.open(), OPERATOR, dataset)
+    console.show_table(
+        listed,
         ("round", "made (UTC)", "by", "strategy", "new pairs", "systems"),
-        rows,
+        (
+            (
+                made.number,
+                made.made_at.strftime("%Y-%m-%d %H:%M"),
+                made.made_by or "operator",
+                made.strategy,
+                show_number(made.pairs),
+                _describe_depths(made.figures.get("systems") or made.options.get("systems") or ()),
+            )
+            for made in listed
+        ),
         empty="No round yet. Pairs that came before rounds were kept, or with a file, belong to none.",
     )
 
@@ -193,16 +286,14 @@ def pool_probabilities(
     output: Annotated[
         Path | None, typer.Option("--output", metavar="FILE", help="Write them to this file.")
     ] = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Print the settled pairs as TREC qrels with a fifth column: the probability with which each was drawn."""
     from annotator.pooling.rounds.rounds_service import list_pair_probabilities
     from annotator.pooling.rounds.sampled_qrels import write_sampled_qrels
 
-    listed = list_pair_probabilities(open_database(database), OPERATOR, dataset)
-    if json:
-        print_json(listed)
+    listed = list_pair_probabilities(console.open(), OPERATOR, dataset)
+    if console.show_json(listed):
         return
     text = write_sampled_qrels(listed)
     if output is None:
@@ -223,58 +314,44 @@ def pairs(
             help="unjudged, unrateable, imported, single, unanimous, disagreement, reopened or adjudicated.",
         ),
     ] = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """List the pool: every pair, its status, and who proposed it."""
     from annotator.pooling.service import list_pairs
 
-    listed = list_pairs(open_database(database), OPERATOR, dataset, status=status)
-    if json:
-        print_json(listed)
-        return
-    rows = [
-        (
-            pair.pair,
-            pair.query_id,
-            pair.doc_id,
-            pair.status,
-            pair.round or "",
-            ", ".join(map(_describe_provenance, pair.provenance)),
-        )
-        for pair in listed
-    ]
-    print_table(
+    listed = list_pairs(console.open(), OPERATOR, dataset, status=status)
+    console.show_table(
+        listed,
         ("pair", "query_id", "doc_id", "status", "round", "provenance"),
-        rows,
+        (
+            (
+                pair.pair,
+                pair.query_id,
+                pair.doc_id,
+                pair.status,
+                pair.round or "",
+                ", ".join(map(_describe_provenance, pair.provenance)),
+            )
+            for pair in listed
+        ),
         empty=f"No such pair. Make some: annotator pool {dataset} --depth 10",
     )
 
 
-def _pool_holes(
-    dataset: str,
-    *,
-    depth: int | None,
-    systems: str | None,
-    limit: int | None,
-    dry_run: bool,
-    database: str | None,
-    json: bool,
-) -> None:
+def _pool_holes(dataset: str, options: PoolOptions, console: Console, *, dry_run: bool) -> None:
     from annotator.evaluation.holes_service import HOLE_DEPTH, pool_holes
 
     report = pool_holes(
-        open_database(database),
+        console.open(),
         OPERATOR,
         dataset,
         now=now(),
-        depth=HOLE_DEPTH if depth is None else depth,
-        systems=None if systems is None else _split(systems),
-        limit=limit,
+        depth=HOLE_DEPTH if options.depth is None else options.depth,
+        systems=None if options.systems is None else _split(options.systems),
+        limit=options.limit,
         dry_run=dry_run,
     )
-    if json:
-        print_json(report)
+    if console.show_json(report):
         return
     verb = "Would make" if report.dry_run else "Made"
     typer.echo(

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotator.cli.terminal import (
-    AsOption,
-    DatabaseOption,
+    CommandGroup,
     DatasetArgument,
     DryRunOption,
-    JsonOption,
+    LeadConsole,
     now,
-    open_as,
     print_json,
     print_table,
     to_json,
@@ -23,7 +21,7 @@ from annotator.domain.messages import count_of
 if TYPE_CHECKING:
     from annotator.quality.records import ErrorRate, QualityDraw, QualityPreview, QualityStatus
 
-app = typer.Typer(help="Quality control: a third expert checks settled grades blind.", no_args_is_help=True)
+app = CommandGroup(help="Quality control: a third expert checks settled grades blind.", no_args_is_help=True)
 KINDS = {
     "any": "another grade",
     "far": "2 or 3 grades apart",
@@ -87,9 +85,7 @@ def draw(
         bool, typer.Option("--new-round", help="Begin a new sample; earlier ones stay on record.")
     ] = False,
     dry_run: DryRunOption = False,
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Draw a random sample of settled pairs for a checker, who judges them blind, mixed with other pairs."""
     from annotator.quality.records import DEFAULT_RATE
@@ -97,34 +93,31 @@ def draw(
 
     if rate is not None and size is not None:
         raise typer.BadParameter("expected --rate or --size, not both")
-    opened, actor = open_as(database, as_, figures_of=dataset)
+    opened, actor = console.open_as(figures_of=dataset)
     share = DEFAULT_RATE if rate is None else rate
     draw_options: dict[str, Any] = {"annotator": annotator, "rate": share, "size": size, "seed": seed}
     if dry_run:
         preview = preview_sample(opened, actor, dataset, **draw_options, new_round=new_round)
-        _print_preview(preview, json=json)
+        if not console.show_json(preview):
+            _print_preview(preview)
         return
     made = draw_sample(opened, actor, dataset, **draw_options, new_round=new_round, now=now())
-    if json:
-        print_json(made)
-        return
-    _print_draw(dataset, made)
+    if not console.show_json(made):
+        _print_draw(dataset, made)
 
 
 @app.command()
 def status(
     dataset: DatasetArgument,
-    as_: AsOption = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: LeadConsole = LeadConsole(),
 ) -> None:
     """Show the observed error rate and the guaranteed maximum. Exit code 3 unless the dataset's rule is passed."""
     from annotator.domain.errors import GateNotMet
     from annotator.quality.service import show_quality
 
-    opened, actor = open_as(database, as_, figures_of=dataset)
+    opened, actor = console.open_as(figures_of=dataset)
     quality_status = show_quality(opened, actor, dataset, now=now())
-    if json:
+    if console.json:
         print_json(to_dict(quality_status))
     else:
         _print_status(quality_status)
@@ -145,10 +138,7 @@ def to_dict(status: "QualityStatus") -> dict[str, Any]:
     return {"verdict": status.verdict, "limit": LIMIT, "confidence": CONFIDENCE, **whole}
 
 
-def _print_preview(preview: "QualityPreview", *, json: bool) -> None:
-    if json:
-        print_json(preview)
-        return
+def _print_preview(preview: "QualityPreview") -> None:
     typer.echo(
         f"Would draw {count_of(preview.pairs, 'pair')} for {preview.annotator} in round {preview.round}: "
         f"the sample would contain {preview.drawn + preview.pairs:,} of {count_of(preview.population, 'settled pair')}; "

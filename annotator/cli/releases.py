@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from annotator.cli.terminal import (
-    DatabaseOption,
+    CommandGroup,
+    Console,
     DatasetArgument,
     JsonOption,
     now,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from annotator.releases.records import QrelTrace, ReleaseDiff, ReleaseGate
     from annotator.storage.database import Database
 
-app = typer.Typer(help="Releases: gates, publishing, comparison, verification.", no_args_is_help=True)
+app = CommandGroup(help="Releases: gates, publishing, comparison, verification.", no_args_is_help=True)
 
 COMMANDS = {
     "kappa": "annotator agreement {dataset}",
@@ -45,17 +46,15 @@ VersionArgument = Annotated[str, typer.Argument(help="A published version.", met
 
 
 @app.command()
-def check(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def check(dataset: DatasetArgument, console: Console = Console()) -> None:
     """Check which gates a release would meet now. Exit code 3 if one is not met."""
     from annotator.domain.errors import GateNotMet
     from annotator.domain.people import OPERATOR
     from annotator.releases.gates_service import check_release, explain_check
 
-    opened, _ = _open(database)
+    opened, _ = _open(console.database)
     release_check = check_release(opened, OPERATOR, dataset)
-    if json:
-        print_json({"version": release_check.version, "gates": release_check.gates})
-    else:
+    if not console.show_json({"version": release_check.version, "gates": release_check.gates}):
         _print_gates(release_check.gates, dataset)
     missing = explain_check(release_check)
     if missing:
@@ -80,8 +79,7 @@ def publish(
             "--sign", metavar="KEYFILE", help="Sign SHA256SUMS with this OpenSSH key, by ssh-keygen."
         ),
     ] = None,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Publish all settled pairs as a new folder in the exports folder (ANNOTATOR_EXPORTS_DIR).
 
@@ -90,7 +88,7 @@ def publish(
     from annotator.releases.service import publish_release
 
     overrides = _read_overrides(override or [])
-    opened, exports_dir = _open(database)
+    opened, exports_dir = _open(console.database)
     made = publish_release(
         opened,
         resolve_actor(opened, lead),
@@ -104,29 +102,22 @@ def publish(
     )
     for name in sorted(set(overrides) - set(made.overridden)):
         typer.echo(f"{name} is met: its override is not needed and was not kept.", err=True)
-    if json:
-        print_json(made)
-        return
-    typer.echo(f"Published {made.dataset} {made.version}: {count_of(made.qrels, 'qrel')} in {made.path}")
+    console.show(
+        made, f"Published {made.dataset} {made.version}: {count_of(made.qrels, 'qrel')} in {made.path}"
+    )
 
 
 @app.command("list")
-def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def list_(dataset: DatasetArgument, console: Console = Console()) -> None:
     """List the releases of a dataset, and whether their files are unchanged."""
     from annotator.domain.people import OPERATOR
     from annotator.releases.files_service import list_releases
 
-    opened, exports_dir = _open(database)
+    opened, exports_dir = _open(console.database)
     releases = list_releases(opened, OPERATOR, dataset, exports_dir=exports_dir)
-    if json:
-        print_json(releases)
-        return
-    rows = [
-        (item.version, item.created_at, item.published_by, item.qrels, item.folder, item.path, item.note)
-        for item in releases
-    ]
     columns = ("version", "created_at", "published_by", "qrels", "folder", "path", "note")
-    print_table(columns, rows, empty="No releases yet. Next: annotator release check DATASET")
+    empty = "No releases yet. Next: annotator release check DATASET"
+    console.show_records(releases, dict(zip(columns, columns, strict=True)), empty=empty)
 
 
 @app.command()
@@ -134,18 +125,15 @@ def diff(
     dataset: DatasetArgument,
     before: Annotated[str, typer.Argument(help="The older version.", metavar="V1")],
     after: Annotated[str, typer.Argument(help="The newer version.", metavar="V2")],
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Show what a release changed (grades with reasons, queries, texts) and the recommended version step."""
     from annotator.domain.people import OPERATOR
     from annotator.releases.published_service import compare_releases
 
-    opened, _ = _open(database)
+    opened, _ = _open(console.database)
     release_diff = compare_releases(opened, OPERATOR, dataset, before, after, now=now())
-    if json:
-        print_json(release_diff)
-    else:
+    if not console.show_json(release_diff):
         _print_diff(release_diff)
 
 
@@ -155,18 +143,15 @@ def trace(
     version: VersionArgument,
     query_id: Annotated[str, typer.Argument(help="The query's id.", metavar="QUERY_ID")],
     doc_id: Annotated[str, typer.Argument(help="The document's id, as published.", metavar="DOC_ID")],
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Show the basis of a published grade: judgments, notes, guideline versions, the decision and its rationale."""
     from annotator.domain.people import OPERATOR
     from annotator.releases.published_service import trace_qrel
 
-    opened, _ = _open(database)
+    opened, _ = _open(console.database)
     qrel_trace = trace_qrel(opened, OPERATOR, dataset, version, query_id, doc_id, now=now())
-    if json:
-        print_json(qrel_trace)
-    else:
+    if not console.show_json(qrel_trace):
         _print_trace(qrel_trace)
 
 

@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annotator.cli.terminal import (
-    DatabaseOption,
-    DatasetArgument,
-    JsonOption,
-    now,
-    open_database,
-    print_json,
-    print_table,
-)
+from annotator.cli.terminal import Console, DatabaseOption, DatasetArgument, now, open_database, print_table
 from annotator.domain.errors import StateError
 from annotator.domain.figures import show_figure
 from annotator.domain.messages import count_of
@@ -196,13 +188,12 @@ def _open_browser(address: str) -> None:
     threading.Thread(target=wait_and_open, daemon=True).start()
 
 
-def status(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def status(dataset: DatasetArgument, console: Console = Console()) -> None:
     """Show progress, what waits for a lead, and how long the queue will take."""
     from annotator.overview.service import show_status
 
-    report = show_status(open_database(database), OPERATOR, dataset, now=now().astimezone())
-    if json:
-        print_json(_to_json(dataset, report))
+    report = show_status(console.open(), OPERATOR, dataset, now=now().astimezone())
+    if console.show_json(_to_json(dataset, report)):
         return
     pairs = report.pairs
     statuses = ", ".join(f"{n:,} {status}" for status, n in pairs.by_status.items() if n)

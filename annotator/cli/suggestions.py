@@ -5,16 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annotator.cli.terminal import (
-    DatabaseOption,
-    DatasetArgument,
-    DryRunOption,
-    JsonOption,
-    now,
-    open_database,
-    print_json,
-    print_table,
-)
+from annotator.cli.terminal import Console, DatasetArgument, DryRunOption, now, print_table
 from annotator.domain.figures import show_percent
 from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
@@ -59,15 +50,14 @@ def suggest(
         ),
     ] = False,
     dry_run: DryRunOption = False,
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Add pairs by relations: documents that rules reach from documents settled at grade 3."""
     del print_rules
     from annotator.pooling.suggestions.suggestions_service import suggest as make_suggestions
 
     report = make_suggestions(
-        open_database(database),
+        console.open(),
         OPERATOR,
         dataset,
         relations,
@@ -76,19 +66,16 @@ def suggest(
         dry_run=dry_run,
         skip_unknown=skip_unknown_documents,
     )
-    if json:
-        print_json(report)
-        return
-    _print_report(report)
+    if not console.show_json(report):
+        _print_report(report)
 
 
-def suggestions(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def suggestions(dataset: DatasetArgument, console: Console = Console()) -> None:
     """Show how often suggestions by relations were right, by rule."""
     from annotator.pooling.suggestions.suggestions_service import report_suggestions
 
-    report = report_suggestions(open_database(database), OPERATOR, dataset, now=now())
-    if json:
-        print_json(report)
+    report = report_suggestions(console.open(), OPERATOR, dataset, now=now())
+    if console.show_json(report):
         return
     rows = [
         (
@@ -124,8 +111,7 @@ def suggestions(dataset: DatasetArgument, database: DatabaseOption = None, json:
 def relations(
     dataset: DatasetArgument,
     target: Annotated[Path, typer.Argument(metavar="FILE", help="The CSV to write: from,to,relation.")],
-    database: DatabaseOption = None,
-    json: JsonOption = False,
+    console: Console = Console(),
 ) -> None:
     """Write the relations between law articles that their texts state."""
     from annotator.agreement.report_files import check_target, write_file
@@ -133,19 +119,18 @@ def relations(
     from annotator.importing.relations.relations_service import find_law_relations
 
     check_target(target)
-    report = find_law_relations(open_database(database), OPERATOR, dataset)
+    report = find_law_relations(console.open(), OPERATOR, dataset)
     write_file(target, write_relations(report.relations))
-    if json:
-        print_json(
-            {
-                "dataset": dataset,
-                "path": str(target),
-                "documents": report.documents,
-                "counts": report.counts,
-                "unknown": [reference._asdict() for reference in report.unknown],
-                "other_laws": report.other_laws,
-            }
-        )
+    if console.show_json(
+        {
+            "dataset": dataset,
+            "path": str(target),
+            "documents": report.documents,
+            "counts": report.counts,
+            "unknown": [reference._asdict() for reference in report.unknown],
+            "other_laws": report.other_laws,
+        }
+    ):
         return
     total = count_of(len(report.relations), "relation")
     typer.echo(f"{total} between {count_of(report.documents, 'part', 'parts')} of laws: {target}\n")

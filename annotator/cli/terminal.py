@@ -8,9 +8,11 @@ only an earlier list, never another file. After a command without errors the lis
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -43,6 +45,24 @@ EncodingOption = Annotated[
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Check everything, change nothing.")]
 AsOption = Annotated[str | None, typer.Option("--as", metavar="LEAD", help="Act as this person.")]
 
+COLUMNS = ("file", "line", "field", "expected", "found", "message")
+chosen_errors_file: dict[str, Path | None] = {"errors": None}
+
+
+def _choose(path: Path | None) -> Path | None:
+    chosen_errors_file["errors"] = path
+    return path
+
+
+ErrorsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--errors",
+        metavar="FILE",
+        callback=_choose,
+        help="Write every bad line to this CSV file; the screen shows the first 200.",
+    ),
+]
 chosen: dict[str, str | None] = {"database": None}
 
 
@@ -114,6 +134,103 @@ def note_written(database: "Database", actor: "Actor", dataset: str, file: str) 
     from annotator.audit.service import note_download
 
     note_download(database, actor, dataset, file, now=now())
+
+
+class _Answers:
+    """What the groups of a command's last options have in common: they open the database and print the result."""
+
+    database: str | None
+    json: bool
+
+    def open(self) -> "Database":
+        return open_database(self.database)
+
+    def show_json(self, value: Any) -> bool:
+        """Print the value as one JSON document if `--json` is given. Returns whether it is."""
+        if self.json:
+            print_json(value)
+        return self.json
+
+    def show(self, value: Any, *sentences: str) -> None:
+        """Print the value as JSON with `--json`, else these sentences, each on a line."""
+        if not self.show_json(value):
+            typer.echo("\n".join(sentences))
+
+    def show_table(
+        self, value: Any, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str
+    ) -> None:
+        """Print the value as JSON with `--json`, else the rows (see `print_table`)."""
+        if not self.show_json(value):
+            print_table(columns, list(rows), empty=empty)
+
+    def show_records(self, records: Sequence[Any], columns: Mapping[str, str], *, empty: str) -> None:
+        """Print the records as JSON with `--json`, else as a table. `columns`: {heading: field}."""
+        rows = ([getattr(record, field) for field in columns.values()] for record in records)
+        self.show_table(records, tuple(columns), rows, empty=empty)
+
+
+@dataclass(frozen=True, slots=True)
+class Console(_Answers):
+    """The last options of a command of the operator."""
+
+    database: DatabaseOption = None
+    json: JsonOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeadConsole(_Answers):
+    """The last options of a command that a person may run too."""
+
+    as_: AsOption = None
+    database: DatabaseOption = None
+    json: JsonOption = False
+
+    def open_as(self, *, figures_of: str | None = None) -> "tuple[Database, Actor]":
+        return open_as(self.database, self.as_, figures_of=figures_of)
+
+
+@dataclass(frozen=True, slots=True)
+class FileConsole(_Answers):
+    """The last options of a command that reads a file. `errors` is read where the command ends: `write_errors`."""
+
+    dry_run: DryRunOption = False
+    database: DatabaseOption = None
+    errors: ErrorsOption = None
+    json: JsonOption = False
+
+
+def spread_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return the command with the fields of its dataclasses as options of its own, for Typer."""
+    parameters = signature(command).parameters.values()
+    groups = {each.name: each.annotation for each in parameters if is_dataclass(each.annotation)}
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{option.name: values.pop(option.name) for option in fields(group)})
+        command(**values)
+
+    spread: Any = run
+    spread.__signature__ = Signature(
+        [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            for each in parameters
+            for name, default, annotation in (
+                [(option.name, option.default, option.type) for option in fields(groups[each.name])]
+                if each.name in groups
+                else [(each.name, each.default, each.annotation)]
+            )
+        ]
+    )
+    return run
+
+
+class CommandGroup(typer.Typer):
+    """A group of commands, whose options may be fields of dataclasses (`spread_options`)."""
+
+    def command(self, *args: Any, **settings: Any) -> Callable[[Any], Any]:
+        register = super().command(*args, **settings)
+        return lambda command: register(spread_options(command))
 
 
 def now() -> datetime:
@@ -205,26 +322,6 @@ class CommandOnFormats(TyperCommand):
         from annotator.formats.registry import list_formats
 
         formatter.write(f"\nFormats:\n{list_formats(in_full=True)}\n")
-
-
-COLUMNS = ("file", "line", "field", "expected", "found", "message")
-chosen_errors_file: dict[str, Path | None] = {"errors": None}
-
-
-def _choose(path: Path | None) -> Path | None:
-    chosen_errors_file["errors"] = path
-    return path
-
-
-ErrorsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--errors",
-        metavar="FILE",
-        callback=_choose,
-        help="Write every bad line to this CSV file; the screen shows the first 200.",
-    ),
-]
 
 
 def write_errors(problems: "Sequence[FormatError]") -> str:
