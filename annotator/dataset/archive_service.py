@@ -7,7 +7,8 @@ pages.
 
 from datetime import datetime
 
-from annotator.dataset.service import Dataset, show_dataset
+from annotator.dataset.service import show_dataset
+from annotator.dataset.settings import Dataset
 from annotator.domain.people import Actor
 from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database, lock_dataset

@@ -186,14 +186,14 @@ def _check_settings(row: Row) -> None:
     """Raise RowFault for a setting that no lead could have typed."""
     _run(lambda rules: check_rules(row["overlap"], rules) == rules, row["overlap_rules"], "overlap_rules")
     rules = row["overlap_rules"] or {}
-    for setting in SETTINGS:
-        column = "overlap_rules" if setting.name in RULES else setting.name
-        value = rules.get(RULES[setting.name]) if setting.name in RULES else row[column]
-        if setting.name == "requirements":
+    for name in SETTINGS:
+        column = "overlap_rules" if name in RULES else name
+        value = rules.get(RULES[name]) if name in RULES else row[column]
+        if name == "requirements":
             if value is not None:
                 _run(_read_stored_requirements, value, column)
-        elif setting.name != "title":
-            _run(partial(_can_be_typed, setting.name), value, column)
+        elif name != "title":
+            _run(partial(_can_be_typed, name), value, column)
 
 
 def _can_be_typed(name: str, value: Any) -> bool:

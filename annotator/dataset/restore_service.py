@@ -40,13 +40,8 @@ from annotator.dataset.export_sql import (
     list_tables,
 )
 from annotator.dataset.exported_rows_service import CLOCKS_DIFFER, RowFault, check_row, decode_row, read_time
-from annotator.dataset.service import (
-    Dataset,
-    check_dataset_name,
-    make_secret,
-    require_free_name,
-    show_dataset,
-)
+from annotator.dataset.service import check_dataset_name, make_secret, require_free_name, show_dataset
+from annotator.dataset.settings import Dataset
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import BadInput, FormatError, StateError
 from annotator.domain.normal_forms import fold

@@ -15,7 +15,15 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.dataset.search_hosts_service import allow_search_hosts, read_search_hosts
-from annotator.dataset.settings import RULES, SEARCH_HOSTS, SETTINGS, read_setting, write_setting
+from annotator.dataset.settings import (
+    RECORDED,
+    RULES,
+    SEARCH_HOSTS,
+    SETTINGS,
+    Dataset,
+    read_setting,
+    write_setting,
+)
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, StateError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
@@ -38,52 +46,6 @@ from annotator.storage.tables.central import (
 
 OVERLAP_SETTINGS = ("overlap", "seed", *RULES)  # these decide how many judgments a pair needs
 NAME = re.compile(r"[^\W_][\w.-]{0,99}")
-
-
-@dataclass(frozen=True, slots=True)
-class Dataset:
-    """A dataset with its settings, except `search_hosts` (`search_hosts_service.py`).
-
-    `overlap_share`: {"share", "overlap"}; `requirements`: as `coverage_service.read_requirements` returns
-    them.
-    """
-
-    name: str
-    title: str
-    language: str | None
-    authors: str | None
-    contact: str | None
-    licence: str | None
-    source: str | None
-    overlap: int
-    overlap_by_category: Mapping[str, int] | None
-    overlap_share: Mapping[str, Any] | None
-    overlap_cap: int | None
-    third_judgment_from: int | None
-    kappa_target: float
-    lease_minutes: int
-    seed: int
-    list_grade_0: bool
-    training_score: float
-    gold_rate: float
-    repeat_rate: float
-    repeat_after: int
-    idle_seconds: int
-    shown_metadata: tuple[str, ...] | None
-    quality_rule: str
-    show_own_agreement: bool
-    second_adjudicator: bool
-    discuss_from: int | None
-    profile: str  # of `domain/evaluators.py`
-    requirements: Mapping[str, Any] | None
-    created_at: datetime
-    archived_at: datetime | None = None  # from this time on nothing in it may be judged or changed
-
-    @property
-    def overlap_rules(self) -> dict[str, Any] | None:
-        """Return the exceptions to the overlap, as `domain/overlap.py` reads them."""
-        rules = {rule: getattr(self, name) for name, rule in RULES.items()}
-        return {rule: value for rule, value in rules.items() if value is not None} or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +76,7 @@ def create_dataset(
 
     `requirements`: read from a file by the caller. `secret`: of random draws; None: a random secret.
     """
-    from annotator.guideline.service import (
-        check_new_rubric,
-    )  # imported late: listing datasets needs no guideline
+    from annotator.guideline.service import check_new_rubric  # late: listing datasets needs no guideline
 
     check_dataset_name(name)
     check_new_rubric(rubric)
@@ -256,11 +216,10 @@ def apply_settings(
 
 def write_settings(dataset: Dataset, search_hosts: Sequence[str] = ()) -> dict[str, str]:
     """Return {setting: text that a user could type}; `requirements` as JSON."""
-    values = {
-        **{setting.name: getattr(dataset, setting.name, None) for setting in SETTINGS},
-        SEARCH_HOSTS: search_hosts,
+    return {
+        name: write_setting(name, search_hosts if name == SEARCH_HOSTS else getattr(dataset, name))
+        for name in SETTINGS
     }
-    return {name: write_setting(name, value) for name, value in values.items()}
 
 
 def make_default_dataset(name: str, *, now: datetime) -> Dataset:
@@ -289,8 +248,7 @@ def read_current_rubric(database: Database, actor: Actor, name: str) -> tuple[in
 def _record(row: DatasetRow) -> Dataset:
     rules = row.overlap_rules or {}
     values: dict[str, Any] = {
-        name: rules.get(RULES[name]) if name in RULES else getattr(row, name)
-        for name in (setting.name for setting in SETTINGS if setting.name != SEARCH_HOSTS)
+        name: rules.get(RULES[name]) if name in RULES else getattr(row, name) for name in RECORDED
     }
     values["shown_metadata"] = tuple(row.shown_metadata) if row.shown_metadata else None
     return Dataset(name=row.name, created_at=row.created_at, archived_at=row.archived_at, **values)
@@ -315,8 +273,7 @@ def _read_overlap_settings(dataset: Dataset) -> tuple[Any, ...]:
 def _note_changed(
     session: Session, dataset_pk: int, actor: Actor, before: Dataset, after: Dataset, now: datetime
 ) -> None:
-    names = [setting.name for setting in SETTINGS if setting.name != SEARCH_HOSTS]
-    changed = [name for name in names if getattr(before, name) != getattr(after, name)]
+    changed = [name for name in RECORDED if getattr(before, name) != getattr(after, name)]
     if changed:
         was, since = ({name: _to_json(getattr(state, name)) for name in changed} for state in (before, after))
         event = AuditEvent("changed settings", dataset_pk, actor.person_id, now, before=was, after=since)

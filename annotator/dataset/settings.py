@@ -1,12 +1,17 @@
-"""Define the settings of a dataset: names, accepted values and meanings, for CLI, pages and checks."""
+"""Define the settings of a dataset once: names, types, accepted values and meanings, for CLI, pages and checks.
+
+A new setting is a field of `Dataset`, a column of `DatasetRow` with its migration, and a line on the page Settings
+(`web/dataset/words.py`).
+"""
 
 import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_origin
 
 from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.domain.errors import ValidationError
@@ -42,7 +47,6 @@ RULES: Mapping[str, str] = {
 class DatasetSetting:
     """A setting. `read` turns the typed text into its value, or raises ValueError."""
 
-    name: str
     expected: Message
     meaning: str
     read: Callable[[str], Any]
@@ -145,63 +149,94 @@ def _requirements(text: str) -> dict[str, Any] | None:
         return None
     if text not in TEMPLATES:
         raise ValueError(text)
-    from annotator.dataset.coverage_service import (
-        read_requirements,
-    )  # imports every format
+    from annotator.dataset.coverage_service import read_requirements  # imports every format
 
     return read_requirements(text)
 
 
-SETTINGS: tuple[DatasetSetting, ...] = (
-    DatasetSetting("title", say("a text of at most {most:,} characters", most=MOST_TEXT), "the name shown to people", _text),
-    DatasetSetting("language", say("a language tag such as ja, or nothing"), "the main language of the documents", _language),
-    DatasetSetting("authors", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "who made the dataset, for papers that use it", _or_none(_text)),
-    DatasetSetting("contact", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "whom to ask about it", _or_none(_text)),
-    DatasetSetting("licence", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "under which licence its releases may be used", _or_none(_text)),
-    DatasetSetting("source", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "where its queries and documents come from", _or_none(_text)),
-    DatasetSetting("overlap", say("a whole number 1-20"), "how many annotators judge each pair", _whole(1, MOST)),
-    DatasetSetting("overlap_by_category", say("category=1-20, several with commas between, or none"), "exceptions to the overlap by the query's category", _or_none(_by_category)),
-    DatasetSetting("overlap_share", say("a share and its overlap such as 0.3:2, or none"), "how many annotators judge a share of the other pairs", _or_none(_share)),
-    DatasetSetting("overlap_cap", say("a whole number 1-20, or none"), "the maximum number of annotators for any pair", _or_none(_whole(1, MOST))),
-    DatasetSetting("third_judgment_from", say("a distance 1-3, or none"), "the distance between the first two grades from which one more annotator is asked", _or_none(_whole(1, 3))),
-    DatasetSetting("kappa_target", say("a number between -1 and 1"), "Cohen's kappa that a release needs", _number(-1, 1)),
-    DatasetSetting("lease_minutes", say("a whole number 1-10080"), "how long a pair is reserved for the annotator who got it", _whole(1, 10080)),
-    DatasetSetting("seed", say("a whole number 0-2147483647"), "fixes every order and every sample that is drawn", _whole(0, 2**31 - 1)),
-    DatasetSetting("list_grade_0", say("true or false"), "whether set-based formats list grade-0 documents (they count as relevant there)", _yes_or_no),
-    DatasetSetting("training_score", say("a number between 0 and 1"), "the share of training pairs that an annotator must answer correctly before real pairs come", _number(0, 1)),
-    DatasetSetting("gold_rate", say("a number between 0 and 0.5"), "the share of gold pairs among the pairs that an annotator gets", _number(0, 0.5)),
-    DatasetSetting("repeat_rate", say("a number between 0 and 0.5"), "the share of an annotator's own pairs among the pairs that they get", _number(0, 0.5)),
-    DatasetSetting("repeat_after", say("a whole number 1-10000"), "after how many other pairs an own pair may be shown again", _whole(1, 10_000)),
-    DatasetSetting("idle_seconds", say("a whole number 10-3600"), "after how many seconds without activity the time no longer counts as work", _whole(10, 3600)),
-    DatasetSetting("shown_metadata", say("column names with commas between, or none"), "the document's further columns that annotators see", _or_none(_columns)),
-    DatasetSetting("quality_rule", say("bound or rate"), "the rule of a release's quality control: the guaranteed maximum (bound) or the observed error rate (rate)", _make_choice_reader("bound", "rate")),
-    DatasetSetting("show_own_agreement", say("true or false"), "whether annotators see how well they agree with the others", _yes_or_no),
-    DatasetSetting("second_adjudicator", say("true or false"), "whether a disagreement at distance 3 needs two leads who decide the same", _yes_or_no),
-    DatasetSetting("discuss_from", say("a distance 1-3, or off"), "the distance from which the annotators of a disagreement are asked to read each other's notes before a lead decides", _or_none(_whole(1, 3), OFF)),
-    DatasetSetting("profile", say("one of {names}", names=", ".join(PROFILE_NAMES)), "the evaluator whose measures the page Evaluation shows first", _make_choice_reader(*PROFILE_NAMES)),
-    DatasetSetting(SEARCH_HOSTS, say("hosts with their ports and commas between, such as es.example.org:9200, or none"), "the hosts that import run --from may send this dataset's queries to", _or_none(_hosts)),
-    DatasetSetting("requirements", say("{templates}, none, or a YAML file", templates=", ".join(TEMPLATES)), "what the queries and qrels must cover", _requirements),
-)  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A dataset with its settings, except `search_hosts`: annotators may read this record.
+
+    `overlap_share`: {"share", "overlap"}; `requirements`: as `coverage_service.read_requirements` returns
+    them. `profile`: of `domain/evaluators.py`. After `archived_at` nothing in it may be judged or changed.
+    """
+
+    # fmt: off
+    name: str
+    title: Annotated[str, DatasetSetting(say("a text of at most {most:,} characters", most=MOST_TEXT), "the name shown to people", _text)]
+    language: Annotated[str | None, DatasetSetting(say("a language tag such as ja, or nothing"), "the main language of the documents", _language)]
+    authors: Annotated[str | None, DatasetSetting(say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "who made the dataset, for papers that use it", _or_none(_text))]
+    contact: Annotated[str | None, DatasetSetting(say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "whom to ask about it", _or_none(_text))]
+    licence: Annotated[str | None, DatasetSetting(say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "under which licence its releases may be used", _or_none(_text))]
+    source: Annotated[str | None, DatasetSetting(say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "where its queries and documents come from", _or_none(_text))]
+    overlap: Annotated[int, DatasetSetting(say("a whole number 1-20"), "how many annotators judge each pair", _whole(1, MOST))]
+    overlap_by_category: Annotated[Mapping[str, int] | None, DatasetSetting(say("category=1-20, several with commas between, or none"), "exceptions to the overlap by the query's category", _or_none(_by_category))]
+    overlap_share: Annotated[Mapping[str, Any] | None, DatasetSetting(say("a share and its overlap such as 0.3:2, or none"), "how many annotators judge a share of the other pairs", _or_none(_share))]
+    overlap_cap: Annotated[int | None, DatasetSetting(say("a whole number 1-20, or none"), "the maximum number of annotators for any pair", _or_none(_whole(1, MOST)))]
+    third_judgment_from: Annotated[int | None, DatasetSetting(say("a distance 1-3, or none"), "the distance between the first two grades from which one more annotator is asked", _or_none(_whole(1, 3)))]
+    kappa_target: Annotated[float, DatasetSetting(say("a number between -1 and 1"), "Cohen's kappa that a release needs", _number(-1, 1))]
+    lease_minutes: Annotated[int, DatasetSetting(say("a whole number 1-10080"), "how long a pair is reserved for the annotator who got it", _whole(1, 10080))]
+    seed: Annotated[int, DatasetSetting(say("a whole number 0-2147483647"), "fixes every order and every sample that is drawn", _whole(0, 2**31 - 1))]
+    list_grade_0: Annotated[bool, DatasetSetting(say("true or false"), "whether set-based formats list grade-0 documents (they count as relevant there)", _yes_or_no)]
+    training_score: Annotated[float, DatasetSetting(say("a number between 0 and 1"), "the share of training pairs that an annotator must answer correctly before real pairs come", _number(0, 1))]
+    gold_rate: Annotated[float, DatasetSetting(say("a number between 0 and 0.5"), "the share of gold pairs among the pairs that an annotator gets", _number(0, 0.5))]
+    repeat_rate: Annotated[float, DatasetSetting(say("a number between 0 and 0.5"), "the share of an annotator's own pairs among the pairs that they get", _number(0, 0.5))]
+    repeat_after: Annotated[int, DatasetSetting(say("a whole number 1-10000"), "after how many other pairs an own pair may be shown again", _whole(1, 10_000))]
+    idle_seconds: Annotated[int, DatasetSetting(say("a whole number 10-3600"), "after how many seconds without activity the time no longer counts as work", _whole(10, 3600))]
+    shown_metadata: Annotated[tuple[str, ...] | None, DatasetSetting(say("column names with commas between, or none"), "the document's further columns that annotators see", _or_none(_columns))]
+    quality_rule: Annotated[str, DatasetSetting(say("bound or rate"), "the rule of a release's quality control: the guaranteed maximum (bound) or the observed error rate (rate)", _make_choice_reader("bound", "rate"))]
+    show_own_agreement: Annotated[bool, DatasetSetting(say("true or false"), "whether annotators see how well they agree with the others", _yes_or_no)]
+    second_adjudicator: Annotated[bool, DatasetSetting(say("true or false"), "whether a disagreement at distance 3 needs two leads who decide the same", _yes_or_no)]
+    discuss_from: Annotated[int | None, DatasetSetting(say("a distance 1-3, or off"), "the distance from which the annotators of a disagreement are asked to read each other's notes before a lead decides", _or_none(_whole(1, 3), OFF))]
+    profile: Annotated[str, DatasetSetting(say("one of {names}", names=", ".join(PROFILE_NAMES)), "the evaluator whose measures the page Evaluation shows first", _make_choice_reader(*PROFILE_NAMES))]
+    requirements: Annotated[Mapping[str, Any] | None, DatasetSetting(say("{templates}, none, or a YAML file", templates=", ".join(TEMPLATES)), "what the queries and qrels must cover", _requirements)]
+    created_at: datetime
+    archived_at: datetime | None = None
+    # fmt: on
+
+    @property
+    def overlap_rules(self) -> dict[str, Any] | None:
+        """Return the exceptions to the overlap, as `domain/overlap.py` reads them."""
+        rules = {rule: getattr(self, name) for name, rule in RULES.items()}
+        return {rule: value for rule, value in rules.items() if value is not None} or None
+
+
+RECORDED: Mapping[str, DatasetSetting] = {
+    name: hint.__metadata__[0]
+    for name, hint in Dataset.__annotations__.items()
+    if get_origin(hint) is Annotated
+}
+"""The settings that are fields of `Dataset`."""
+SETTINGS: Mapping[str, DatasetSetting] = {
+    **{name: setting for name, setting in RECORDED.items() if name != "requirements"},
+    SEARCH_HOSTS: DatasetSetting(
+        say("hosts with their ports and commas between, such as es.example.org:9200, or none"),
+        "the hosts that import run --from may send this dataset's queries to",
+        _or_none(_hosts),
+    ),
+    "requirements": RECORDED["requirements"],
+}
 
 
 def read_setting(name: str, text: str) -> Any:
     """Return the value of one `KEY=VALUE`. Raises ValidationError with the expected values."""
-    for setting in SETTINGS:
-        if setting.name == name:
-            check_text(name, text, empty=None)
-            try:
-                return setting.read(text)
-            except (ValueError, AttributeError, TypeError):
-                raise ValidationError(
-                    say(
-                        "{name}: expected {expected}, found {found!r}",
-                        name=name,
-                        expected=setting.expected,
-                        found=text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…",
-                    )
-                ) from None
-    known = "\n".join(f"  {setting.name}: {setting.meaning} ({setting.expected})" for setting in SETTINGS)
-    raise ValidationError(f"no setting named {name!r}; there are:\n{known}")
+    setting = SETTINGS.get(name)
+    if setting is None:
+        known = "\n".join(f"  {key}: {one.meaning} ({one.expected})" for key, one in SETTINGS.items())
+        raise ValidationError(f"no setting named {name!r}; there are:\n{known}")
+    check_text(name, text, empty=None)
+    try:
+        return setting.read(text)
+    except (ValueError, AttributeError, TypeError):
+        raise ValidationError(
+            say(
+                "{name}: expected {expected}, found {found!r}",
+                name=name,
+                expected=setting.expected,
+                found=text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…",
+            )
+        ) from None
 
 
 def write_setting(name: str, value: Any) -> str:

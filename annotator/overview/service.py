@@ -17,7 +17,8 @@ from annotator.agreement.records import AgreementSummary
 from annotator.dataset.coverage_counts import ROWS_OF_DOCUMENTS
 from annotator.dataset.coverage_service import measure_dataset_coverage
 from annotator.dataset.records import Coverage
-from annotator.dataset.service import Dataset, DatasetCounts, read_dataset
+from annotator.dataset.service import DatasetCounts, read_dataset
+from annotator.dataset.settings import Dataset
 from annotator.domain.people import Actor
 from annotator.guideline.feedback_sql import count_waiting
 from annotator.labeling.calibration_sql import list_check_pks

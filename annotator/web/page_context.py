@@ -11,7 +11,8 @@ from html import escape
 
 import streamlit as st
 
-from annotator.dataset.service import Dataset, list_datasets
+from annotator.dataset.service import list_datasets
+from annotator.dataset.settings import Dataset
 from annotator.domain.audit import AuditOrigin, audit_origin
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say

@@ -540,7 +540,7 @@ def _read_options(data: bytes, path: Path) -> object:
         "page": text,
     }
     readers: list[Any] = [
-        *(partial(read_setting, setting.name, text) for setting in SETTINGS),
+        *(partial(read_setting, name, text) for name in SETTINGS),
         *(
             partial(file_format.read_graded, InputSource("r", b"[]"), text)
             for file_format in FORMATS

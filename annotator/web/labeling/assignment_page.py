@@ -11,8 +11,8 @@ from typing import Any
 
 import streamlit as st
 
-from annotator.dataset.service import Dataset, change_settings
-from annotator.dataset.settings import write_setting
+from annotator.dataset.service import change_settings
+from annotator.dataset.settings import Dataset, write_setting
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
 from annotator.domain.overlap import DISTANCES, MOST, describe_overlap

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotator.dataset.service import Dataset
+from annotator.dataset.settings import Dataset
 from annotator.domain.grades import Rubric
 from annotator.domain.people import Actor
 from annotator.web.guideline.api import describe_rubric

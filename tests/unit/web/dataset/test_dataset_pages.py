@@ -77,7 +77,7 @@ def texts(app: AppTest) -> str:
 
 
 def test_every_setting_is_on_the_page_once_and_every_evaluator_has_its_profile() -> None:
-    assert sorted(field.name for field in list_fields()) == sorted(setting.name for setting in SETTINGS)
+    assert sorted(field.name for field in list_fields()) == sorted(SETTINGS)
     assert tuple(profile.name for profile in PROFILES) == PROFILE_NAMES
 
 
