@@ -37,7 +37,14 @@ from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
 from annotator.storage.logs.disclosures import add_seen
 from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.sql import PreparedSql, execute_sql, fetch_by_pair, prepare_sql, split_into_chunks
+from annotator.storage.sql import (
+    PreparedSql,
+    execute_sql,
+    fetch_by_pair,
+    fetch_tuples,
+    prepare_sql,
+    split_into_chunks,
+)
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import DatasetRow, PersonRow
 
@@ -146,7 +153,8 @@ def find_pairs_among(
     """Return the pair_pks that the statement selects from the list `:pairs`."""
     selected: set[int] = set()
     for chunk in split_into_chunks(sorted(pair_pks), CHUNK):
-        selected.update(execute_sql(session, statement, {**values, "pairs": chunk}).scalars())
+        rows = fetch_tuples(session, statement, {**values, "pairs": chunk})
+        selected.update(pair_pk for (pair_pk,) in rows)
     return selected
 
 

@@ -37,7 +37,7 @@ from annotator.adjudication.queue.queue_sql import QueueReader
 from annotator.domain.settling import QueueReason, find_stage
 from annotator.storage.pairs.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.pairs.pair_states import FEW, PairState, list_pair_states
-from annotator.storage.sql import execute_sql, fetch, fetch_by_pair, prepare_sql, split_into_chunks
+from annotator.storage.sql import fetch, fetch_by_pair, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import DatasetRow
 
 
@@ -105,8 +105,8 @@ FROM question u JOIN person p ON p.pk = u.annotator_pk WHERE u.pair_pk IN :pairs
 
 def find_pool_pair_pk(session: Session, dataset_pk: int, key: str) -> int | None:
     """Return the pair of the dataset's pool with this key; None if it is unknown or retired."""
-    pair_pk: int | None = execute_sql(session, _KEYS, {"key": key, "dataset_pk": dataset_pk}).scalar()
-    return pair_pk
+    rows = fetch_tuples(session, _KEYS, {"key": key, "dataset_pk": dataset_pk})
+    return rows[0][0] if rows else None
 
 
 def list_disagreement_facts(
@@ -298,7 +298,7 @@ def read_texts(session: Session, documents: Iterable[tuple[int, str]], *, most: 
             "hashes": [sha256 for _, sha256 in chunk],
             "most": most,
         }
-        texts.update((sha256, text) for sha256, text in execute_sql(session, _TEXTS, values))
+        texts.update(fetch_tuples(session, _TEXTS, values))
     return texts
 
 

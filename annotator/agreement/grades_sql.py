@@ -27,7 +27,7 @@ from annotator.domain.messages import say
 from annotator.storage.judgments.current_judgments import LATEST
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import GRADED, PairSettlements
-from annotator.storage.sql import execute_sql, fetch_plain, fetch_tuples, prepare_sql, read_json
+from annotator.storage.sql import fetch_tuples, prepare_sql, read_json
 from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
 from annotator.storage.tables.columns import UtcDateTime
 
@@ -109,13 +109,8 @@ def select_grades(settled: PairSettlements) -> GradeRows:
 def _read_numbers(session: Session, dataset_pk: int, rubrics: int, *, walk: bool) -> Sequence[Ints | Floats]:
     """Return the columns from SQLite. `walk`: scan the table, faster than its index for a large part."""
     of_dataset = f"c.dataset_pk{' + 0' if walk else ''} = {dataset_pk:d}"
-    rows: Any = execute_sql(
-        session,
-        prepare_sql(
-            _NUMBERS.format(rubrics=rubrics, of_dataset=of_dataset, rubric=_RUBRIC, made_at=_MADE_AT)
-        ),
-        {},
-    ).cursor
+    statement = _NUMBERS.format(rubrics=rubrics, of_dataset=of_dataset, rubric=_RUBRIC, made_at=_MADE_AT)
+    rows: Any = session.connection().exec_driver_sql(statement).cursor
     numbers = np.fromiter(chain.from_iterable(rows), dtype=np.float64).reshape(-1, 5)
     return list(numbers.T)
 
@@ -191,7 +186,7 @@ def read_document_labels(
         if not any(attribute in extra for _, extra in rows):
             raise _unknown(session, dataset_pk, by)
         labels = {key_of(pk): _to_text(extra.get(attribute)) for pk, extra in rows}
-    return dict(fetch_plain(session, pairs)), labels
+    return dict(fetch_tuples(session, pairs)), labels
 
 
 def read_versions(session: Session, dataset_pk: int) -> Mapping[int, int]:

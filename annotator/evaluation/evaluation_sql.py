@@ -21,7 +21,7 @@ from annotator.storage.logs.disclosures import is_listed
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pair_states import iterate_pair_states, list_queries
-from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql, read_json
+from annotator.storage.sql import fetch, fetch_tuples, prepare_sql, read_json
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow, QueryRow
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 
@@ -76,7 +76,7 @@ WHERE r.dataset_pk = :dataset_pk AND e.query_pk = :query_pk ORDER BY r.pk, e.ran
 def read_evaluation_stamp(session: Session, dataset_pk: int) -> Hashable:
     """Return a value that changes with the grades, the runs, the queries and the releases."""
     session.flush()
-    stamp = execute_sql(session, _STAMP, {"dataset_pk": dataset_pk}).one()
+    (stamp,) = fetch_tuples(session, _STAMP, {"dataset_pk": dataset_pk})
     return (*stamp, tuple(tuple(row) for row in fetch_tuples(session, _PEOPLE, {})))
 
 

@@ -7,14 +7,12 @@ query (`list_waiting_checks`). Reads only the marked pairs and a few queries of 
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Protocol
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE, OpenPair, TrainingState
-from annotator.domain.shuffling import Seed
 from annotator.labeling.checks import (
     CheckRates,
     GoldCandidate,
@@ -25,10 +23,10 @@ from annotator.labeling.checks import (
 )
 from annotator.labeling.open_pairs_sql import Eligibility, count_done, find_eligibility
 from annotator.labeling.pair_records import RepeatTarget
-from annotator.storage.judgments.leases import OpenPairsRequest
+from annotator.storage.judgments.leases import LabeledDataset, OpenPairsRequest
 from annotator.storage.judgments.waiting_checks import GOLD, NOT_PUT_OFF, OPEN_TO_PERSON, WAITING_CHECKS
 from annotator.storage.lookup import HANDED_OUT, key_of
-from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
+from annotator.storage.sql import fetch_tuples, prepare_sql
 from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import CheckRow, RepeatRow
 
@@ -106,24 +104,25 @@ class StoredChecks:
 
     def count_answered_checks(self) -> int:
         """Return how many gold pairs, repeats and pairs of quality control the annotator has answered."""
-        return int(execute_sql(self.session, _COUNT_ANSWERED, _own(self.request)).scalar_one())
+        ((answered,),) = fetch_tuples(self.session, _COUNT_ANSWERED, _own(self.request))
+        return int(answered)
 
     def list_gold(self) -> list[GoldCandidate]:
         """Return the gold pairs that can be handed to the annotator for the first time."""
         eligible = find_eligibility(self.session, self.request.dataset_pk, self.request.annotator_pk)
         statement = eligible.prepare(_FRESH_GOLD, query="p.query_pk")
-        rows = execute_sql(self.session, statement, {**self.request.values, **eligible.values})
+        rows = fetch_tuples(self.session, statement, {**self.request.values, **eligible.values})
         return [GoldCandidate(*row) for row in rows]
 
     def is_query_familiar(self, query_pk: int, taken: Collection[int]) -> bool:
         """Return whether the annotator knows the query (see `CheckSource`)."""
         values = {**self.request.values, "query_pk": query_pk, "taken": sorted(taken)}
-        return execute_sql(self.session, _MET_QUERY, values).first() is not None
+        return bool(fetch_tuples(self.session, _MET_QUERY, values))
 
     def list_repeatable(self, query_pk: int) -> list[RepeatCandidate]:
         """Return the pairs of the query that the annotator can be asked again, and was not."""
         values = {**_own(self.request), "query_pk": query_pk}
-        return [RepeatCandidate(*row) for row in execute_sql(self.session, _REPEATABLE, values)]
+        return [RepeatCandidate(*row) for row in fetch_tuples(self.session, _REPEATABLE, values)]
 
     def is_long_ago(self, candidate: RepeatCandidate, needed: int) -> bool:
         """Return whether the annotator has answered at least `needed` other pairs since.
@@ -137,11 +136,11 @@ class StoredChecks:
             "pair_pk": candidate.pair_pk,
             "most": 2 * needed + 100,
         }
-        return len(set(execute_sql(self.session, _ANSWERED_SINCE, values).scalars())) >= needed
+        return len(set(fetch_tuples(self.session, _ANSWERED_SINCE, values))) >= needed
 
     def store_repeat(self, candidate: RepeatCandidate, keys: Iterable[str]) -> str:
         """Note that the pair comes again, under the first of the keys that is free; return it."""
-        free = (key for key in keys if execute_sql(self.session, _USED_KEY, {"key": key}).first() is None)
+        free = (key for key in keys if not fetch_tuples(self.session, _USED_KEY, {"key": key}))
         key = next(free)
         row = {
             "key": key,
@@ -168,26 +167,10 @@ def list_waiting_checks(
 
 def list_answered_gold(session: Session, request: OpenPairsRequest, query_pk: int) -> dict[int, str]:
     """Return the keys of the query's gold pairs that the annotator has answered, by pair_pk."""
-    rows = execute_sql(session, _ANSWERED_GOLD, {**_own(request), "query_pk": query_pk})
-    return {row.pk: row.key for row in rows}
+    return dict(fetch_tuples(session, _ANSWERED_GOLD, {**_own(request), "query_pk": query_pk}))
 
 
-class CheckSettings(Protocol):
-    """The settings of a dataset that decide about checks."""
-
-    @property
-    def order_seed(self) -> Seed: ...
-    @property
-    def training_score(self) -> float: ...
-    @property
-    def gold_rate(self) -> float: ...
-    @property
-    def repeat_rate(self) -> float: ...
-    @property
-    def repeat_after(self) -> int: ...
-
-
-def read_check_rates(dataset: CheckSettings) -> CheckRates:
+def read_check_rates(dataset: LabeledDataset) -> CheckRates:
     """Return how often checks come in the dataset."""
     return CheckRates(dataset.gold_rate, dataset.repeat_rate, dataset.repeat_after)
 
@@ -195,7 +178,7 @@ def read_check_rates(dataset: CheckSettings) -> CheckRates:
 def find_training(
     session: Session,
     request: OpenPairsRequest,
-    dataset: CheckSettings,
+    dataset: LabeledDataset,
     eligibility: Eligibility | None = None,
 ) -> TrainingState | None:
     """Return the training's state, or None without training pairs or if real pairs were judged before.
@@ -203,13 +186,13 @@ def find_training(
     A document that one proposed oneself is no real pair: it would be a way around the training.
     """
     pairs = _list_training_pairs(session, request, eligibility)
-    if not pairs or execute_sql(session, _JUDGED, _own(request)).first() is not None:
+    if not pairs or fetch_tuples(session, _JUDGED, _own(request)):
         return None
     return measure_training(pairs, required=dataset.training_score)
 
 
 def list_training(
-    session: Session, request: OpenPairsRequest, dataset: CheckSettings, *, limit: int
+    session: Session, request: OpenPairsRequest, dataset: LabeledDataset, *, limit: int
 ) -> list[int]:
     """Return the training pairs (pair_pk) to be answered next, in the annotator's own order."""
     pairs = _list_training_pairs(session, request, None)
@@ -221,7 +204,7 @@ def _list_training_pairs(
 ) -> list[TrainingPair]:
     eligible = eligibility or find_eligibility(session, request.dataset_pk, request.annotator_pk)
     statement = eligible.prepare(_TRAINING, query="p.query_pk")
-    rows = execute_sql(session, statement, {**_own(request), **eligible.values})
+    rows = fetch_tuples(session, statement, {**_own(request), **eligible.values})
     return [TrainingPair(*row) for row in rows]
 
 

@@ -15,12 +15,11 @@ from sqlalchemy.orm import Session
 from annotator.domain.clock import find_latest_end
 from annotator.domain.errors import DatasetArchived, DatasetNotOpen, NotAllowed
 from annotator.domain.people import Actor, describe_unknown_dataset
-from annotator.domain.shuffling import Seed, mix_secret
 from annotator.labeling.open_pairs_sql import Eligibility, QueryBounds, make_eligibility
 from annotator.labeling.pair_records import StoredEvent
 from annotator.people.roles_service import HeldRoles, require_held_role
 from annotator.storage.database import describe_archived
-from annotator.storage.judgments.leases import OpenPairsRequest
+from annotator.storage.judgments.leases import LabelingSettings, OpenPairsRequest
 from annotator.storage.pairs.disagreements import MeaningChange
 from annotator.storage.sql import fetch_tuples, prepare_sql, read_json, read_time
 
@@ -29,8 +28,7 @@ _AGGREGATES = {
     "postgresql": {"list_all": "json_agg", "list": "json_build_array"},
 }
 _CONTEXT = """
-SELECT d.pk, d.name, d.archived_at IS NOT NULL, d.seed, d.check_secret, d.order_secret, d.overlap, d.overlap_rules, d.lease_minutes, d.training_score, d.gold_rate,
-  d.repeat_rate, d.repeat_after, d.shown_metadata, p.disabled_at IS NOT NULL, m.dataset_pk, m.role, m.categories, m.languages,
+SELECT {settings}, d.archived_at IS NOT NULL, p.disabled_at IS NOT NULL, m.dataset_pk, m.role, m.categories, m.languages,
   t.answered, t.done, t.total, t.reserve_until,
   (SELECT {list_all}({list}(r.version, r.pk, r.change, r.created_at)) FROM rubric r WHERE r.dataset_pk = d.pk),
   (SELECT {list_all}({list}(j.event_id, j.pair_pk, j.annotator_pk, j.outcome, j.grade)) FROM judgment j WHERE j.event_id IN :events),
@@ -49,34 +47,20 @@ FROM dataset d LEFT JOIN person p ON p.pk = :person_pk
 LEFT JOIN membership m ON m.person_pk = p.pk AND (m.dataset_pk = d.pk OR m.dataset_pk IS NULL)
 LEFT JOIN told_progress t ON t.dataset_pk = d.pk AND t.annotator_pk = p.pk
 WHERE d.name = :dataset"""
+_SETTINGS = ", ".join(f"d.{name}" for name in LabelingSettings._fields)
 _STATEMENTS = {
-    dialect: prepare_sql(
-        _CONTEXT.replace("{list_all}", names["list_all"]).replace("{list}", names["list"]), lists=["events"]
-    )
+    dialect: prepare_sql(_CONTEXT.format(settings=_SETTINGS, **names), lists=["events"])
     for dialect, names in _AGGREGATES.items()
 }
 
 
 class _ContextRow(NamedTuple):
-    """A row of _CONTEXT, with flags and JSON as the driver gives them.
+    """A row of _CONTEXT after the settings, with flags and JSON as the driver gives them.
 
     There is one row per role that the person holds here or everywhere, or one row without a role.
     """
 
-    pk: int
-    name: str
     archived: bool | int
-    seed: int
-    check_secret: str
-    order_secret: str
-    overlap: int
-    overlap_rules: Any
-    lease_minutes: int
-    training_score: float
-    gold_rate: float
-    repeat_rate: float
-    repeat_after: int
-    shown_metadata: Any
     disabled: bool | int
     role_dataset_pk: int | None
     role: str | None
@@ -101,23 +85,6 @@ class _ContextRow(NamedTuple):
     answered_queries: int
 
 
-class LabeledDataset(NamedTuple):
-    """The settings of a dataset that labeling uses, named as in its row."""
-
-    pk: int
-    name: str
-    check_seed: Seed
-    order_seed: Seed
-    overlap: int
-    overlap_rules: Mapping[str, Any] | None
-    lease_minutes: int
-    training_score: float
-    gold_rate: float
-    repeat_rate: float
-    repeat_after: int
-    shown_metadata: Sequence[str]
-
-
 class RubricVersion(NamedTuple):
     """A version of the dataset's guideline."""
 
@@ -131,7 +98,7 @@ class RubricVersion(NamedTuple):
 class ExchangeContext:
     """The context of an exchange, read before the pairs."""
 
-    dataset: LabeledDataset
+    dataset: LabelingSettings
     roles: HeldRoles
     eligibility: Eligibility
     rubrics: tuple[RubricVersion, ...]
@@ -180,12 +147,14 @@ def read_context(
         "now": now,
     }
     statement = _STATEMENTS[session.get_bind().dialect.name]
-    rows = [_ContextRow._make(row) for row in fetch_tuples(session, statement, values)]
-    if not rows:
+    fetched = fetch_tuples(session, statement, values)
+    if not fetched:
         raise DatasetNotOpen(describe_unknown_dataset(dataset))
-    first = rows[0]
-    if first.archived:
-        raise DatasetArchived(describe_archived(first.name), dataset=first.name)
+    count = len(LabelingSettings._fields)
+    settings = LabelingSettings(*fetched[0][:count])
+    rows = [_ContextRow._make(row[count:]) for row in fetched]
+    if rows[0].archived:
+        raise DatasetArchived(describe_archived(settings.name), dataset=settings.name)
     if actor.person_id is None:
         raise NotAllowed("this must be done by a person: sign in, or name one with --as")
     held = [row for row in rows if row.role is not None and not row.disabled]
@@ -193,30 +162,21 @@ def read_context(
         next((row.role for row in held if row.role_dataset_pk is None), None),
         {row.role_dataset_pk: row.role for row in held if row.role_dataset_pk is not None and row.role},
     )
-    require_held_role(roles, first.pk, "annotator", dataset=dataset)
-    return _to_context(first, roles, held)
+    require_held_role(roles, settings.pk, "annotator", dataset=dataset)
+    return _to_context(settings, rows[0], roles, held)
 
 
-def _to_context(row: _ContextRow, roles: HeldRoles, held: Sequence[_ContextRow]) -> ExchangeContext:
+def _to_context(
+    settings: LabelingSettings, row: _ContextRow, roles: HeldRoles, held: Sequence[_ContextRow]
+) -> ExchangeContext:
     rubrics = (
         RubricVersion(version, pk, change, read_time(created_at))
         for version, pk, change, created_at in sorted(read_json(row.rubrics) or ())
     )
     leases, in_other_tabs, last_lease_end = read_json(row.leases)
     return ExchangeContext(
-        dataset=LabeledDataset(
-            row.pk,
-            row.name,
-            mix_secret(row.seed, row.check_secret),
-            mix_secret(row.seed, row.order_secret),
-            row.overlap,
-            read_json(row.overlap_rules),
-            row.lease_minutes,
-            row.training_score,
-            row.gold_rate,
-            row.repeat_rate,
-            row.repeat_after,
-            read_json(row.shown_metadata) or (),
+        dataset=settings._replace(
+            overlap_rules=read_json(settings.overlap_rules), shown_metadata=read_json(settings.shown_metadata)
         ),
         roles=roles,
         eligibility=make_eligibility(

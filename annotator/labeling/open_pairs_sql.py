@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.judgments import OpenPair
 from annotator.storage.judgments.leases import LEASED_BEFORE, OpenPairsRequest
-from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, read_json
+from annotator.storage.sql import PreparedSql, fetch_tuples, prepare_sql, read_json
 
 _ASSIGNED_TO_THEM = """
   (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
@@ -65,7 +65,7 @@ def _prepare(
 
 def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligibility:
     """Return the condition on queries that the person's roles and the assignments allow."""
-    held = execute_sql(session, _HELD, {"dataset_pk": dataset_pk, "person_pk": person_pk}).all()
+    held = fetch_tuples(session, _HELD, {"dataset_pk": dataset_pk, "person_pk": person_pk})
     return make_eligibility([limits for _, *limits in held], any_assigned=not held or bool(held[0][0]))
 
 
@@ -289,12 +289,13 @@ def list_assigned_queries(session: Session, request: OpenPairsRequest, eligibili
     if not eligibility.any_assigned:
         return []
     statement = eligibility.prepare(_GIVEN_QUERIES, query="w.query_pk")
-    return list(execute_sql(session, statement, {**request.values, **eligibility.values}).scalars())
+    rows = fetch_tuples(session, statement, {**request.values, **eligibility.values})
+    return [query_pk for (query_pk,) in rows]
 
 
 def list_put_off_queries(session: Session, request: OpenPairsRequest) -> list[int]:
     """Return the queries (query_pk) with pairs that the annotator put off."""
-    return list(execute_sql(session, _PUT_OFF_QUERIES, request.values).scalars())
+    return [query_pk for (query_pk,) in fetch_tuples(session, _PUT_OFF_QUERIES, request.values)]
 
 
 def list_handed_queries(session: Session, request: OpenPairsRequest) -> list[int]:
@@ -334,7 +335,8 @@ def count_work(session: Session, request: OpenPairsRequest, eligibility: Eligibi
 
 def count_done(session: Session, request: OpenPairsRequest) -> int:
     """Count the pairs of the dataset that the annotator has a current judgment of."""
-    return int(execute_sql(session, _COUNT_DONE, request.values).scalar_one())
+    ((done,),) = fetch_tuples(session, _COUNT_DONE, request.values)
+    return int(done)
 
 
 _TAKE = prepare_sql(

@@ -22,7 +22,7 @@ from annotator.storage.judgments.leases import OpenPairsRequest, make_open_pairs
 from annotator.storage.judgments.quality_pairs import list_waiting
 from annotator.storage.lookup import key_of
 from annotator.storage.roles import list_dataset_people
-from annotator.storage.sql import fetch, fetch_tuples, prepare_sql, read_time, run_sql
+from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql, read_time
 from annotator.storage.tables.adjudication import CurrentAdjudicationRow
 from annotator.storage.tables.central import (
     DatasetRow,
@@ -264,7 +264,7 @@ def list_progress(session: Session, dataset: DatasetRow, *, now: datetime) -> di
 def keep_progress(session: Session, request: OpenPairsRequest, progress: OwnProgress) -> None:
     """Keep the progress that the annotator is shown."""
     kept = {"done": progress.done, "total": progress.total, "reserve_until": progress.reserve_until}
-    run_sql(session, _KEEP, {**_name_owner(request), **kept})
+    execute_sql(session, _KEEP, {**_name_owner(request), **kept})
 
 
 def read_shown(session: Session, request: OpenPairsRequest) -> ShownProgress:

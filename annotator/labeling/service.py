@@ -224,7 +224,7 @@ def _exchange(
             request,
             context.eligibility,
             chosen.pairs,
-            columns=context.dataset.shown_metadata,
+            columns=context.dataset.shown_metadata or (),
             count_work=context.bounds.span <= COUNTED_QUERIES,
         )
         handed = handed_out.views if wish.whole else _number(wanted, chosen.pairs, handed_out)

@@ -32,7 +32,7 @@ from annotator.storage.judgments.quality_pairs import DECIDED_SINCE, follow_answ
 from annotator.storage.judgments.waiting_checks import NOT_PUT_OFF
 from annotator.storage.lookup import HANDED_OUT
 from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, read_json, read_time
+from annotator.storage.sql import fetch_tuples, prepare_sql, read_json, read_time
 from annotator.storage.tables.labeling import RepeatRow
 
 _COLUMNS = """
@@ -258,7 +258,7 @@ def _note_tried(
         ]
         if pair_pks:
             values = {"annotator_pk": request.annotator_pk, "kind": kind, "named": pair_pks}
-            tried = set(execute_sql(session, _TRIED, values).scalars())
+            tried = {pair_pk for (pair_pk,) in fetch_tuples(session, _TRIED, values)}
             for key, state in states.items():
                 if state.pair_pk in tried and state.repeat_pk is None:
                     states[key] = replace(state, tried=True)
@@ -357,7 +357,7 @@ def _find_shown_versions(
     first: dict[str | None, dict[int, Any]] = {}  # press of each browser at each version
     presses = [
         (browser, browser_number, read_time(judged_at), version)
-        for browser, browser_number, judged_at, version in execute_sql(session, _PRESSES, request.values)
+        for browser, browser_number, judged_at, version in fetch_tuples(session, _PRESSES, request.values)
     ]
     presses += [(event.browser, event.number, event.pressed_at, shown[event.event_id]) for event in events]
     for browser, number, pressed_at, version in presses:
@@ -427,14 +427,13 @@ def read_feedback(session: Session, plan: SubmissionPlan) -> list[TrainingFeedba
 
 def list_rubric_versions(session: Session, dataset_pk: int) -> dict[int, int]:
     """Return the primary key of each version of the guideline."""
-    rows = execute_sql(session, _VERSIONS, {"dataset_pk": dataset_pk})
-    return {row.version: row.pk for row in rows}
+    return dict(fetch_tuples(session, _VERSIONS, {"dataset_pk": dataset_pk}))
 
 
 def list_text_hashes(session: Session, document_pks: Collection[int]) -> dict[int, DocumentTexts]:
     """Return the hashes of each document's texts, by document_pk."""
     by_document: dict[int, DocumentTexts] = {}
-    for document_pk, present, sha256 in execute_sql(session, _TEXTS, {"documents": list(document_pks)}):
+    for document_pk, present, sha256 in fetch_tuples(session, _TEXTS, {"documents": list(document_pks)}):
         texts = by_document.setdefault(document_pk, DocumentTexts(present, set()))
         if sha256 is not None:
             texts.all.add(sha256)
@@ -443,5 +442,5 @@ def list_text_hashes(session: Session, document_pks: Collection[int]) -> dict[in
 
 def find_stored(session: Session, event_ids: Iterable[str]) -> dict[str, StoredEvent]:
     """Return {event_id: stored event} for the stored ones of these ids."""
-    rows = execute_sql(session, _STORED, {"events": list(event_ids)})
+    rows = fetch_tuples(session, _STORED, {"events": list(event_ids)})
     return {event_id: StoredEvent(*judgment) for event_id, *judgment in rows}

@@ -20,15 +20,7 @@ from annotator.storage.judgments.quality_pairs import CAN_JUDGE, DECIDED_SINCE
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import LATER, find_indexes, read_settlements
 from annotator.storage.pairs.pair_states import list_pair_states
-from annotator.storage.sql import (
-    add_rows,
-    execute_sql,
-    fetch,
-    fetch_tuples,
-    prepare_sql,
-    quote_texts,
-    split_into_chunks,
-)
+from annotator.storage.sql import add_rows, fetch, fetch_tuples, prepare_sql, quote_texts, split_into_chunks
 from annotator.storage.tables.adjudication import AdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -190,7 +182,8 @@ def list_their_queries(session: Session, dataset_pk: int, person_pk: int) -> set
     if not eligible.allowed:
         return None
     statement = eligible.only_expertise().prepare(_THEIR_QUERIES, query="q.pk")
-    return set(execute_sql(session, statement, {"dataset_pk": dataset_pk, **eligible.values}).scalars())
+    rows = fetch_tuples(session, statement, {"dataset_pk": dataset_pk, **eligible.values})
+    return {pair_pk for (pair_pk,) in rows}
 
 
 def list_draws(session: Session, dataset_pk: int) -> list[QualityDraw]:

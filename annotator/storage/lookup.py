@@ -14,7 +14,7 @@ from annotator.domain.grades import GradeDefinition, Rubric
 from annotator.domain.messages import say
 from annotator.domain.people import describe_unknown_dataset
 from annotator.storage.database import describe_archived, is_writing
-from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.storage.sql import fetch_tuples, prepare_sql
 from annotator.storage.tables.central import DatasetRow, PairRow, PersonRow, RubricRow
 
 _LOCK_USERNAMES = text("SELECT pg_advisory_xact_lock(4, 0)")  # two numbers, the first of no other lock
@@ -102,8 +102,8 @@ def find_handed_out(session: Session, dataset_pk: int, person_pk: int | None, ke
     The key belongs to a pair of this dataset, or to a repeat for this person.
     """
     values = {"dataset_pk": dataset_pk, "annotator_pk": person_pk or 0, "key": key}
-    row = execute_sql(session, _FIND_HANDED_OUT, values).first()
-    return None if row is None else int(row[0])
+    rows = fetch_tuples(session, _FIND_HANDED_OUT, values)
+    return int(rows[0][0]) if rows else None
 
 
 def to_rubric(row: RubricRow) -> Rubric:

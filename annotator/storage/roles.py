@@ -14,7 +14,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Membership
 from annotator.domain.texts import check_text
 from annotator.storage.database import lock_dataset
-from annotator.storage.sql import execute_sql, fetch, prepare_sql
+from annotator.storage.sql import fetch, fetch_tuples, prepare_sql
 from annotator.storage.tables.central import DatasetRow, MembershipRow, PersonRow, QueryRow
 
 ROLES_LOCK = 0
@@ -26,10 +26,6 @@ class ActiveRole(NamedTuple):
 
     dataset_pk: int | None
     role: str
-
-
-class _DatasetName(NamedTuple):
-    name: str
 
 
 _ACTIVE_ROLES = prepare_sql(
@@ -83,15 +79,17 @@ def keep_led(session: Session) -> Iterator[None]:
 
 def _is_administered(session: Session) -> bool:
     session.flush()
-    return bool(execute_sql(session, _IS_ADMINISTERED, {}).scalar())
+    return bool(fetch_tuples(session, _IS_ADMINISTERED)[0][0])
 
 
 def _list_leaderless(session: Session) -> list[str]:
-    return [dataset.name for dataset in fetch(session, _LEADERLESS, _DatasetName)]
+    session.flush()
+    return [name for (name,) in fetch_tuples(session, _LEADERLESS)]
 
 
 def _list_adminless(session: Session) -> list[str]:
-    return [dataset.name for dataset in fetch(session, _ADMINLESS, _DatasetName)]
+    session.flush()
+    return [name for (name,) in fetch_tuples(session, _ADMINLESS)]
 
 
 def list_held_roles(session: Session, person_pk: int | None = None) -> dict[int, tuple[Membership, ...]]:

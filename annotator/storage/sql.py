@@ -4,8 +4,9 @@ For statements that run on every key press: SQLAlchemy builds an expression, its
 time, which takes longer than the database needs (benchmarks/at_a_million.py). Elsewhere expressions read
 better and are used.
 
-`fetch` returns typed rows. Bulk reads of a million rows return the driver's tuples instead, only for columns
-of numbers and texts, which need no conversion on either database. Bulk inserts use one compiled statement:
+There are four ways: `fetch` returns typed rows, `fetch_by_pair` the same by pair; `fetch_tuples` returns the
+driver's tuples, for a million rows or on every key press; `execute_sql` returns no rows. The tuples are only for
+columns of numbers and texts, which need no conversion on either database. Bulk inserts use one compiled statement:
 SQLAlchemy's bulk insert takes 50 % longer, and the ORM's twice as long. On PostgreSQL many rows are copied.
 """
 
@@ -20,7 +21,7 @@ from json.encoder import encode_basestring_ascii
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, Table, insert
+from sqlalchemy import ColumnElement, Connection, Executable, Table, insert
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Mapped, Session
@@ -55,17 +56,27 @@ def quote_texts(texts: Collection[str]) -> str:
 
 
 def execute_sql(
-    session: Session, statement: PreparedSql, values: Mapping[str, Any]
-) -> CursorResult[*tuple[Any, ...]]:
-    """Run a statement in the session's transaction. Ignores values that the statement does not name.
+    session: Session, statement: PreparedSql, values: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+) -> int:
+    """Run a statement that returns no rows, and return the number of changed rows. Does not flush the session.
 
-    Does not flush the session: flush first where that matters. Columns come as the driver gives them. Use
-    `fetch` for typed rows, and `fetch_tuples` for statements that run on every key press.
+    Ignores values that the statement does not name. With several sets of values, a statement without lists
+    runs once for each, sent together.
     """
     connection = session.connection()
-    rendered, given = _bind(statement, values, connection.dialect.name)
-    result: CursorResult[*tuple[Any, ...]] = connection.exec_driver_sql(rendered, given)
-    return result
+    if isinstance(values, Mapping):
+        rendered, given = _bind(statement, values, connection.dialect.name)
+        return int(_run_on_cursor(connection, rendered, given, _count_rows))
+    if not values:
+        return 0
+    dialect = connection.dialect.name
+    rendered, names = _render(statement, (), dialect)
+    sent = [{name: _write(row[name], dialect) for name in names} for row in values]
+    return int(_run_on_cursor(connection, rendered, sent, _count_rows, many=True))
+
+
+def _count_rows(cursor: Any) -> int:
+    return int(cursor.rowcount)
 
 
 def _bind(statement: PreparedSql, values: Mapping[str, Any], dialect: str) -> tuple[str, dict[str, Any]]:
@@ -80,13 +91,6 @@ def _bind(statement: PreparedSql, values: Mapping[str, Any], dialect: str) -> tu
     for name in names:
         given[name] = _write(values[name], dialect)
     return rendered, given
-
-
-def run_sql(session: Session, statement: PreparedSql, values: Mapping[str, Any]) -> None:
-    """Run a statement that returns no rows. Does not flush the session."""
-    connection = session.connection()
-    rendered, given = _bind(statement, values, connection.dialect.name)
-    _run_on_cursor(connection, rendered, given)
 
 
 class _RunningStatement:
@@ -105,7 +109,7 @@ def _run_on_cursor(
     connection: Connection,
     statement: str,
     given: Any,
-    take: Callable[[Any], Any] | None = None,
+    take: Callable[[Any], Any],
     *,
     many: bool = False,
 ) -> Any:
@@ -124,7 +128,7 @@ def _run_on_cursor(
         (cursor.executemany if many else cursor.execute)(statement, given)
         for tell in dispatch.after_cursor_execute:
             tell(connection, cursor, statement, given, running, many)
-        taken = take(cursor) if take else None
+        taken = take(cursor)
         cursor.close()
     except BaseException as error:  # noqa: BLE001 - raised again, as SQLAlchemy's
         connection._handle_dbapi_exception(error, statement, given, cursor, running)
@@ -157,8 +161,7 @@ def fetch(
     UTC), `bool`, `dict`, `list` and `Mapping` (JSON columns) are converted, so both databases give the same
     values; all other columns come as the driver gives them. Flushes the session first.
 
-    A statement is as fast as with `execute_sql`; each row takes 0.5 µs more than with `fetch_tuples`, which
-    is for reads of a million rows.
+    Each row takes 0.5 µs more than with `fetch_tuples`.
     """
     session.flush()
     connection = session.connection()
@@ -265,17 +268,6 @@ def _read_flag_or_none(value: Any) -> bool | None:
     return None if value is None else bool(value)
 
 
-def run_many(session: Session, statement: PreparedSql, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Run a statement without lists once for each row of values, sent together."""
-    if not rows:
-        return
-    connection = session.connection()
-    dialect = connection.dialect.name
-    rendered, names = _render(statement, (), dialect)
-    given = [{name: _write(row[name], dialect) for name in names} for row in rows]
-    _run_on_cursor(connection, rendered, given, many=True)
-
-
 def read_json(value: Any) -> Any:
     """Return the content of a JSON column, which SQLite keeps as text."""
     return json.loads(value) if isinstance(value, str) else value
@@ -341,22 +333,20 @@ def _write_name(name: str, dialect: str) -> str:
     return f":{name}" if dialect == "sqlite" else f"%({name})s"
 
 
-def fetch_plain(session: Session, statement: Executable) -> list[Any]:
-    """Return every row of a SQLAlchemy statement as the driver's tuple. Flushes the session first."""
-    session.flush()
-    with session.connection().execute(statement) as result:
-        return list(result.cursor.fetchall()) if result.cursor is not None else []
-
-
-def fetch_tuples(session: Session, statement: PreparedSql, values: Mapping[str, Any]) -> list[Any]:
-    """Return every row as the driver's tuple. Does not flush the session.
+def fetch_tuples(
+    session: Session, statement: PreparedSql | Executable, values: Mapping[str, Any] | None = None
+) -> list[Any]:
+    """Return every row as the driver's tuple. Flushes the session only before an expression of SQLAlchemy.
 
     For reads of a million rows and for statements that run on every key press.
     """
     connection = session.connection()
-    rendered, given = _bind(statement, values, connection.dialect.name)
-    rows: list[Any] = _run_on_cursor(connection, rendered, given, _fetch_all)
-    return rows
+    if isinstance(statement, PreparedSql):
+        rendered, given = _bind(statement, values or {}, connection.dialect.name)
+        return list(_run_on_cursor(connection, rendered, given, _fetch_all))
+    session.flush()
+    with connection.execute(statement, values) as result:
+        return list(result.cursor.fetchall()) if result.cursor is not None else []
 
 
 _JOIN_BY_HASH = prepare_sql(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import CursorResult, or_, select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -40,7 +40,7 @@ from annotator.storage.judgments.quality_pairs import CAN_JUDGE
 from annotator.storage.judgments.waiting_checks import WAITING_CHECKS
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.disagreements import list_disagreements
-from annotator.storage.sql import PreparedSql, execute_sql, fetch, prepare_sql, split_into_chunks
+from annotator.storage.sql import PreparedSql, fetch, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.adjudication import DisagreementRow, DiscussionRow, DiscussionTurnRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -99,13 +99,15 @@ def list_busy_queries(
         "handed_until": request.now + CLOCK_SLACK,
     }
     for chunk in split_into_chunks(sorted(set(query_pks)), CHUNK):
-        busy.update(execute_sql(session, statement, {**values, "chosen": chunk}).scalars())
+        rows = fetch_tuples(session, statement, {**values, "chosen": chunk})
+        busy.update(query_pk for (query_pk,) in rows)
     return busy
 
 
 def count_judged(session: Session, request: OpenPairsRequest, *, most: int) -> int:
     """Return the number of pairs that the annotator judged, up to `most`."""
-    return int(execute_sql(session, _JUDGED, {**request.values, "most": most}).scalar_one())
+    ((judged,),) = fetch_tuples(session, _JUDGED, {**request.values, "most": most})
+    return int(judged)
 
 
 FEW = 5_000
@@ -169,7 +171,7 @@ def list_own_discussed_pairs(session: Session, request: OpenPairsRequest, datase
     Order: first the discussions without a turn of the annotator, then by age, oldest first. Runs one statement
     if there are no discussions.
     """
-    query_pks = dict(_execute(session, _OWN, request, dataset).all())
+    query_pks = dict(_execute(session, _OWN, request, dataset))
     busy = list_busy_queries(session, request, dataset, query_pks.values())
     return [pair_pk for pair_pk, query_pk in query_pks.items() if query_pk not in busy]
 
@@ -178,8 +180,7 @@ def list_unspoken(
     session: Session, request: OpenPairsRequest, dataset: DatasetRow, *, most: int
 ) -> list[int]:
     """Return some pairs (pair_pk) under discussion on which the annotator may speak and has not spoken."""
-    rows = _execute(session, _UNSPOKEN, request, dataset, most=most)
-    query_pks = dict(rows.all())
+    query_pks = dict(_execute(session, _UNSPOKEN, request, dataset, most=most))
     busy = list_busy_queries(session, request, dataset, query_pks.values())
     return [pair_pk for pair_pk, query_pk in query_pks.items() if query_pk not in busy]
 
@@ -286,10 +287,10 @@ def _execute(
     request: OpenPairsRequest,
     dataset: DatasetRow,
     **given: object,
-) -> CursorResult[*tuple[Any, ...]]:
+) -> list[Any]:
     distance = dataset.discuss_from
     few = None if distance is None else count_judged(session, request, most=FEW + 1) <= FEW
-    return execute_sql(session, statements[few], {**request.values, "distance": distance, **given})
+    return fetch_tuples(session, statements[few], {**request.values, "distance": distance, **given})
 
 
 def _list_rows(session: Session, pair_pks: Collection[int]) -> dict[int, DiscussionRow]:

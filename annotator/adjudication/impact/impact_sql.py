@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.impact_scores import KnownPair
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql
+from annotator.storage.sql import fetch, fetch_tuples, prepare_sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -217,15 +217,16 @@ def _read_numbers(session: Session, values: Mapping[str, Any]) -> "Ints":
     """Return _ORDER_KEY and _RANK of each result. PostgreSQL sends all as one binary value."""
     import numpy as np
 
-    dialect = session.connection().dialect.name
-    if dialect != "postgresql":
-        rows: Any = execute_sql(session, _RANKED[dialect], values).cursor
-        return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 2)
-    driver: Any = session.connection().connection.driver_connection
+    connection = session.connection()
+    dialect = connection.dialect.name
     dataset_pk, queries = int(values["dataset_pk"]), ", ".join(str(int(pk)) for pk in values["queries"])
     statement = (
         _RANKED[dialect].text.replace(":dataset_pk", f"{dataset_pk:d}").replace(":queries", f"({queries})")
     )
+    if dialect != "postgresql":
+        rows: Any = connection.exec_driver_sql(statement).cursor
+        return np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 2)
+    driver: Any = connection.connection.driver_connection
     with driver.cursor(binary=True) as cursor:
         ((sent,),) = cursor.execute(statement).fetchall()
     return np.frombuffer(sent or b"", dtype=">i8").astype(np.int64).reshape(-1, 2)

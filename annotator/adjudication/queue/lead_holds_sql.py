@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from annotator.adjudication.disagreement_records import PairSystem
 from annotator.domain.clock import find_latest_end
 from annotator.storage.database import lock_dataset
-from annotator.storage.sql import execute_sql, fetch, prepare_sql
+from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql
 
 HELD_FOR = timedelta(minutes=5)
 _TAKE_HOLDS = prepare_sql(
@@ -123,8 +123,8 @@ def put_off(session: Session, pair_pk: int, lead_pk: int, *, now: datetime) -> N
 
 def find_assigned_lead(session: Session, pair_pk: int) -> str | None:
     """Return the username of the lead to whom the pair is assigned."""
-    username: str | None = execute_sql(session, _ASSIGNED, {"pair_pk": pair_pk}).scalar()
-    return username
+    rows = fetch_tuples(session, _ASSIGNED, {"pair_pk": pair_pk})
+    return rows[0][0] if rows else None
 
 
 def assign_pair(

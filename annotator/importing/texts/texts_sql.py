@@ -18,7 +18,7 @@ from annotator.storage.pairs.pool import select_documents_left
 from annotator.storage.sql import (
     add_rows,
     add_tuples,
-    fetch_plain,
+    fetch_tuples,
     split_into_chunks,
     write_json,
     write_time,
@@ -100,7 +100,7 @@ def _list_judged_queries(session: Session, dataset_pk: int) -> set[int]:
 def list_document_keys(session: Session, dataset_pk: int) -> dict[str, DocumentKey]:
     """Return {doc_id: key} of every document."""
     statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk), col(DocumentRow.text_sha256))
-    rows = fetch_plain(session, statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
+    rows = fetch_tuples(session, statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
     make = tuple.__new__  # faster than DocumentKey(…), for a million rows
     return {doc_id: make(DocumentKey, (pk, sha256)) for doc_id, pk, sha256 in rows}
 
@@ -133,7 +133,7 @@ def add_documents(
         return
     _add_document_rows(session, dataset_pk, documents)
     statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk))
-    pks = dict(fetch_plain(session, statement.where(col(DocumentRow.dataset_pk) == dataset_pk)))
+    pks = dict(fetch_tuples(session, statement.where(col(DocumentRow.dataset_pk) == dataset_pk)))
     imported_at = write_time(session, now)
     texts = [
         (pks[document.doc_id], sha256, document.text, imported_at)

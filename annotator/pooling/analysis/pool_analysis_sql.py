@@ -25,7 +25,7 @@ from annotator.pooling.analysis.pool_analysis_records import (
 )
 from annotator.storage.judgments.current_judgments import LATEST
 from annotator.storage.logs.disclosures import BLIND_PAIRS, PAIRS_TO_JUDGE
-from annotator.storage.sql import PreparedSql, execute_sql, fetch, fetch_tuples, prepare_sql, read_json
+from annotator.storage.sql import PreparedSql, fetch, fetch_tuples, prepare_sql, read_json
 
 
 def _settle(condition: str) -> str:
@@ -123,7 +123,8 @@ _PAIRS_IN_POOL = prepare_sql(
 
 def count_pairs(session: Session, dataset_pk: int) -> int:
     """Count the pairs in the pool."""
-    return int(execute_sql(session, _PAIRS_IN_POOL, {"dataset_pk": dataset_pk}).scalar_one())
+    ((pairs,),) = fetch_tuples(session, _PAIRS_IN_POOL, {"dataset_pk": dataset_pk})
+    return int(pairs)
 
 
 def count_alone(session: Session, dataset_pk: int, reader_pk: int | None) -> dict[str, PairCount]:
@@ -389,13 +390,13 @@ def read_provenance(session: Session, pair_pks: Sequence[int]) -> dict[int, list
 
 def find_pair(session: Session, dataset_pk: int, key: str) -> int | None:
     """Return the pair_pk of this key in the pool, or None."""
-    pair_pk: int | None = execute_sql(session, _FIND_PAIR, {"dataset_pk": dataset_pk, "key": key}).scalar()
-    return pair_pk
+    rows = fetch_tuples(session, _FIND_PAIR, {"dataset_pk": dataset_pk, "key": key})
+    return rows[0][0] if rows else None
 
 
 def is_ranked(session: Session, query_pk: int) -> bool:
     """Return whether an imported run has a result for the query."""
-    return execute_sql(session, _IS_RANKED, {"query_pk": query_pk}).first() is not None
+    return bool(fetch_tuples(session, _IS_RANKED, {"query_pk": query_pk}))
 
 
 _STAMP = prepare_sql(f"""
@@ -408,4 +409,5 @@ SELECT {LATEST}, (SELECT coalesce(max(pk), 0) FROM adjudication),
 def read_pool_stamp(session: Session) -> tuple[int, ...]:
     """Return numbers that change with every new pair, judgment, decision or round."""
     session.flush()
-    return tuple(execute_sql(session, _STAMP, {}).one())
+    (stamp,) = fetch_tuples(session, _STAMP)
+    return tuple(stamp)

@@ -15,7 +15,7 @@ from sqlmodel import col
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.labeling.open_pairs_sql import find_eligibility
 from annotator.storage.lookup import HANDED_OUT, key_of
-from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.storage.sql import fetch_tuples, prepare_sql
 from annotator.storage.tables.central import (
     DocumentRow,
     JudgmentRow,
@@ -82,7 +82,7 @@ def may_judge(session: Session, dataset_pk: int, person_pk: int, query_pk: int) 
     eligibility = find_eligibility(session, dataset_pk, person_pk)
     statement = eligibility.prepare(_IS_THEIRS, query="q.pk")
     values = {"query_pk": query_pk, "annotator_pk": person_pk, **eligibility.values}
-    return execute_sql(session, statement, values).first() is not None
+    return bool(fetch_tuples(session, statement, values))
 
 
 def list_pooled_pairs(
@@ -90,9 +90,9 @@ def list_pooled_pairs(
 ) -> dict[int, ExistingPair]:
     """Return {document_pk: the pair of the query in the pool}."""
     values = {"query_pk": query_pk, "annotator_pk": person_pk, "documents": list(document_pks)}
-    rows = execute_sql(session, _POOLED, values)
     return {
-        row.document_pk: ExistingPair(row.key if row.handed_out else None, bool(row.answered)) for row in rows
+        document_pk: ExistingPair(key if handed_out else None, bool(answered))
+        for document_pk, key, handed_out, answered in fetch_tuples(session, _POOLED, values)
     }
 
 

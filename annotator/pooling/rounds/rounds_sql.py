@@ -19,7 +19,7 @@ from annotator.pooling.rounds.round_records import (
     PoolRound,
 )
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import add_rows, execute_sql, prepare_sql, run_many
+from annotator.storage.sql import add_rows, execute_sql, prepare_sql
 from annotator.storage.tables.adjudication import CurrentAdjudicationRow
 from annotator.storage.tables.central import DocumentRow, PairRow, PersonRow, ProvenanceRow, QueryRow, RunRow
 from annotator.storage.tables.pooling import LeftOutRow, PoolRoundRow, RoundPairRow
@@ -151,7 +151,7 @@ def raise_probabilities(
         if further > 0 and inclusion is not None:
             combined = 1 - (1 - inclusion) * (1 - further)
             raised.append({"pair_pk": pair_pk, "inclusion": combined if combined < 1 else None})
-    run_many(session, _RAISE, raised)
+    execute_sql(session, _RAISE, raised)
 
 
 def leaves_out_nothing_new(session: Session, dataset_pk: int, left_out: Collection[LeftOut]) -> bool:

@@ -28,7 +28,7 @@ from annotator.storage.pairs.pair_states import (
     settle_again,
 )
 from annotator.storage.pairs.pool import select_documents_left
-from annotator.storage.sql import fetch_plain, read_iso_time, split_into_chunks
+from annotator.storage.sql import fetch_tuples, read_iso_time, split_into_chunks
 from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -118,7 +118,7 @@ def _list_pairs(
         .where(chosen, col(PairRow.retired_at).is_(None))
     )
     pairs: dict[int, list[ReleasePair]] = {query_pk: [] for query_pk in query_pks}
-    for pk, query_pk, doc_id, title, extra in fetch_plain(session, statement):
+    for pk, query_pk, doc_id, title, extra in fetch_tuples(session, statement):
         given = judgments.get(pk, ())
         decision, lead_pk, rationale, decided = decisions.get(pk, _UNDECIDED)
         kept = imports.get(pk)
@@ -198,7 +198,7 @@ def _list_judgments(
     )
     by_pair: dict[int, list[GivenJudgment]] = {}
     make = tuple.__new__  # faster than GivenJudgment(…), for millions of rows
-    rows = fetch_plain(session, statement)
+    rows = fetch_tuples(session, statement)
     at: str
     version: int | None
     for (
@@ -246,7 +246,7 @@ def _list_current(session: Session, chosen: ColumnElement[bool]) -> dict[int, li
     )
     by_pair: dict[int, list[GivenJudgment]] = {}
     make = tuple.__new__
-    for pair_pk, pk, annotator, outcome, grade, purpose in fetch_plain(session, statement):
+    for pair_pk, pk, annotator, outcome, grade, purpose in fetch_tuples(session, statement):
         given = make(GivenJudgment, (pk, annotator, outcome, grade, None, purpose, "", None, None, None))
         judgments = by_pair.get(pair_pk)
         if judgments is None:
@@ -275,5 +275,5 @@ def _list_decisions(
     )
     return {
         pair_pk: (pk, lead, rationale, grade)
-        for pair_pk, pk, lead, rationale, grade in fetch_plain(session, statement)
+        for pair_pk, pk, lead, rationale, grade in fetch_tuples(session, statement)
     }

@@ -93,7 +93,7 @@ def remove_recording(database: Database, release_pk: int) -> None:
             with removing.part() as session:
                 if not _is_recording(session, release_pk):
                     return
-                removed = execute_sql(session, removal, {"release_pk": release_pk, "part": PART}).rowcount
+                removed = execute_sql(session, removal, {"release_pk": release_pk, "part": PART})
     with database.write() as session:
         session.execute(delete(ReleaseRecordingRow).where(col(ReleaseRecordingRow.release_pk) == release_pk))
 

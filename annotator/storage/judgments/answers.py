@@ -26,7 +26,7 @@ from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES, Answer
 from annotator.domain.overlap import allows_further, conditional_distance, count_lacking
 from annotator.domain.settling import QueueEntry
 from annotator.storage.pairs.disagreements import MeaningChange, describe_entry, find_entry
-from annotator.storage.sql import prepare_sql, run_many, run_sql
+from annotator.storage.sql import execute_sql, prepare_sql
 
 LATER = "later"
 
@@ -79,16 +79,16 @@ def store_answers(session: Session, rules: AnswerRules, answers: Sequence[NewAns
     session.flush()
     if session.get_bind().dialect.name == "postgresql":
         written = json.dumps(rows, default=datetime.isoformat)
-        run_sql(session, _STORE, {"answers": written})
+        execute_sql(session, _STORE, {"answers": written})
         return left
     try:
-        run_many(session, _STORE_ON_SQLITE, rows)
+        execute_sql(session, _STORE_ON_SQLITE, rows)
     except OperationalError as error:
         if "no such table: answer_to_store" not in str(error.orig):
             raise
         for statement in _DEFINE_ON_SQLITE:
             session.connection().exec_driver_sql(statement)
-        run_many(session, _STORE_ON_SQLITE, rows)
+        execute_sql(session, _STORE_ON_SQLITE, rows)
     return left
 
 

@@ -34,7 +34,14 @@ from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.storage.judgments.missing_judgments import derive_lacking
 from annotator.storage.logs.import_records import IMPORTED, is_time_known
 from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.sql import execute_sql, prepare_sql, quote_texts, read_time, split_into_chunks
+from annotator.storage.sql import (
+    execute_sql,
+    fetch_tuples,
+    prepare_sql,
+    quote_texts,
+    read_time,
+    split_into_chunks,
+)
 from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -190,7 +197,7 @@ def _read_receipts(
                 "pairs": pair_pks[start : start + _CHUNK],
                 "annotators": annotator_pks[people : people + _CHUNK],
             }
-            for row in map(_ReceivedRow._make, execute_sql(session, _RECEIVED, chunk)):
+            for row in map(_ReceivedRow._make, fetch_tuples(session, _RECEIVED, chunk)):
                 receipt = _receipt(
                     read_time(row.judged_at),
                     read_time(row.received_at),

@@ -8,15 +8,18 @@ setting its end to FREED.
 `labeling/open_pairs_sql.py` hands out leases.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
 from annotator.domain.clock import find_latest_end
+from annotator.domain.shuffling import Seed, mix_secret
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import execute_sql, prepare_sql, run_sql
+from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.storage.tables.central import DatasetRow
 
 FREED = datetime(1970, 1, 1, tzinfo=UTC)
 """The end of a lease that a lead took from its holder: showing the pair does not begin it again."""
@@ -48,19 +51,39 @@ class OpenPairsRequest:
         return {**annotator_values, "now": self.now, "latest": find_latest_end(self.now, self.lease)}
 
 
-class LeaseSettings(Protocol):
-    """The settings of a dataset that decide about leases."""
+class LabelingSettings(NamedTuple):
+    """The columns of a dataset that a submission of judgments reads (`labeling/exchange_sql.py`)."""
+
+    pk: int
+    name: str
+    seed: int
+    check_secret: str
+    order_secret: str
+    overlap: int
+    overlap_rules: Mapping[str, Any] | None
+    lease_minutes: int
+    training_score: float
+    gold_rate: float
+    repeat_rate: float
+    repeat_after: int
+    shown_metadata: Sequence[str] | None
 
     @property
-    def pk(self) -> int | None: ...
+    def check_seed(self) -> Seed:
+        """Return the seed of what checks annotators."""
+        return mix_secret(self.seed, self.check_secret)
+
     @property
-    def overlap(self) -> int: ...
-    @property
-    def lease_minutes(self) -> int: ...
+    def order_seed(self) -> Seed:
+        """Return the seed of orders."""
+        return mix_secret(self.seed, self.order_secret)
+
+
+LabeledDataset = DatasetRow | LabelingSettings
 
 
 def make_open_pairs_request(
-    dataset: LeaseSettings, annotator_pk: int, now: datetime, tab: str = ""
+    dataset: LabeledDataset, annotator_pk: int, now: datetime, tab: str = ""
 ) -> OpenPairsRequest:
     """Return the request of this annotator in this dataset, as of now."""
     lease = timedelta(minutes=dataset.lease_minutes)
@@ -71,9 +94,9 @@ def end_leases(session: Session, person_pk: int, dataset_pk: int | None, *, now:
     """End the leases of this person in the dataset (None: in all datasets); return their number."""
     values = {"annotator_pk": person_pk, "dataset_pk": dataset_pk, "now": now, "freed": FREED}
     statement = _FREE_EVERYWHERE if dataset_pk is None else _FREE_IN_DATASET
-    return execute_sql(session, statement, values).rowcount
+    return execute_sql(session, statement, values)
 
 
 def end_leases_ahead(session: Session, request: OpenPairsRequest) -> None:
     """End the annotator's leases of this dataset that were made while the clock was ahead of the present."""
-    run_sql(session, _END_AHEAD, request.values)
+    execute_sql(session, _END_AHEAD, request.values)

@@ -17,7 +17,7 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import QueueReason
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.long_writes import LongWrite
-from annotator.storage.sql import execute_sql, fetch, prepare_sql
+from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql
 from annotator.storage.tables.central import GuidelineMarkingRow
 
 PART = 1_000
@@ -98,7 +98,7 @@ def _mark_part(session: Session, dataset_pk: int) -> bool:
             "stale": int(QueueReason.STALE),
             "part": PART,
         }
-        last = execute_sql(session, _NEXT, values).scalar_one()
+        ((last,),) = fetch_tuples(session, _NEXT, values)
         if last is None:
             execute_sql(session, _END, values)
             return False

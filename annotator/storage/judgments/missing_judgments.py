@@ -19,7 +19,7 @@ from sqlmodel import col
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.domain.overlap import MOST, conditional_distance, find_overlap, find_uniform_overlap
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql, quote_texts
+from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, quote_texts
 from annotator.storage.tables.central import DatasetRow, PairRow, QueryRow
 
 CHUNK = 1_000
@@ -173,7 +173,7 @@ def _derive_lacking(session: Session, dataset: DatasetRow, pks: list[int] | None
     queries: set[int] = set()
     for chunk in _split(pks):
         _execute(session, [_LACKING_OF_SOME], {"pairs": chunk, **rules})
-        queries.update(execute_sql(session, _QUERIES_OF, {"pairs": chunk}).scalars())
+        queries.update(query_pk for (query_pk,) in fetch_tuples(session, _QUERIES_OF, {"pairs": chunk}))
     count_queries(session, queries)
 
 

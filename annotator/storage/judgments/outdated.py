@@ -20,7 +20,7 @@ from annotator.storage.judgments.current_judgments import STALE
 from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.judgments.meaning_changes import write_stale
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, split_into_chunks
+from annotator.storage.sql import fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentTextRow,
@@ -141,7 +141,7 @@ def describe_outdated(
     """Return {pair_pk: why its judgment is outdated}; other pairs are absent."""
     if not pair_pks:
         return {}
-    rows = execute_sql(session, _WHY, {"annotator_pk": request.annotator_pk, "pairs": list(pair_pks)})
+    rows = fetch_tuples(session, _WHY, {"annotator_pk": request.annotator_pk, "pairs": list(pair_pks)})
     return {
         pair_pk: OutdatedReason(version if stale & OLDER_GUIDELINE else None, bool(stale & OLDER_TEXT))
         for pair_pk, stale, version in rows
@@ -227,8 +227,8 @@ def count_on_older_text(session: Session, document_pks: Sequence[int]) -> int:
 
 def find_judgment_basis(session: Session, pair_pk: int, annotator_pk: int) -> JudgmentBasis | None:
     """Return the basis of the annotator's judgment of the pair, or None without a judgment."""
-    row = execute_sql(session, _BASIS, {"pair_pk": pair_pk, "annotator_pk": annotator_pk}).first()
-    return None if row is None else JudgmentBasis(*row)
+    rows = fetch_tuples(session, _BASIS, {"pair_pk": pair_pk, "annotator_pk": annotator_pk})
+    return JudgmentBasis(*rows[0]) if rows else None
 
 
 def find_text(session: Session, document_pk: int, sha256: str | None) -> str:

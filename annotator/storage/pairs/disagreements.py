@@ -24,7 +24,7 @@ from annotator.domain.settling import (
     settle,
 )
 from annotator.storage.pairs.impact_scores import note_due
-from annotator.storage.sql import PreparedSql, add_rows, execute_sql, fetch, prepare_sql, run_many
+from annotator.storage.sql import PreparedSql, add_rows, execute_sql, fetch, fetch_tuples, prepare_sql
 from annotator.storage.tables.adjudication import DisagreementRow
 
 CHUNK = 500
@@ -172,7 +172,7 @@ def derive_disagreements(session: Session, dataset_pk: int, pair_pks: Iterable[i
     meanings = fetch(session, _MEANINGS, MeaningChange, {"dataset_pk": dataset_pk})
     if pair_pks is None:
         after, whole = 0, {"dataset_pk": dataset_pk, "part": PART}
-        while last := execute_sql(session, _NEXT, {**whole, "after": after}).scalar_one():
+        while last := fetch_tuples(session, _NEXT, {**whole, "after": after})[0][0]:
             _derive(session, dataset_pk, statements[False], {**whole, "after": after, "last": last}, meanings)
             after = last
         return
@@ -231,7 +231,7 @@ def _derive(
             new.append({**row, "dataset_pk": dataset_pk, "query_pk": pair.query_pk, "impact": 0.0})
     for start in range(0, len(gone), CHUNK):
         execute_sql(session, _DROP, {"pairs": gone[start : start + CHUNK]})
-    run_many(session, _CHANGE, changed)
+    execute_sql(session, _CHANGE, changed)
     add_rows(session, DisagreementRow, new)
     note_due(session, {pair.query_pk for pair in pairs.values()})
 

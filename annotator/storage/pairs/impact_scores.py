@@ -12,7 +12,15 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.impact_scores import GradeImpact, Scores, ScoreTotals
-from annotator.storage.sql import add_rows, execute_sql, fetch, prepare_sql, read_json, split_into_chunks
+from annotator.storage.sql import (
+    add_rows,
+    execute_sql,
+    fetch,
+    fetch_tuples,
+    prepare_sql,
+    read_json,
+    split_into_chunks,
+)
 from annotator.storage.tables.adjudication import QueryScoreRow, ScoreDueRow, ScoreTotalRow
 
 CHUNK = 500
@@ -87,7 +95,7 @@ def sum_scores(session: Session, dataset_pk: int) -> ScoreTotals:
     """Compute, store and return the sums over all queries that have scores."""
     totals = ScoreTotals(0, {})
     # one by one: `fetch` would hold the scores of every query in memory
-    for (scores,) in execute_sql(session, _ALL_SCORES, {"dataset_pk": dataset_pk}):
+    for (scores,) in fetch_tuples(session, _ALL_SCORES, {"dataset_pk": dataset_pk}):
         totals = _add(totals, read_json(scores), 1)
     _store_totals(session, dataset_pk, totals)
     return totals

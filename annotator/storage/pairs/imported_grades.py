@@ -18,7 +18,7 @@ from annotator.storage.judgments.missing_judgments import derive_lacking
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.pairs.impact_scores import note_due
-from annotator.storage.sql import add_rows, fetch_plain, split_into_chunks
+from annotator.storage.sql import add_rows, fetch_tuples, split_into_chunks
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import ImportedQrelRow, PairRow
 
@@ -112,7 +112,7 @@ def list_kept_grades(
     )
     if which is not None:
         statement = statement.where(PairRow.__table__.c[which].in_(chosen))  # type: ignore[attr-defined]
-    return dict(fetch_plain(session, statement))
+    return dict(fetch_tuples(session, statement))
 
 
 def list_suggestions(

@@ -18,7 +18,7 @@ from sqlmodel import col
 from annotator.storage.judgments.missing_judgments import count_queries, want
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs import document_text
-from annotator.storage.sql import add_tuples, fetch_plain, split_into_chunks, write_json, write_time
+from annotator.storage.sql import add_tuples, fetch_tuples, split_into_chunks, write_json, write_time
 from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,
@@ -199,7 +199,7 @@ def list_pair_pks(session: Session, dataset_pk: int, queries: set[int]) -> dict[
     statement = statement.where(col(PairRow.dataset_pk) == dataset_pk)
     if len(queries) <= 500:
         statement = statement.where(col(PairRow.query_pk).in_(queries))
-    return {(query, document): pk for query, document, pk in fetch_plain(session, statement)}
+    return {(query, document): pk for query, document, pk in fetch_tuples(session, statement)}
 
 
 def _list_provenance_keys(session: Session, dataset_pk: int, systems: set[str]) -> set[tuple[int, str]]:
@@ -209,7 +209,7 @@ def _list_provenance_keys(session: Session, dataset_pk: int, systems: set[str]) 
         .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
         .where(col(PairRow.dataset_pk) == dataset_pk, col(ProvenanceRow.system).in_(systems))
     )
-    return set(fetch_plain(session, statement))
+    return set(fetch_tuples(session, statement))
 
 
 def _add_provenance(

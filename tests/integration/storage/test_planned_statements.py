@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.storage.database import Database
-from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.storage.sql import fetch_tuples, prepare_sql
 
 
 def test_a_transaction_sets_foreign_keys_only_where_the_connection_has_them_otherwise(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_postgresql_plans_a_statement_that_comes_again_once_for_each_connection(
     counts = []
     for _often in range(3):
         with on_postgresql.read() as session:
-            execute_sql(session, statement, {"pair_pk": 1}).close()
+            fetch_tuples(session, statement, {"pair_pk": 1})
             counts.append(session.execute(text(planned)).scalar_one())
     assert counts == [0, 1, 1]
 

@@ -22,8 +22,6 @@ from annotator.storage.sql import (
     prepare_sql,
     read_json,
     read_time,
-    run_many,
-    run_sql,
     write_json,
 )
 from annotator.storage.tables.central import PersonRow
@@ -68,33 +66,33 @@ def test_what_runs_on_a_cursor_of_the_driver_finds_the_same_and_fails_the_same(d
     )
     with database.write() as session:
         assert sorted(fetch_tuples(session, FOUND, {"names": ["花子", "ada"], "at": NOW})) == [(1,), (3,)]
-        run_sql(session, add, {"username": "bob", "at": NOW})
-        run_many(session, add, [{"username": "eve", "at": NOW}, {"username": "mia", "at": NOW}])
+        assert execute_sql(session, add, {"username": "bob", "at": NOW}) == 1
+        assert (
+            execute_sql(session, add, [{"username": "eve", "at": NOW}, {"username": "mia", "at": NOW}]) == 2
+        )
+        assert execute_sql(session, add, []) == 0
         added = fetch_tuples(session, FOUND, {"names": ["bob", "eve", "mia"], "at": NOW})
         assert sorted(added) == [(4,), (5,), (6,)]
-    for run in (
-        lambda session: run_sql(session, add, {"username": "ada", "at": NOW}),
-        lambda session: run_many(session, add, [{"username": "ada", "at": NOW}]),
-    ):
+    again = {"username": "ada", "at": NOW}
+    for values in (again, [again]):
         with pytest.raises(IntegrityError) as raised, database.write() as session:
-            run(session)
+            execute_sql(session, add, values)
         assert "INSERT INTO person" in (raised.value.statement or "")
 
 
 def test_a_list_finds_each_of_its_items_and_an_empty_one_nothing(database: Database) -> None:
     with database.read() as session:
-        assert set(
-            execute_sql(session, FOUND, {"names": ["花子", "ada", "nobody"], "at": NOW}).scalars()
-        ) == {1, 3}
-        assert execute_sql(session, FOUND, {"names": [], "at": NOW}).scalars().all() == []
+        found = fetch_tuples(session, FOUND, {"names": ["花子", "ada", "nobody"], "at": NOW})
+        assert sorted(found) == [(1,), (3,)]
+        assert fetch_tuples(session, FOUND, {"names": [], "at": NOW}) == []
 
 
 def test_a_time_is_compared_as_it_is_kept_whatever_its_zone(database: Database) -> None:
     korea = NOW.astimezone(timezone(timedelta(hours=9)))
     with database.read() as session:
-        assert execute_sql(session, FOUND, {"names": ["花子"], "at": korea}).scalars().all() == [1]
+        assert fetch_tuples(session, FOUND, {"names": ["花子"], "at": korea}) == [(1,)]
         with pytest.raises(ValueError, match="without a zone"):
-            execute_sql(session, FOUND, {"names": ["花子"], "at": NOW.replace(tzinfo=None)})
+            fetch_tuples(session, FOUND, {"names": ["花子"], "at": NOW.replace(tzinfo=None)})
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 20, 21, 1_000, 1_001])
