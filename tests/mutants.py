@@ -16,7 +16,7 @@ MUTANTS = (
     ("storage/lookup.py", "session.connection().execute(_LOCK_USERNAMES)", "pass", "people/test_look_alikes.py"),
     ("storage/logs/audit_entries.py", "session.execute(_LOCK)", "pass", "audit/test_audit_log.py"),
     ("storage/judgments/missing_judgments.py", "execute_sql(session, _LOCK_COUNTERS, {", "dict({", "labeling"),
-    ("storage/judgments/labeling_locks.py", " FOR NO KEY UPDATE OF p", "", "labeling/test_at_the_same_time.py"),
+    ("labeling/exchange_sql.py", " FOR NO KEY UPDATE OF p", "", "labeling/test_at_the_same_time.py"),
     ("labeling/open_pairs_sql.py", " FOR NO KEY UPDATE{rest}", "", "labeling"),
     ("storage/database.py", 'execute(_LOCK, {"d": dataset_pk})', "begin_nested()", "people"),
     ("storage/judgments/current_judgments.py", "floor(extract(epoch", "floor(1 + extract(epoch", "storage/test_current_judgments.py"),

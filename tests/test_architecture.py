@@ -31,7 +31,7 @@ SHARED = {  # rules, and queries that another slice's service runs in its own tr
     "adjudication.queue.queue_sql": {"overview"},
     "agreement.intervals": {"evaluation", "pooling", "quality"},
     "dataset.coverage_counts": {"overview", "releases"},
-    "dataset.settings": {"releases"},
+    "dataset.settings": {"overview", "releases"},
     "guideline.feedback_sql": {"agreement", "overview", "releases"},
     "labeling.calibration_sql": {"agreement", "overview"},
     "labeling.checks_sql": {"pooling"},

@@ -30,7 +30,6 @@ WRITTEN_TWICE = {
     "storage/database": "storage/test_transactions",
     "storage/judgments/answers": "labeling/test_labeling",
     "storage/judgments/current_judgments": "storage/test_current_judgments",
-    "storage/judgments/labeling_locks": "labeling/test_at_the_same_time",
     "storage/judgments/missing_judgments": "labeling/test_missing_judgments",
     "labeling/open_pairs_sql": "labeling/test_handed_out_pairs",
     "storage/logs/audit_entries": "audit/test_audit_log",

@@ -1,24 +1,47 @@
-"""Read the audit log of the installation and verify its chain. For the operator and admins of every dataset."""
+"""Read the audit log and verify its chain, and remove personal data. For the operator and admins of every dataset.
 
-from collections.abc import Callable, Iterable, Iterator
+Removal replaces a person's names by a pseudonym, or deletes names from old entries. Judgments, decisions and releases stay. The chain
+stays valid: an entry records each removal. Rows that can never change (a release's manifest, a dataset's activity log) are counted
+and reported.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+
+from sqlalchemy.orm import Session
 
 from annotator.audit.audit_sql import (
     count_entries,
+    count_kept_mentions,
+    detach_sessions,
     find_head,
     iterate_entries,
     list_datasets,
     list_newest,
     list_people,
+    remove_personal_before,
+    remove_sign_in_data,
+    replace_names,
 )
-from annotator.audit.chain import verify_chain
-from annotator.audit.records import AuditEntry, AuditFilter, AuditHead, AuditPage, AuditVerification
-from annotator.domain.audit import AuditAction
-from annotator.domain.errors import ValidationError
+from annotator.audit.records import (
+    REMOVED,
+    AuditEntry,
+    AuditFilter,
+    AuditHead,
+    AuditPage,
+    AuditVerification,
+    verify_chain,
+)
+from annotator.domain.audit import AuditAction, write_time
+from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import Actor
 from annotator.people.roles_service import open_dataset, require_admin
 from annotator.storage.database import Database
+from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.lookup import find_look_alikes, find_person, key_of
+from annotator.storage.roles import keep_led
 
 PAGE = 50
 STEP = 1_000  # entries
@@ -109,3 +132,74 @@ def list_audit_choices(database: Database, actor: Actor) -> tuple[list[str], lis
 def _check_filter(wanted: AuditFilter) -> None:
     if wanted.action is not None and wanted.action not in list(AuditAction):
         raise ValidationError(f"expected an action among {', '.join(AuditAction)}, found {wanted.action!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalReport:
+    """Removed rows by table. `kept`: unchangeable rows that still name the person."""
+
+    pseudonym: str
+    removed: Mapping[str, int]
+    kept: Mapping[str, int]
+    dry_run: bool = False
+
+
+def pseudonymise_person(
+    database: Database, actor: Actor, username: str, *, now: datetime, dry_run: bool = False
+) -> RemovalReport:
+    """Replace everything that names the person by a pseudonym, end their sessions and disable the account, for ever.
+
+    For the operator and admins of every dataset. Judgments and decisions stay, under the pseudonym. Raises StateError for the
+    last admin, and for the last lead of a dataset with open disagreements.
+    """
+    with database.write() as session:
+        with keep_led(session):
+            report = _pseudonymise(session, actor, username, now=now)
+        if dry_run:
+            session.rollback()
+    return replace(report, dry_run=dry_run)
+
+
+def _pseudonymise(session: Session, actor: Actor, username: str, *, now: datetime) -> RemovalReport:
+    require_admin(session, actor)
+    row = find_person(session, username)
+    if actor.person_id == row.pk:
+        raise StateError("you cannot remove yourself; ask another admin")
+    person_pk = key_of(row.pk)
+    pseudonym = f"removed-{person_pk}"
+    taken = find_look_alikes(session, [pseudonym])
+    if username != pseudonym and taken:
+        raise StateError(f"the username {taken[pseudonym]} is taken; change it first")
+    kept = {} if username == pseudonym else count_kept_mentions(session, username)
+    detach_sessions(session, person_pk)
+    rows = {
+        "person": int(username != pseudonym),
+        **remove_sign_in_data(session, person_pk, username, now=now),
+    }
+    end_leases(session, person_pk, None, now=now)
+    row.username, row.name, row.language = pseudonym, "", None
+    row.password_hash, row.must_change_password = None, False
+    row.disabled_at = row.disabled_at or now
+    session.add(row)
+    session.flush()
+    rows["audit_personal"] = replace_names(session, person_pk, pseudonym)
+    removed = {name: count for name, count in rows.items() if count}
+    details = {REMOVED: rows["audit_personal"], "removed": removed, "kept": kept}
+    note_act(session, AuditAction.account_pseudonymised, actor, at=now, subject=person_pk, details=details)
+    return RemovalReport(pseudonym, removed, kept)
+
+
+def remove_old_personal_data(database: Database, actor: Actor, *, before: datetime, now: datetime) -> int:
+    """Remove the usernames and addresses from entries before a time. Returns how many; an entry says so.
+
+    For the operator and admins of every dataset. The entries themselves stay.
+    """
+    if before > now:
+        raise ValidationError("expected a time in the past")
+    with database.write() as session:
+        require_admin(session, actor)
+        gone = remove_personal_before(session, before)
+        if gone:
+            details = {REMOVED: gone, "before": write_time(before)}
+            note_act(session, AuditAction.personal_data_removed, actor, at=now, details=details)
+        return gone

@@ -126,7 +126,7 @@ def _verify(database: "Database", actor: "Actor", head_was: str | None, *, json:
 
 
 def _remove(database: "Database", actor: "Actor", before: "datetime", *, json: bool) -> None:
-    from annotator.audit.removal_service import remove_old_personal_data
+    from annotator.audit.service import remove_old_personal_data
 
     gone = remove_old_personal_data(database, actor, before=before, now=now())
     if json:

@@ -38,8 +38,7 @@ def create(
     console: Console = Console(),
 ) -> None:
     """Create an empty dataset."""
-    from annotator.dataset.grade_choices import read_grade_template
-    from annotator.dataset.rubric_file import read_rubric
+    from annotator.dataset.rubric_file import read_grade_template, read_rubric
     from annotator.dataset.service import create_dataset
 
     chosen_rubric = read_rubric(read_bytes(rubric), str(rubric)) if rubric else read_grade_template(grades)
@@ -80,8 +79,7 @@ def show(name: DatasetArgument, console: Console = Console()) -> None:
     """Show a dataset's settings and its size."""
     from dataclasses import asdict
 
-    from annotator.dataset.search_hosts_service import show_search_hosts
-    from annotator.dataset.service import read_current_rubric, show_dataset
+    from annotator.dataset.service import read_current_rubric, show_dataset, show_search_hosts
     from annotator.dataset.settings import SEARCH_HOSTS, write_setting
     from annotator.domain.overlap import describe_overlap
 
@@ -131,8 +129,7 @@ def set_(
     `annotator dataset show` shows their values."""
     from dataclasses import asdict
 
-    from annotator.dataset.search_hosts_service import show_search_hosts
-    from annotator.dataset.service import change_settings
+    from annotator.dataset.service import change_settings, show_search_hosts
     from annotator.dataset.settings import SEARCH_HOSTS, write_setting
     from annotator.domain.overlap import describe_overlap
 
@@ -155,7 +152,7 @@ def set_(
 @app.command()
 def archive(name: DatasetArgument, console: LeadConsole = LeadConsole()) -> None:
     """Remove a dataset from the lists. Nothing in it can be judged or changed any more; its releases stay."""
-    from annotator.dataset.archive_service import archive_dataset
+    from annotator.dataset.service import archive_dataset
 
     opened, actor = console.open_as()
     dataset = archive_dataset(opened, actor, name, now=now())
@@ -165,7 +162,7 @@ def archive(name: DatasetArgument, console: LeadConsole = LeadConsole()) -> None
 @app.command()
 def unarchive(name: DatasetArgument, console: LeadConsole = LeadConsole()) -> None:
     """Bring an archived dataset back: it can be judged and changed again."""
-    from annotator.dataset.archive_service import unarchive_dataset
+    from annotator.dataset.service import unarchive_dataset
 
     opened, actor = console.open_as()
     dataset = unarchive_dataset(opened, actor, name, now=now())
@@ -227,8 +224,7 @@ def _split_changes(changes: list[str]) -> dict[str, str]:
 def _read_required_file(typed: dict[str, str]) -> dict[str, Any] | None:
     """Remove `requirements=FILE` from the typed settings, and return the file's requirements."""
     from annotator.dataset.coverage_service import read_requirements
-    from annotator.dataset.requirement_templates import TEMPLATES
-    from annotator.dataset.settings import NO_REQUIREMENTS
+    from annotator.dataset.settings import NO_REQUIREMENTS, TEMPLATES
 
     named = typed.get("requirements")
     if not named or named.lower() == NO_REQUIREMENTS or named in TEMPLATES:

@@ -241,7 +241,7 @@ def check_upgrade(
 def _note(database: "Database", action: "AuditAction", target: str, details: "Mapping[str, Any]") -> None:
     """Append to the audit log. The action is already done, so a failure only prints a warning."""
     from annotator.domain.errors import DatabaseUnavailable
-    from annotator.installation.audit_service import note_installation_act
+    from annotator.installation.service import note_installation_act
 
     try:
         note_installation_act(database, action, target=target, details=details, now=now())

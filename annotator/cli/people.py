@@ -178,7 +178,7 @@ def pseudonymise(
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Remove a person for ever: a pseudonym replaces all names. Their judgments and the releases stay."""
-    from annotator.audit.removal_service import pseudonymise_person
+    from annotator.audit.service import pseudonymise_person
 
     opened, actor = console.open_as()
     report = pseudonymise_person(opened, actor, user, now=now(), dry_run=dry_run)

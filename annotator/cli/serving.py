@@ -53,7 +53,7 @@ def serve(
     While nobody has an account, it prints a one-time address for creating the first admin in a browser.
     """
     _import_structlog()
-    from annotator.dataset.search_hosts_service import read_operator_hosts
+    from annotator.dataset.service import read_operator_hosts
     from annotator.guideline.service import finish_guideline_changes
     from annotator.people.service import has_anybody_who_signs_in
     from annotator.people.setup_service import is_set_up

@@ -15,8 +15,8 @@ from annotator.agreement.records import MeasuredAgreement
 from annotator.dataset import coverage_requirements as requirements_file
 from annotator.dataset.coverage_counts import measure_coverage
 from annotator.dataset.records import Coverage, QueryFacts
-from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.dataset.schema_check import join_problems, list_schema_problems
+from annotator.dataset.settings import TEMPLATES
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Query, WrongCount
 from annotator.domain.settling import OPEN, settle

@@ -6,11 +6,12 @@ translation), a grade without name or definition, an unknown language, translati
 unsafe YAML (`formats/syntax/yaml_text.py`): tags, repeated keys, nesting deeper than 50, several documents.
 """
 
+from pathlib import Path
 from typing import Any
 
-from annotator.domain.errors import BadInput, FormatError
+from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.grades import GRADES, GradeDefinition, Rubric
-from annotator.domain.messages import LANGUAGES
+from annotator.domain.messages import LANGUAGES, say
 from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing
 from annotator.formats.syntax.yaml_text import load_yaml
 
@@ -114,3 +115,20 @@ def _definition(entry: dict[str, Any]) -> GradeDefinition:
 
 def _list_examples(given: Any) -> tuple[str, ...]:
     return () if is_nothing(given) else tuple(str(example) for example in given)
+
+
+GENERAL = "general"
+GRADE_TEMPLATES: tuple[str, ...] = (GENERAL, "nablarch", "law")
+_FOLDER = Path(__file__).parent / "grade_templates"
+
+
+def read_grade_template(name: str) -> Rubric:
+    """Return a template's grades and guideline in every language of the pages. English is authoritative.
+
+    Raises ValidationError with the known names.
+    """
+    if name not in GRADE_TEMPLATES:
+        names = ", ".join(GRADE_TEMPLATES)
+        raise ValidationError(say("no grades named {name!r}; there are: {names}", name=name, names=names))
+    path = _FOLDER / f"{name}.yaml"
+    return read_rubric(path.read_bytes(), path.name)

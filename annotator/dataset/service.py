@@ -14,7 +14,6 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.dataset.search_hosts_service import allow_search_hosts, read_search_hosts
 from annotator.dataset.settings import (
     RECORDED,
     RULES,
@@ -34,7 +33,7 @@ from annotator.people.roles_service import enter_dataset, list_roles, open_datas
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
 from annotator.storage.lookup import find_rubric, key_of, make_rubric_row, to_rubric
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -346,3 +345,66 @@ def _counts(session: Session, dataset_pk: int) -> DatasetCounts:
         judgments=count(CurrentJudgmentRow, col(CurrentJudgmentRow.outcome) != "later"),
         releases=count(ReleaseRow),
     )
+
+
+def show_search_hosts(database: Database, actor: Actor, dataset: str) -> tuple[str, ...]:
+    """Return the hosts that may receive the dataset's queries, as HOST or HOST:PORT. For leads."""
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
+        return read_search_hosts(session, dataset_pk)
+
+
+def read_operator_hosts(text: str) -> tuple[str, ...]:
+    """Return the hosts in ANNOTATOR_SEARCH_HOSTS, in the syntax of the dataset setting. Raises ValidationError."""
+    return tuple(read_setting(SEARCH_HOSTS, text) or ())
+
+
+def read_search_hosts(session: Session, dataset_pk: int) -> tuple[str, ...]:
+    """Return the hosts that may receive the dataset's queries. The caller has checked the role."""
+    return tuple(
+        session.scalar(select(col(DatasetRow.search_hosts)).where(col(DatasetRow.pk) == dataset_pk)) or ()
+    )
+
+
+def allow_search_hosts(
+    session: Session, dataset_pk: int, actor: Actor, hosts: list[str] | None, *, now: datetime
+) -> None:
+    """Replace the list of allowed hosts and note it in the audit log. The caller has checked the role."""
+    before = list(read_search_hosts(session, dataset_pk)) or None
+    if before != hosts:
+        event = AuditEvent(
+            "changed settings",
+            dataset_pk,
+            actor.person_id,
+            now,
+            before={SEARCH_HOSTS: before},
+            after={SEARCH_HOSTS: hosts},
+        )
+        session.get_one(DatasetRow, dataset_pk).search_hosts = hosts
+        session.flush()
+        add_events(session, [event])
+
+
+def archive_dataset(database: Database, actor: Actor, name: str, *, now: datetime) -> Dataset:
+    """Archive a dataset. Does nothing if it is archived already. For leads."""
+    return _set_archived(database, actor, name, archived=True, now=now)
+
+
+def unarchive_dataset(database: Database, actor: Actor, name: str, *, now: datetime) -> Dataset:
+    """Allow judgments and changes again. For leads."""
+    return _set_archived(database, actor, name, archived=False, now=now)
+
+
+def _set_archived(database: Database, actor: Actor, name: str, *, archived: bool, now: datetime) -> Dataset:
+    with open_dataset(database, actor, name, "lead", writing=True, archived_too=True) as (
+        session,
+        row,
+        dataset_pk,
+    ):
+        lock_dataset(session, dataset_pk, archived_too=True)
+        session.refresh(row)
+        if (row.archived_at is not None) != archived:
+            row.archived_at = now if archived else None
+            session.add(row)
+            action: Action = "archived dataset" if archived else "unarchived dataset"
+            add_events(session, [AuditEvent(action, dataset_pk, actor.person_id, now)])
+    return show_dataset(database, actor, name)[0]

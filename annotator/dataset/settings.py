@@ -13,12 +13,14 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, TypeVar, get_origin
 
-from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.domain.errors import ValidationError
-from annotator.domain.evaluators import PROFILE_NAMES
+from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.messages import Message, say
 from annotator.domain.overlap import MOST
 from annotator.domain.texts import check_text
+
+TEMPLATES: tuple[str, ...] = ("nablarch", "law")
+
 
 NONE = "none"
 NO_REQUIREMENTS = NONE
@@ -159,7 +161,7 @@ class Dataset:
     """A dataset with its settings, except `search_hosts`: annotators may read this record.
 
     `overlap_share`: {"share", "overlap"}; `requirements`: as `coverage_service.read_requirements` returns
-    them. `profile`: of `domain/evaluators.py`. After `archived_at` nothing in it may be judged or changed.
+    them. `profile`: one of PROFILE_NAMES. After `archived_at` nothing in it may be judged or changed.
     """
 
     # fmt: off

@@ -10,13 +10,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import text
 from sqlalchemy.engine import URL
 from sqlalchemy.orm import Session
 
 from annotator import __version__
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError
+from annotator.domain.people import OPERATOR
 from annotator.formats.syntax.partial_files import (
     hold_partial,
     hold_temporary_folder,
@@ -53,6 +56,7 @@ from annotator.installation.tables_sql import (
     require_empty,
 )
 from annotator.storage.database import Database, find_sqlite_file, list_database_files
+from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.schema import describe_newer, find_revision, list_migrations, upgrade_schema
 
 _KEPT = ("judgment", "adjudication", "release", "release_qrel")
@@ -433,3 +437,15 @@ def read_manifest(path: Path) -> BackupManifest:
     """Return the manifest of a backup, without reading its members."""
     with open_backup(path) as backup:
         return backup.manifest
+
+
+def note_installation_act(
+    database: Database, action: AuditAction, *, target: str, details: Mapping[str, Any], now: datetime
+) -> bool:
+    """Append an entry. Returns False, without writing, if the database's schema is older."""
+    with database.read() as session:
+        if find_revision(session) != list_migrations()[-1].revision:
+            return False
+    with database.write() as session:
+        note_act(session, action, OPERATOR, at=now, target=target, details=details)
+    return True

@@ -22,9 +22,9 @@ from annotator.labeling.checks import (
     measure_training,
 )
 from annotator.labeling.open_pairs_sql import Eligibility, count_done, find_eligibility
-from annotator.labeling.pair_records import RepeatTarget
+from annotator.labeling.records import RepeatTarget
 from annotator.storage.judgments.leases import LabeledDataset, OpenPairsRequest
-from annotator.storage.judgments.waiting_checks import GOLD, NOT_PUT_OFF, OPEN_TO_PERSON, WAITING_CHECKS
+from annotator.storage.judgments.quality_pairs import GOLD, NOT_PUT_OFF, OPEN_TO_PERSON, WAITING_CHECKS
 from annotator.storage.lookup import HANDED_OUT, key_of
 from annotator.storage.sql import fetch_tuples, prepare_sql
 from annotator.storage.tables.central import PairRow

@@ -24,13 +24,13 @@ from annotator.labeling.my_work_sql import (
     list_timed,
 )
 from annotator.labeling.open_pairs_sql import find_eligibility
-from annotator.labeling.pair_records import NextPair
 from annotator.labeling.pair_view_sql import read_pair_views
 from annotator.labeling.progress_sql import read_own_progress
 from annotator.labeling.records import (
     LabelingPace,
     MedianSeconds,
     MedianTimes,
+    NextPair,
     OwnJudgmentFilter,
     OwnJudgmentPage,
 )

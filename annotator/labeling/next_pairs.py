@@ -22,7 +22,7 @@ from typing import Protocol
 from annotator.domain.judgments import OpenPair, TrainingState
 from annotator.domain.shuffling import Seed, order_key
 from annotator.labeling.checks import CheckMixer, CheckRates, CheckSource
-from annotator.labeling.pair_records import AnnotatorPairState, NextPair
+from annotator.labeling.records import AnnotatorPairState, NextPair
 
 MOST_WANTED = 50
 MOST_OF_A_QUERY = 200

@@ -14,7 +14,7 @@ from sqlmodel import col
 from annotator.domain.judgments import OutdatedReason, OwnAnswer, PairView
 from annotator.labeling.next_pairs import QueryCount
 from annotator.labeling.open_pairs_sql import COUNT_WORK, DONE, Eligibility, WorkCount
-from annotator.labeling.pair_records import NextPair
+from annotator.labeling.records import NextPair
 from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.judgments.outdated import OWN_ANSWER, OWN_STALE, describe_outdated
 from annotator.storage.pairs.document_text import SHOWN_CHARACTERS, choose_metadata

@@ -6,19 +6,18 @@ The rule is in `labeling/records.py`: the progress shown last decides how new wo
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
-from annotator.domain.shuffling import Seed
 from annotator.labeling.checks import count_due_checks
-from annotator.labeling.checks_sql import CheckSettings, StoredChecks, list_waiting_checks, read_check_rates
+from annotator.labeling.checks_sql import StoredChecks, list_waiting_checks, read_check_rates
 from annotator.labeling.open_pairs_sql import Eligibility, WorkCount, count_work, make_eligibility
 from annotator.labeling.records import OwnProgress, OwnWork, advance
-from annotator.storage.judgments.leases import OpenPairsRequest, make_open_pairs_request
+from annotator.storage.judgments.leases import LabeledDataset, OpenPairsRequest, make_open_pairs_request
 from annotator.storage.judgments.quality_pairs import list_waiting
 from annotator.storage.lookup import key_of
 from annotator.storage.roles import list_dataset_people
@@ -57,13 +56,6 @@ class _OutcomeCount(NamedTuple):
     last_judged_at: datetime | None
 
 
-class _JudgedCount(NamedTuple):
-    """A row of `_JUDGED_SINCE`: one annotator."""
-
-    username: str
-    judgments: int
-
-
 def list_annotator_progress(session: Session, dataset_pk: int) -> list[AnnotatorProgress]:
     """Return the progress of each annotator of this dataset or person who judged in it, by username."""
     counts: dict[int, dict[str, _OutcomeCount]] = {}
@@ -97,7 +89,7 @@ def _describe(person: PersonRow, counts: Mapping[str, _OutcomeCount]) -> Annotat
 def count_judged_since(session: Session, dataset_pk: int, since: datetime) -> dict[str, int]:
     """Count the current judgments since then by username, without imported and simulated ones."""
     values = {"dataset_pk": dataset_pk, "since": int(since.timestamp())}
-    return {row.username: row.judgments for row in fetch(session, _JUDGED_SINCE, _JudgedCount, values)}
+    return dict(fetch_tuples(session, _JUDGED_SINCE, values))
 
 
 def lacks_judgments(session: Session, dataset_pk: int) -> bool:
@@ -168,13 +160,6 @@ SELECT (SELECT e.at FROM audit_entry e WHERE e.dataset = (SELECT d.name FROM dat
   (SELECT max(a.assigned_at) FROM query q CROSS JOIN assignment a WHERE q.dataset_pk = :dataset_pk AND a.query_pk = q.pk)""")
 
 
-class CheckSchedule(CheckSettings, Protocol):
-    """The settings of a dataset that decide how many checks come."""
-
-    @property
-    def check_seed(self) -> Seed: ...
-
-
 class ShownProgress(NamedTuple):
     """The progress that an annotator was shown last, and when. Both may be None."""
 
@@ -200,7 +185,7 @@ def _count_answers(session: Session, request: OpenPairsRequest, eligibility: Eli
 def measure_progress(
     session: Session,
     request: OpenPairsRequest,
-    dataset: CheckSchedule,
+    dataset: LabeledDataset,
     annotator: str,
     answers: AnswerCount,
     count: WorkCount,
@@ -229,7 +214,7 @@ def measure_progress(
 def read_own_progress(
     session: Session,
     request: OpenPairsRequest,
-    dataset: CheckSchedule,
+    dataset: LabeledDataset,
     annotator: str,
     eligibility: Eligibility,
 ) -> OwnProgress:

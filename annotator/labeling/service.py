@@ -29,8 +29,7 @@ from annotator.labeling.checks_sql import (
     prolong_repeats,
     read_check_rates,
 )
-from annotator.labeling.events import read_events
-from annotator.labeling.exchange_sql import ExchangeContext, read_context
+from annotator.labeling.exchange_sql import ExchangeContext, read_context, share_dataset
 from annotator.labeling.next_pairs import (
     MOST_OF_A_QUERY,
     MOST_WANTED,
@@ -43,7 +42,6 @@ from annotator.labeling.next_pairs import (
 )
 from annotator.labeling.next_pairs_sql import SpecialWork, StoredWork
 from annotator.labeling.open_pairs_sql import count_work, take_leases
-from annotator.labeling.pair_records import AnnotatorPairState, NextPair
 from annotator.labeling.pair_view_sql import HandedOut, find_whole_text, read_handed_out
 from annotator.labeling.progress_sql import (
     AnswerCount,
@@ -57,8 +55,8 @@ from annotator.labeling.progress_sql import (
     make_shown,
     measure_progress,
 )
-from annotator.labeling.records import OwnProgress
-from annotator.labeling.submission import plan_submission
+from annotator.labeling.records import AnnotatorPairState, NextPair, OwnProgress
+from annotator.labeling.submission import plan_submission, read_events
 from annotator.labeling.submission_sql import (
     StoredFacts,
     read_feedback,
@@ -68,7 +66,6 @@ from annotator.labeling.submission_sql import (
 from annotator.people.roles_service import enter_dataset, list_roles, open_dataset, require_person
 from annotator.storage.database import Database, Writable
 from annotator.storage.judgments.current_judgments import CurrentJudgment, list_current_judgments
-from annotator.storage.judgments.labeling_locks import share_dataset
 from annotator.storage.judgments.leases import OpenPairsRequest, end_leases_ahead, make_open_pairs_request
 from annotator.storage.judgments.quality_pairs import list_waiting
 from annotator.storage.lookup import find_handed_out, find_pair_pk, key_of

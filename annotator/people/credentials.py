@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.domain.usernames import LONGEST_NAME, clean_name, find_username_fault, normalize_username
-from annotator.people.known_passwords import is_common
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
+
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 SHORTEST = 10
 LONGEST = 1_000
@@ -138,3 +142,61 @@ def check_name(name: str) -> str:
 
 def _is_control(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cs")
+
+
+KNOWN_PASSWORDS = Path(__file__).with_name("known_passwords.txt")
+
+
+def is_common(password: str) -> bool:
+    """Return whether the password is in the list, in any case and in any width of its characters."""
+    return _fold_password(password) in _read_known_passwords()
+
+
+def _fold_password(password: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", password).casefold())
+
+
+@cache
+def _read_known_passwords() -> frozenset[str]:
+    _head, _, passwords = KNOWN_PASSWORDS.read_text(encoding="utf-8").partition("\n\n")
+    return frozenset(passwords.split())
+
+
+@dataclass(frozen=True, slots=True)
+class NewAccount:
+    """A name, a username and a password, as they were typed."""
+
+    name: str
+    username: str
+    password: str = field(repr=False)
+
+
+class AccountRefused(ValidationError):
+    """Some fields of a new account are refused. `problems`: {field: message}."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        self.problems = dict(problems)
+        super().__init__(next(iter(self.problems.values())))
+
+
+def check_new_account(account: NewAccount) -> NewAccount:
+    """Return the account with its name and username normalized. Raises AccountRefused with every problem."""
+    problems: dict[str, str] = {}
+    name, username = "", account.username.strip()
+    try:
+        name = check_name(account.name)
+        if not name:
+            problems["name"] = say("enter the name that others see")
+    except ValidationError as error:
+        problems["name"] = error.args[0]
+    try:
+        username = check_username(username)
+    except ValidationError as error:
+        problems["username"] = error.args[0]
+    try:
+        check_new_password(account.password, username=username)
+    except ValidationError as error:
+        problems["password"] = error.args[0]
+    if problems:
+        raise AccountRefused(problems)
+    return replace(account, name=name, username=username)

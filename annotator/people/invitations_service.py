@@ -29,7 +29,14 @@ from annotator.domain.people import (
     includes,
 )
 from annotator.domain.usernames import TAKEN_OR_ALIKE
-from annotator.people.credentials import check_name, check_new_password, hash_password
+from annotator.people.credentials import (
+    AccountRefused,
+    NewAccount,
+    check_name,
+    check_new_account,
+    check_new_password,
+    hash_password,
+)
 from annotator.people.links_sql import (
     begin_guess,
     digest_token,
@@ -40,7 +47,6 @@ from annotator.people.links_sql import (
     list_names,
     revoke_password_links,
 )
-from annotator.people.new_account import AccountRefused, NewAccount, check_new_account
 from annotator.people.roles_service import (
     enter_dataset,
     list_roles,

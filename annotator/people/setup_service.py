@@ -15,7 +15,7 @@ from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import LinkRefused, LocalAccounts, SecondFactor
 from annotator.domain.usernames import TAKEN_OR_ALIKE
-from annotator.people.credentials import hash_password
+from annotator.people.credentials import AccountRefused, NewAccount, check_new_account, hash_password
 from annotator.people.links_sql import (
     begin_guess,
     digest_token,
@@ -23,7 +23,6 @@ from annotator.people.links_sql import (
     has_account,
     revoke_setup_links,
 )
-from annotator.people.new_account import AccountRefused, NewAccount, check_new_account
 from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
 from annotator.storage.database import Database, lock_dataset

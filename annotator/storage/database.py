@@ -3,7 +3,7 @@
 SQLite runs in WAL mode with foreign keys, a busy timeout and full synchronization (an acknowledged judgment
 survives a power cut). A write transaction takes the write lock at its start (BEGIN IMMEDIATE), so it never
 fails half way with "database is locked". On PostgreSQL a write that must exclude others on the same dataset
-calls `lock_dataset`; labeling calls `labeling_locks.share_dataset`. Drivers raise OperationalError both for a
+calls `lock_dataset`; labeling calls `share_dataset`. Drivers raise OperationalError both for a
 locked file and for a misspelled column; SQLite's result code and PostgreSQL's SQLSTATE distinguish them. Code
 outside `storage/` sees `DatabaseUnavailable`. A health probe has its own connections and waits at most a
 second for a lock: it tests the database, not the load of this program.
@@ -581,7 +581,7 @@ def describe_archived(name: str) -> Message:
 
 
 def lock_dataset(session: Session, dataset_pk: int, *, archived_too: bool = False) -> None:
-    """Lock the dataset until this transaction ends, against this function and `labeling_locks.share_dataset`.
+    """Lock the dataset until this transaction ends, against this function and `share_dataset`.
 
     Raises DatasetArchived if the dataset is archived, unless `archived_too`: it may have been archived during
     the wait. SQLite runs one write transaction at a time, so it needs no lock.

@@ -9,7 +9,7 @@ from html import escape
 
 import streamlit as st
 
-from annotator.dataset.grade_choices import GENERAL, read_grade_template
+from annotator.dataset.rubric_file import GENERAL, read_grade_template
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.grades import Rubric, read_in_language
 from annotator.web.guideline.languages import describe_missing

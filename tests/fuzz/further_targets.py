@@ -25,7 +25,7 @@ from annotator.adjudication.records import read_revision
 from annotator.dataset.export_service import FORMAT, FORMAT_VERSION
 from annotator.dataset.export_sql import CHECK_SECRET, list_tables
 from annotator.dataset.restore_service import restore_dataset
-from annotator.dataset.search_hosts_service import read_operator_hosts
+from annotator.dataset.service import read_operator_hosts
 from annotator.dataset.settings import SETTINGS, read_setting
 from annotator.domain.errors import AnnotatorError, StateError
 from annotator.domain.people import OPERATOR
@@ -56,8 +56,8 @@ from annotator.importing.uploads.staging import StagingLimits, stage_files
 from annotator.installation.backup_file import BackupWriter, open_backup
 from annotator.installation.records import BackupManifest
 from annotator.installation.service import read_manifest
-from annotator.labeling.events import read_events
-from annotator.people.single_sign_on.group_roles import read_group_roles
+from annotator.labeling.submission import read_events
+from annotator.people.single_sign_on.records import read_group_roles
 from annotator.pooling.adaptive.measures import read_measure
 from annotator.pooling.filters.filters import read_filters
 from annotator.pooling.proposals.first_grade import read_first_grade

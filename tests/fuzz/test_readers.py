@@ -24,7 +24,7 @@ NOT_FUZZED = {
     "annotator/releases/verify/verified_files.py open_verified": "bytes as they are, when their hash is the published one",
     "annotator/web/releases/texts.py read_published": "bytes as they are, when their hash is the published one",
     "annotator/installation/postgres_programs.py read_version": "the answer of pg_dump --version",
-    "annotator/people/second_factor/sealing.py read_sealing_key": "bytes as they are, hashed",
+    "annotator/people/second_factor/codes.py read_sealing_key": "bytes as they are, hashed",
     "annotator/pooling/retrievers/embedding.py load_model": "a folder of the operator, read by model2vec",
 }
 """Functions that look like readers, and why the fuzzer has no target for them."""

@@ -15,8 +15,7 @@ from sqlmodel import select
 from starlette.testclient import TestClient
 from streamlit.runtime import Runtime
 
-from annotator.dataset.search_hosts_service import read_operator_hosts
-from annotator.dataset.service import change_settings, create_dataset
+from annotator.dataset.service import change_settings, create_dataset, read_operator_hosts
 from annotator.domain.errors import AnnotatorError, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.runs.runs_service import import_run

@@ -13,8 +13,8 @@ from annotator.importing.judgments import judgments_service
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling.service import list_judgments
+from annotator.people.credentials import AccountRefused, NewAccount
 from annotator.people.invitations_service import create_invited_account, invite, make_password_link
-from annotator.people.new_account import AccountRefused, NewAccount
 from annotator.storage.database import Database
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import ProviderIdentityRow

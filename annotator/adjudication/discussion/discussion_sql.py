@@ -36,8 +36,7 @@ from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.labeling.open_pairs_sql import MAY_COME, find_eligibility
 from annotator.storage.judgments.leases import OpenPairsRequest, make_open_pairs_request
 from annotator.storage.judgments.outdated import OUTDATED_CHECKS, STILL_THEIRS
-from annotator.storage.judgments.quality_pairs import CAN_JUDGE
-from annotator.storage.judgments.waiting_checks import WAITING_CHECKS
+from annotator.storage.judgments.quality_pairs import CAN_JUDGE, WAITING_CHECKS
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.disagreements import list_disagreements
 from annotator.storage.sql import PreparedSql, fetch, fetch_tuples, prepare_sql, split_into_chunks

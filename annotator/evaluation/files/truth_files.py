@@ -15,9 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from annotator.domain.canonical_qrels import hash_content
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
-from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Query
+from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Query, hash_content
 from annotator.evaluation.records import Truth
 from annotator.formats.format import Format
 from annotator.formats.registry import detect_format, find_format, read_truth

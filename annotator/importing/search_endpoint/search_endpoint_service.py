@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from annotator.dataset.search_hosts_service import read_search_hosts
+from annotator.dataset.service import read_search_hosts
 from annotator.domain.errors import (
     BadInput,
     ConflictError,

@@ -24,6 +24,8 @@ from annotator.people.second_factor.codes import (
     is_app_code,
     make_recovery_codes,
     normalize_code,
+    seal_secret,
+    unseal_secret,
 )
 from annotator.people.second_factor.records import (
     HalfSignIn,
@@ -33,7 +35,6 @@ from annotator.people.second_factor.records import (
     SignInExpired,
     WrongCode,
 )
-from annotator.people.second_factor.sealing import seal_secret, unseal_secret
 from annotator.people.second_factor.second_factor_sql import (
     count_recovery_codes,
     delete_factor,

@@ -29,7 +29,6 @@ from annotator.people.roles_service import require_admin
 from annotator.people.sign_in_limits import WINDOW
 from annotator.people.sign_in_service import SESSION_LIFETIME, add_session
 from annotator.people.sign_in_sql import clear_old, revoke_live_sessions
-from annotator.people.single_sign_on.group_roles import choose_roles
 from annotator.people.single_sign_on.identities_sql import (
     add_request,
     end_provider_sessions,
@@ -41,7 +40,7 @@ from annotator.people.single_sign_on.identities_sql import (
     use_logout_token,
 )
 from annotator.people.single_sign_on.provider import LOGOUT_AGE, Provider
-from annotator.people.single_sign_on.records import ProviderAnswer, SingleSignOnRefused
+from annotator.people.single_sign_on.records import ProviderAnswer, SingleSignOnRefused, choose_roles
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.audit_entries import note_act

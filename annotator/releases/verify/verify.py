@@ -18,10 +18,9 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from annotator.domain.canonical_qrels import hash_content
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
-from annotator.domain.ground_truth import Qrel
+from annotator.domain.ground_truth import Qrel, hash_content
 from annotator.domain.messages import count_of
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.formats.registry import find_unwritable

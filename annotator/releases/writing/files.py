@@ -315,7 +315,7 @@ class ContentDigest:
     """The content hash, from queries that come in any order.
 
     Keeps the queries' canonical lines in a temporary file, then hashes them in the order of their ids (see
-    `domain/canonical_qrels.py`).
+    `domain/ground_truth.py`).
     """
 
     def __init__(self, folder: Path) -> None:

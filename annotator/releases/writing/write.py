@@ -11,8 +11,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Any
 
-from annotator.domain.canonical_qrels import write_canonical
-from annotator.domain.ground_truth import Document, Query
+from annotator.domain.ground_truth import Document, Query, write_canonical
 from annotator.releases.counts import (
     DatasetSnapshot,
     describe_files,

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-from annotator.domain.evaluators import PROFILE_NAMES
+from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.domain.shuffling import Seed, mix_secret
 from annotator.storage.sql import quote_texts

@@ -65,7 +65,7 @@ class LoginSessionRow(SQLModel, table=True):
 class SecondFactorRow(SQLModel, table=True):
     """A person's second factor, or a notice that it was removed, until the person has seen the notice.
 
-    `secret`: the key of the authenticator app, as `people/second_factor/sealing.py` writes it. `last_step`:
+    `secret`: the key of the authenticator app, as `people/second_factor/codes.py` writes it. `last_step`:
     of the newest used code, in steps of 30 seconds since 1970: no code works twice. `remover_pk`: null for
     the operator.
     """

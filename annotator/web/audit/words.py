@@ -8,8 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from annotator.audit.chain import REMOVED
-from annotator.audit.records import AuditEntry
+from annotator.audit.records import REMOVED, AuditEntry
 from annotator.domain.audit import AuditAction, PersonalField
 from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say

@@ -10,13 +10,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from annotator.dataset.grade_choices import GENERAL, GRADE_TEMPLATES, read_grade_template
-from annotator.dataset.requirement_templates import TEMPLATES
+from annotator.dataset.rubric_file import GENERAL, GRADE_TEMPLATES, read_grade_template
 from annotator.dataset.service import check_new_name, create_dataset, make_default_dataset
-from annotator.dataset.settings import NO_REQUIREMENTS, read_setting
+from annotator.dataset.settings import NO_REQUIREMENTS, TEMPLATES, read_setting
 from annotator.domain.errors import ConflictError, ValidationError
-from annotator.domain.evaluators import PROFILE_NAMES
 from annotator.domain.grades import GradeDefinition, Rubric, choose_languages
+from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.messages import LANGUAGES, say
 from annotator.domain.overlap import MOST
 from annotator.web.dataset.words import NONE_CHOSEN, PROFILE_WORDS, REQUIREMENT_WORDS

@@ -16,19 +16,19 @@ from typing import Any
 
 import streamlit as st
 
-from annotator.dataset.archive_service import archive_dataset, unarchive_dataset
 from annotator.dataset.coverage_requirements import read_requirements
 from annotator.dataset.coverage_service import read_requirements as read_template
-from annotator.dataset.requirement_templates import TEMPLATES
-from annotator.dataset.search_hosts_service import show_search_hosts
 from annotator.dataset.service import (
+    archive_dataset,
     change_settings,
     list_datasets,
     make_default_dataset,
     show_dataset,
+    show_search_hosts,
+    unarchive_dataset,
     write_settings,
 )
-from annotator.dataset.settings import NONE, OFF, read_setting
+from annotator.dataset.settings import NONE, OFF, TEMPLATES, read_setting
 from annotator.domain.errors import AnnotatorError, ConflictError, ValidationError
 from annotator.domain.messages import Message, say
 from annotator.domain.people import includes

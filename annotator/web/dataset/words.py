@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annotator.dataset.settings import SEARCH_HOSTS
-from annotator.domain.evaluators import PROFILE_NAMES
+from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.messages import Message, say
 from annotator.domain.overlap import MOST
 from annotator.web.kit.messages import tr

@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from annotator.dataset.search_hosts_service import show_search_hosts
+from annotator.dataset.service import show_search_hosts
 from annotator.domain.people import Actor
 from annotator.importing.runs.run_plan import check_system
 from annotator.importing.search_endpoint.endpoint_records import EndpointSpec, FetchReport

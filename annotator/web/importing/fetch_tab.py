@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotator.dataset.search_hosts_service import read_operator_hosts, show_search_hosts
+from annotator.dataset.service import read_operator_hosts, show_search_hosts
 from annotator.domain.errors import ValidationError
 from annotator.domain.figures import show_number
 from annotator.domain.messages import say

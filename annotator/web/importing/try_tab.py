@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotator.dataset.requirement_templates import TEMPLATES
+from annotator.dataset.settings import TEMPLATES
 from annotator.domain.figures import show_number
 from annotator.formats.registry import FORMATS
 from annotator.importing.uploads.encodings import ENCODINGS

@@ -7,7 +7,7 @@ import streamlit as st
 from annotator.domain.errors import AnnotatorError, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import WrongSignIn
-from annotator.people.second_factor.sealing import read_sealing_key
+from annotator.people.second_factor.codes import read_sealing_key
 from annotator.people.second_factor.service import remove_second_factor, show_second_factor
 from annotator.people.sign_in_service import (
     change_password,

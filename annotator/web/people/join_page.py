@@ -18,13 +18,13 @@ from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable, StateError
 from annotator.domain.people import ROLE_NAMES, LinkOffer, LinkRefused, SignedIn, TooManyAttempts, WrongSignIn
+from annotator.people.credentials import AccountRefused, NewAccount
 from annotator.people.invitations_service import (
     accept_invitation,
     choose_password,
     create_invited_account,
     look_at_link,
 )
-from annotator.people.new_account import AccountRefused, NewAccount
 from annotator.people.second_factor.records import SecondFactorNeeded
 from annotator.people.sign_in_service import find_session, sign_in
 from annotator.settings import Settings

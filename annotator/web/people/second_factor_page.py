@@ -19,14 +19,13 @@ from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable, NotAllowed, StateError
 from annotator.domain.people import SignedIn, TooManyAttempts, WrongSignIn
-from annotator.people.second_factor.codes import derive_secret, make_provisioning_uri
+from annotator.people.second_factor.codes import derive_secret, make_provisioning_uri, read_sealing_key
 from annotator.people.second_factor.records import (
     HalfSignIn,
     SecondFactorNeeded,
     SignInExpired,
     WrongCode,
 )
-from annotator.people.second_factor.sealing import read_sealing_key
 from annotator.people.second_factor.service import (
     begin_set_up,
     decline_second_factor,

@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.people import LinkRefused, LocalAccountsOff, TooManyAttempts
-from annotator.people.new_account import AccountRefused, NewAccount
+from annotator.people.credentials import AccountRefused, NewAccount
 from annotator.people.second_factor.records import SecondFactorNeeded
 from annotator.people.setup_service import (
     AlreadySetUp,

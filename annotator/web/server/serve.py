@@ -65,7 +65,7 @@ def serve_app(
     if metrics is not None:
         check_port(*metrics, option="--metrics-port")
     set_up_logs(settings.log_format, settings.log_level)
-    from annotator.people.second_factor.sealing import read_sealing_key
+    from annotator.people.second_factor.codes import read_sealing_key
     from annotator.web.app import make_app
     from annotator.web.server.outage import PATIENCE_SECONDS
     from annotator.web.single_sign_on import make_provider

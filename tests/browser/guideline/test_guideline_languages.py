@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotator.dataset.grade_choices import read_grade_template
+from annotator.dataset.rubric_file import read_grade_template
 from annotator.domain.grades import Rubric, choose_languages
 from annotator.domain.people import OPERATOR
 from annotator.guideline.service import publish_version

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import text
 
-from annotator.dataset.archive_service import archive_dataset, unarchive_dataset
-from annotator.dataset.service import create_dataset
+from annotator.dataset.service import archive_dataset, create_dataset, unarchive_dataset
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.storage.database import Database

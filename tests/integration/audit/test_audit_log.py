@@ -19,13 +19,12 @@ from annotator.audit.service import (
     verify_audit_log,
 )
 from annotator.cli.main import app
-from annotator.dataset.archive_service import archive_dataset
-from annotator.dataset.service import change_settings, create_dataset
+from annotator.dataset.service import archive_dataset, change_settings, create_dataset
 from annotator.domain.audit import AuditAction, AuditOrigin, audit_origin
 from annotator.domain.errors import GateNotMet, NotAllowed, NotFound
 from annotator.domain.people import OPERATOR, Actor, TooManyAttempts, WrongSignIn
+from annotator.people.credentials import NewAccount
 from annotator.people.invitations_service import create_invited_account, invite
-from annotator.people.new_account import NewAccount
 from annotator.people.roles_service import find_actor
 from annotator.people.service import add_person, change_person, disable_person, remove_role
 from annotator.people.sign_in_service import change_password, revoke_sessions, sign_in, sign_out

@@ -7,10 +7,13 @@ import pytest
 from sqlalchemy import inspect, text
 from typer.testing import CliRunner
 
-from annotator.audit.chain import REMOVED
-from annotator.audit.records import AuditFilter
-from annotator.audit.removal_service import pseudonymise_person, remove_old_personal_data
-from annotator.audit.service import iterate_audit_log, verify_audit_log
+from annotator.audit.records import REMOVED, AuditFilter
+from annotator.audit.service import (
+    iterate_audit_log,
+    pseudonymise_person,
+    remove_old_personal_data,
+    verify_audit_log,
+)
 from annotator.cli.main import app
 from annotator.domain.errors import NotAllowed, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor, WrongSignIn

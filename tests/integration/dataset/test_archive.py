@@ -28,8 +28,14 @@ from annotator.adjudication.service import (
     put_off_disagreement,
 )
 from annotator.cli.main import app
-from annotator.dataset.archive_service import archive_dataset, unarchive_dataset
-from annotator.dataset.service import change_settings, list_datasets, read_current_rubric, show_dataset
+from annotator.dataset.service import (
+    archive_dataset,
+    change_settings,
+    list_datasets,
+    read_current_rubric,
+    show_dataset,
+    unarchive_dataset,
+)
 from annotator.domain.errors import ConflictError, DatasetArchived, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import publish_version

@@ -14,7 +14,6 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from annotator.cli.main import app
-from annotator.dataset.archive_service import archive_dataset
 from annotator.dataset.export_service import export_dataset
 from annotator.dataset.export_sql import (
     LEFT_OUT,
@@ -25,7 +24,7 @@ from annotator.dataset.export_sql import (
     select_rows,
 )
 from annotator.dataset.restore_service import restore_dataset
-from annotator.dataset.service import create_dataset, list_datasets
+from annotator.dataset.service import archive_dataset, create_dataset, list_datasets
 from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, NotAllowed, StateError
 from annotator.domain.people import OPERATOR, Actor, SignedIn
 from annotator.labeling.service import list_judgments, submit_judgments

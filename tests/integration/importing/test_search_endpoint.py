@@ -21,8 +21,7 @@ from sqlmodel import col, select
 from typer.testing import CliRunner, Result
 
 from annotator.cli.main import app
-from annotator.dataset.search_hosts_service import show_search_hosts
-from annotator.dataset.service import change_settings
+from annotator.dataset.service import change_settings, show_search_hosts
 from annotator.domain.errors import (
     AnnotatorError,
     BadInput,

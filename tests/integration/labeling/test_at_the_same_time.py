@@ -26,11 +26,11 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import publish_version
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling import service
+from annotator.labeling.exchange_sql import share_dataset
 from annotator.labeling.next_pairs import choose_next_pairs, find_needless
 from annotator.labeling.service import SubmitResponse, list_judgments, submit_judgments
 from annotator.labeling.submission_sql import store_plan
 from annotator.storage.database import Database, Writable, lock_dataset
-from annotator.storage.judgments.labeling_locks import share_dataset
 from benchmarks.derived_rows import find_wrong_rows
 from tests.integration.labeling_world import NOW, World
 

@@ -9,10 +9,10 @@ from sqlalchemy import select, text
 
 from annotator.adjudication.history.history import describe_entry
 from annotator.adjudication.history.history_service import read_audit_log
-from annotator.dataset.archive_service import archive_dataset
-from annotator.dataset.service import create_dataset
+from annotator.dataset.service import archive_dataset, create_dataset
 from annotator.domain.errors import DatasetArchived, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor, LinkRefused, TooManyAttempts, WrongSignIn
+from annotator.people.credentials import AccountRefused, NewAccount
 from annotator.people.invitations_service import (
     accept_invitation,
     choose_password,
@@ -23,7 +23,6 @@ from annotator.people.invitations_service import (
     make_password_link,
     revoke_invitation,
 )
-from annotator.people.new_account import AccountRefused, NewAccount
 from annotator.people.roles_service import find_actor
 from annotator.people.service import add_person, change_person, disable_person, remove_role
 from annotator.people.setup_service import make_setup_link

@@ -12,9 +12,8 @@ from annotator.dataset.service import create_dataset
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.installation.upgrade_service import check_upgrade
-from annotator.people.credentials import hash_password
+from annotator.people.credentials import AccountRefused, NewAccount, hash_password
 from annotator.people.invitations_service import create_invited_account, invite
-from annotator.people.new_account import AccountRefused, NewAccount
 from annotator.people.roles_service import find_actor
 from annotator.people.service import add_person, change_person, list_people
 from annotator.people.sign_in_service import find_session, sign_in

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.domain.people import OPERATOR, LinkRefused, TooManyAttempts
-from annotator.people.new_account import AccountRefused, NewAccount
+from annotator.people.credentials import AccountRefused, NewAccount
 from annotator.people.service import add_person, list_people
 from annotator.people.setup_service import (
     LIFETIME,

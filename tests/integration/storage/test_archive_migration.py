@@ -6,8 +6,7 @@ from alembic.config import Config
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from annotator.dataset.archive_service import archive_dataset
-from annotator.dataset.service import show_dataset
+from annotator.dataset.service import archive_dataset, show_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import MIGRATIONS, upgrade_schema

@@ -7,8 +7,7 @@ from alembic import command
 from alembic.config import Config
 from sqlalchemy import text
 
-from annotator.dataset.search_hosts_service import show_search_hosts
-from annotator.dataset.service import change_settings
+from annotator.dataset.service import change_settings, show_search_hosts
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import MIGRATIONS, upgrade_schema

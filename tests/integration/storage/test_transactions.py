@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.people import OPERATOR
+from annotator.labeling.exchange_sql import SharedLocks, share_dataset
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.labeling_locks import SharedLocks, share_dataset
 from annotator.storage.tables.central import MembershipRow
 from tests.integration.labeling_world import NOW, World
 

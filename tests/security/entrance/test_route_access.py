@@ -8,8 +8,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.runtime import Runtime
 
-from annotator.dataset.archive_service import archive_dataset
-from annotator.dataset.service import create_dataset
+from annotator.dataset.service import archive_dataset, create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person
 from annotator.settings import Settings

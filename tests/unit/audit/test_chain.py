@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotator.audit.chain import REMOVED, verify_chain
-from annotator.audit.records import AuditEntry, AuditHead, PersonalValue, read_head
+from annotator.audit.records import REMOVED, AuditEntry, AuditHead, PersonalValue, read_head, verify_chain
 from annotator.domain.audit import (
     FIRST_PREVIOUS,
     LONGEST_DETAILS,

@@ -7,7 +7,7 @@ import pytest
 
 from annotator.dataset.coverage_requirements import KEYS, read_requirements
 from annotator.dataset.coverage_service import read_requirements as read_named
-from annotator.dataset.requirement_templates import TEMPLATES
+from annotator.dataset.settings import TEMPLATES
 from annotator.domain.errors import BadInput, ValidationError
 
 FULL = """\

@@ -21,7 +21,7 @@ from annotator.labeling.next_pairs import (
     find_needless,
     number_pairs,
 )
-from annotator.labeling.pair_records import AnnotatorPairState, NextPair
+from annotator.labeling.records import AnnotatorPairState, NextPair
 
 NO_CHECKS = CheckRates(gold=0, repeat=0, repeat_after=5)
 SHOWN = AnnotatorPairState(

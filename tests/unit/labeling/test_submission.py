@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.domain.judgments import CURRENT_PURPOSES, JudgmentEvent
-from annotator.labeling.pair_records import AnnotatorPairState, StoredEvent
+from annotator.labeling.records import AnnotatorPairState, StoredEvent
 from annotator.labeling.submission import (
     SubmissionPlan,
     apply_answer,

@@ -8,15 +8,16 @@ import pytest
 from annotator.domain.errors import ValidationError
 from annotator.people import credentials
 from annotator.people.credentials import (
+    LIST,
     NOBODYS_HASH,
     SHORTEST,
     check_new_password,
     hash_password,
+    is_common,
     is_outdated,
     is_password,
     make_one_time_password,
 )
-from annotator.people.known_passwords import LIST, is_common
 
 MAKE_HASHER = credentials._make_hasher
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.people.single_sign_on.group_roles import choose_roles, read_group_roles
+from annotator.people.single_sign_on.records import choose_roles, read_group_roles
 
 ROLES = {"engineers": {"*": "annotator", "law": "lead"}, "leads": {"*": "lead"}, "법률팀": {"law": "admin"}}
 

@@ -17,9 +17,11 @@ from annotator.people.second_factor.codes import (
     make_provisioning_uri,
     make_recovery_codes,
     normalize_code,
+    read_sealing_key,
+    seal_secret,
+    unseal_secret,
 )
 from annotator.people.second_factor.records import UnreadableSecret
-from annotator.people.second_factor.sealing import read_sealing_key, seal_secret, unseal_secret
 from annotator.settings import Settings
 
 SECRET = base64.b32encode(b"12345678901234567890").decode()  # RFC 6238, appendix B

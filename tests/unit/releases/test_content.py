@@ -4,9 +4,8 @@ import hashlib
 
 import pytest
 
-from annotator.domain.canonical_qrels import hash_content, write_canonical
 from annotator.domain.errors import StateError
-from annotator.domain.ground_truth import Qrel
+from annotator.domain.ground_truth import Qrel, hash_content, write_canonical
 from annotator.releases.records import GivenJudgment, KeptGrade, ReleasePair
 from annotator.releases.writing.content import (
     RankTies,

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.domain.canonical_qrels import hash_content, write_canonical
-from annotator.domain.ground_truth import Qrel
+from annotator.domain.ground_truth import Qrel, hash_content, write_canonical
 from annotator.releases.writing import files
 from annotator.releases.writing.files import ContentDigest, Spool
 

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from annotator.cli.terminal import print_json
-from annotator.domain.canonical_qrels import hash_content
 from annotator.domain.errors import ValidationError
-from annotator.domain.ground_truth import Qrel
+from annotator.domain.ground_truth import Qrel, hash_content
 from annotator.releases.verify.stated_twice import compare_manifest
 from annotator.releases.verify.verify import verify_folder
 from annotator.releases.writing.files import write_json

@@ -9,8 +9,12 @@ from sqlalchemy import text
 from streamlit.testing.v1 import AppTest
 
 from annotator.audit.records import AuditFilter, AuditVerification
-from annotator.audit.removal_service import remove_old_personal_data
-from annotator.audit.service import find_audit_head, read_audit_page, verify_audit_log
+from annotator.audit.service import (
+    find_audit_head,
+    read_audit_page,
+    remove_old_personal_data,
+    verify_audit_log,
+)
 from annotator.dataset.service import change_settings
 from annotator.domain.audit import AuditAction
 from annotator.domain.people import OPERATOR, Actor

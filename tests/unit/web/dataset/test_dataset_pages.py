@@ -8,12 +8,17 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from annotator.dataset.archive_service import archive_dataset
-from annotator.dataset.grade_choices import GENERAL, GRADE_TEMPLATES, read_grade_template
-from annotator.dataset.service import change_settings, list_datasets, read_current_rubric, show_dataset
+from annotator.dataset.rubric_file import GENERAL, GRADE_TEMPLATES, read_grade_template
+from annotator.dataset.service import (
+    archive_dataset,
+    change_settings,
+    list_datasets,
+    read_current_rubric,
+    show_dataset,
+)
 from annotator.dataset.settings import SETTINGS, read_setting
-from annotator.domain.evaluators import PROFILE_NAMES
 from annotator.domain.grades import DEFAULT_RUBRIC, choose_languages
+from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.people import OPERATOR
 from annotator.evaluation.profiles.registry import PROFILES
 from annotator.overview.settings_effects_service import describe_effects
