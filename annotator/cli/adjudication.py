@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, cast
 
 import typer
 
@@ -37,19 +37,16 @@ if TYPE_CHECKING:
 class PairOptions:
     """The options that choose pairs by their query, annotators and grades."""
 
-    query: Annotated[str | None, typer.Option("--query", metavar="QUERY_ID", help="Only this query.")] = None
-    category: Annotated[
-        str | None,
-        typer.Option("--category", metavar="C", help='Only this category ("": without a category).'),
-    ] = None
-    annotator: Annotated[
-        list[str] | None,
-        typer.Option("--annotator", metavar="USER", help="Only pairs judged by this annotator. Repeatable."),
-    ] = None
-    grades: Annotated[
-        str | None,
-        typer.Option("--grades", metavar="LOW-HIGH", help="Only pairs with these lowest and highest grades."),
-    ] = None
+    query: str | None = typer.Option(None, "--query", metavar="QUERY_ID", help="Only this query.")
+    category: str | None = typer.Option(
+        None, "--category", metavar="C", help='Only this category ("": without a category).'
+    )
+    annotator: list[str] | None = typer.Option(
+        None, "--annotator", metavar="USER", help="Only pairs judged by this annotator. Repeatable."
+    )
+    grades: str | None = typer.Option(
+        None, "--grades", metavar="LOW-HIGH", help="Only pairs with these lowest and highest grades."
+    )
 
 
 def _read_filter(
@@ -99,39 +96,31 @@ COLUMNS = ("query_id", "doc_id", "category", "grades", "distance", "impact", "st
 
 def disagreements(
     dataset: DatasetArgument,
-    sort: Annotated[
-        str,
-        typer.Option(metavar="distance|impact|age|…", help="Sort order; distance: largest difference first."),
-    ] = "distance",
-    show: Annotated[
-        str | None,
-        typer.Option("--show", metavar="open|decided|all", help="Which pairs to list."),
-    ] = None,
-    reason: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reason",
-            metavar="WORD",
-            help="Reason: differ, unrateable, quality, objection, question, stale. Repeatable.",
-        ),
-    ] = None,
+    sort: str = typer.Option(
+        "distance", metavar="distance|impact|age|…", help="Sort order; distance: largest difference first."
+    ),
+    show: str | None = typer.Option(None, "--show", metavar="open|decided|all", help="Which pairs to list."),
+    reason: list[str] | None = typer.Option(
+        None,
+        "--reason",
+        metavar="WORD",
+        help="Reason: differ, unrateable, quality, objection, question, stale. Repeatable.",
+    ),
     pairs: PairOptions = PairOptions(),
-    distance: Annotated[
-        int | None,
-        typer.Option(
-            "--distance", min=0, max=3, help="Only pairs whose grades are this far apart.", show_default=False
-        ),
-    ] = None,
-    taste: Annotated[
-        bool | None,
-        typer.Option(
-            "--taste/--no-taste", help="Only matters of taste, or only the others.", show_default=False
-        ),
-    ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write the list to a file for filling in decisions."),
-    ] = None,
+    distance: int | None = typer.Option(
+        None,
+        "--distance",
+        min=0,
+        max=3,
+        help="Only pairs whose grades are this far apart.",
+        show_default=False,
+    ),
+    taste: bool | None = typer.Option(
+        None, "--taste/--no-taste", help="Only matters of taste, or only the others.", show_default=False
+    ),
+    file: Path | None = typer.Option(
+        None, "--csv", metavar="FILE", help="Write the list to a file for filling in decisions."
+    ),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """List disagreements and other pairs waiting for a decision, open ones first."""
@@ -179,14 +168,12 @@ def disagreements(
 
 def adjudicate(
     dataset: DatasetArgument,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="CSV: query_id,doc_id,grade,rationale[,reason]; or an exported queue, filled in.",
-        ),
-    ],
-    lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who decides.")],
+    file: Path = typer.Argument(
+        ...,
+        metavar="FILE",
+        help="CSV: query_id,doc_id,grade,rationale[,reason]; or an exported queue, filled in.",
+    ),
+    lead: str = typer.Option(..., "--as", metavar="LEAD", help="The lead who decides."),
     encoding: EncodingOption = None,
     console: FileConsole = FileConsole(),
 ) -> None:
@@ -214,11 +201,10 @@ def adjudicate(
 
 def order(
     dataset: DatasetArgument,
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="CSV: query_id,doc_id; best documents of each query first."),
-    ],
-    lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who orders them.")],
+    file: Path = typer.Argument(
+        ..., metavar="FILE", help="CSV: query_id,doc_id; best documents of each query first."
+    ),
+    lead: str = typer.Option(..., "--as", metavar="LEAD", help="The lead who orders them."),
     encoding: EncodingOption = None,
     console: FileConsole = FileConsole(),
 ) -> None:
@@ -280,23 +266,18 @@ BATCH_COLUMNS = {
 
 def settle(
     dataset: DatasetArgument,
-    lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who settles.")],
-    policy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="median|lower|higher",
-            help="Which of the grades to settle at; the median of two grades is the lower one.",
-        ),
-    ] = None,
-    rationale: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Rationale, saved with every decision.")
-    ] = None,
+    lead: str = typer.Option(..., "--as", metavar="LEAD", help="The lead who settles."),
+    policy: str | None = typer.Option(
+        None,
+        metavar="median|lower|higher",
+        help="Which of the grades to settle at; the median of two grades is the lower one.",
+    ),
+    rationale: str | None = typer.Option(None, metavar="TEXT", help="Rationale, saved with every decision."),
     pairs: PairOptions = PairOptions(),
-    undo: Annotated[
-        int | None,
-        typer.Option("--undo", metavar="N", help="Undo the decisions of batch N that are still current."),
-    ] = None,
-    batches: Annotated[bool, typer.Option("--batches", help="List earlier batches.")] = False,
+    undo: int | None = typer.Option(
+        None, "--undo", metavar="N", help="Undo the decisions of batch N that are still current."
+    ),
+    batches: bool = typer.Option(False, "--batches", help="List earlier batches."),
     dry_run: DryRunOption = False,
     console: Console = Console(),
 ) -> None:

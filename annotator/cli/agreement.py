@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -22,31 +22,24 @@ MOST_PAIRS = 50  # listed on the screen
 
 def agreement(
     dataset: DatasetArgument,
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FIELD",
-            help="Also by annotator, week, guideline_version, category, language, query_type, difficulty, primary_domain, "
-            "a metadata key of the queries, or document:KEY.",
-        ),
-    ] = None,
-    resamples: Annotated[
-        int, typer.Option(help="Bootstrap resamples of the queries; 0: no intervals.")
-    ] = 1000,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the resamples; default: the dataset's (0 unless set).")
-    ] = None,
-    html: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also write the report to one self-contained HTML page."),
-    ] = None,
-    consensus: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Also write an estimated grade for each shared pair to a CSV file, for comparison only.",
-        ),
-    ] = None,
+    by: str | None = typer.Option(
+        None,
+        metavar="FIELD",
+        help="Also by annotator, week, guideline_version, category, language, query_type, difficulty, primary_domain, "
+        "a metadata key of the queries, or document:KEY.",
+    ),
+    resamples: int = typer.Option(1000, help="Bootstrap resamples of the queries; 0: no intervals."),
+    seed: int | None = typer.Option(
+        None, help="Seed of the resamples; default: the dataset's (0 unless set)."
+    ),
+    html: Path | None = typer.Option(
+        None, metavar="FILE", help="Also write the report to one self-contained HTML page."
+    ),
+    consensus: Path | None = typer.Option(
+        None,
+        metavar="FILE",
+        help="Also write an estimated grade for each shared pair to a CSV file, for comparison only.",
+    ),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Measure agreement: Cohen's kappa and other coefficients, with 95 % confidence intervals."""

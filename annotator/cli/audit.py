@@ -3,7 +3,7 @@
 import json as json_module
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -32,48 +32,32 @@ SHOWN = 200
 
 
 def audit(
-    dataset: Annotated[
-        str | None, typer.Argument(help="Only entries about this dataset.", metavar="[DATASET]")
-    ] = None,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Compute the chain again. Exit code 3 if it does not hold.")
-    ] = False,
-    head_was: Annotated[
-        str | None,
-        typer.Option(
-            "--head-was",
-            metavar="SEQUENCE:HASH",
-            help="With --verify: an earlier --head. Proves that nothing was cut off since.",
-        ),
-    ] = None,
-    head: Annotated[
-        bool, typer.Option("--head", help="Print the newest entry's sequence and hash, to keep elsewhere.")
-    ] = False,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="From this day or time on.")] = None,
-    after: Annotated[
-        int | None, typer.Option(metavar="SEQUENCE", help="Only entries after this one.", min=0)
-    ] = None,
-    action: Annotated[
-        str | None, typer.Option(metavar="ACTION", help="Only this action, such as signed_in.")
-    ] = None,
-    person: Annotated[
-        str | None, typer.Option(metavar="USER", help="Only entries that name this person.")
-    ] = None,
-    delete_personal_before: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME", help="Remove usernames and addresses from entries before this time, for ever."
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="At most so many (default: the newest 200; all with --json).", min=1),
-    ] = None,
+    dataset: str | None = typer.Argument(None, help="Only entries about this dataset.", metavar="[DATASET]"),
+    verify: bool = typer.Option(
+        False, "--verify", help="Compute the chain again. Exit code 3 if it does not hold."
+    ),
+    head_was: str | None = typer.Option(
+        None,
+        "--head-was",
+        metavar="SEQUENCE:HASH",
+        help="With --verify: an earlier --head. Proves that nothing was cut off since.",
+    ),
+    head: bool = typer.Option(
+        False, "--head", help="Print the newest entry's sequence and hash, to keep elsewhere."
+    ),
+    since: str | None = typer.Option(None, metavar="TIME", help="From this day or time on."),
+    after: int | None = typer.Option(None, metavar="SEQUENCE", help="Only entries after this one.", min=0),
+    action: str | None = typer.Option(None, metavar="ACTION", help="Only this action, such as signed_in."),
+    person: str | None = typer.Option(None, metavar="USER", help="Only entries that name this person."),
+    delete_personal_before: str | None = typer.Option(
+        None, metavar="TIME", help="Remove usernames and addresses from entries before this time, for ever."
+    ),
+    limit: int | None = typer.Option(
+        None, metavar="N", help="At most so many (default: the newest 200; all with --json).", min=1
+    ),
     as_: AsOption = None,
     database: DatabaseOption = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object on each line, the oldest first.")
-    ] = False,
+    json: bool = typer.Option(False, "--json", help="Print one JSON object on each line, the oldest first."),
 ) -> None:
     """Show the audit log of the installation: sign-ins, roles, settings, imports, exports, releases."""
     from annotator.adjudication.history.history_records import read_day_or_time
@@ -193,22 +177,16 @@ def _to_row(entry: "AuditEntry") -> tuple[object, ...]:
 
 def trail(
     dataset: DatasetArgument,
-    pair: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="QUERY_ID DOC_ID", help="The whole history of this pair.", show_default=False),
-    ] = None,
-    action: Annotated[
-        str | None, typer.Option(metavar="ACTION", help="Only this action, such as decided.")
-    ] = None,
-    person: Annotated[
-        str | None,
-        typer.Option(metavar="USER", help="Only actions of this person; operator: the command line."),
-    ] = None,
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="From this day or time on.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Up to this day or time.")] = None,
-    csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the records to this CSV file instead.")
-    ] = None,
+    pair: tuple[str, str] | None = typer.Option(
+        None, metavar="QUERY_ID DOC_ID", help="The whole history of this pair.", show_default=False
+    ),
+    action: str | None = typer.Option(None, metavar="ACTION", help="Only this action, such as decided."),
+    person: str | None = typer.Option(
+        None, metavar="USER", help="Only actions of this person; operator: the command line."
+    ),
+    since: str | None = typer.Option(None, metavar="TIME", help="From this day or time on."),
+    until: str | None = typer.Option(None, metavar="TIME", help="Up to this day or time."),
+    csv: Path | None = typer.Option(None, metavar="FILE", help="Write the records to this CSV file instead."),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Show the activity log: the latest 200 actions of leads, or all with --csv or --json, oldest first."""
@@ -233,8 +211,8 @@ def trail(
         write_file(csv, write_csv(iterate_audit_log(opened, actor, dataset, wanted, now=now())))
         typer.echo(f"Wrote {csv}.", err=console.json)
     elif key is not None and action is None and person is None:
-        entries = read_pair_history(opened, actor, dataset, key, now=now())
-        entries = [entry for entry in entries if (begin or entry.at) <= entry.at <= (end or entry.at)]
+        history = read_pair_history(opened, actor, dataset, key, now=now())
+        entries = [entry for entry in history if (begin or entry.at) <= entry.at <= (end or entry.at)]
         columns = {"when": "at", "who": "who", "what": "said"}
         console.show_records(entries, columns, empty="This pair has no history in that time.")
     if not console.show_json(list(iterate_audit_log(opened, actor, dataset, wanted, now=now()))):

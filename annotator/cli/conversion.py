@@ -42,27 +42,23 @@ MapGradesOption = Annotated[
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="The file to read (beir: or a folder).")],
-    target: Annotated[str, typer.Argument(metavar="DST", help="The file to write (beir: a folder).")],
-    from_format: Annotated[
-        str | None,
-        typer.Option("--from", metavar="F", help="SRC's format, where its content does not show it."),
-    ] = None,
-    to_format: Annotated[
-        str | None, typer.Option("--to", metavar="F", help="DST's format, where its name does not show it.")
-    ] = None,
-    queries: Annotated[
-        Path | None,
-        typer.Option(
-            "--queries", metavar="FILE", help="A queries file, for texts and fields that SRC does not have."
-        ),
-    ] = None,
+    source: str = typer.Argument(..., metavar="SRC", help="The file to read (beir: or a folder)."),
+    target: str = typer.Argument(..., metavar="DST", help="The file to write (beir: a folder)."),
+    from_format: str | None = typer.Option(
+        None, "--from", metavar="F", help="SRC's format, where its content does not show it."
+    ),
+    to_format: str | None = typer.Option(
+        None, "--to", metavar="F", help="DST's format, where its name does not show it."
+    ),
+    queries: Path | None = typer.Option(
+        None, "--queries", metavar="FILE", help="A queries file, for texts and fields that SRC does not have."
+    ),
     grades_by: GradesByOption = None,
     map_grades: MapGradesOption = None,
-    list_grade_0: Annotated[
-        bool, typer.Option("--list-grade-0", help="List grade 0 where the evaluator counts it as relevant.")
-    ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite DST if it exists.")] = False,
+    list_grade_0: bool = typer.Option(
+        False, "--list-grade-0", help="List grade 0 where the evaluator counts it as relevant."
+    ),
+    overwrite: bool = typer.Option(False, "--overwrite", help="Overwrite DST if it exists."),
     encoding: EncodingOption = None,
     errors: ErrorsOption = None,
     json: JsonOption = False,
@@ -137,17 +133,13 @@ def _show_conversion(prepared: "Conversion", written: "tuple[WrittenFile, ...]")
 
 
 def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A ground-truth file (beir: or a folder).")],
-    format_name: Annotated[
-        str | None,
-        typer.Option("--format", metavar="F", help="Its format, where its content does not show it."),
-    ] = None,
-    requirements: Annotated[
-        str | None,
-        typer.Option(
-            "--requirements", metavar="FILE", help="What it must cover: nablarch, law, or a YAML file."
-        ),
-    ] = None,
+    file: str = typer.Argument(..., metavar="FILE", help="A ground-truth file (beir: or a folder)."),
+    format_name: str | None = typer.Option(
+        None, "--format", metavar="F", help="Its format, where its content does not show it."
+    ),
+    requirements: str | None = typer.Option(
+        None, "--requirements", metavar="FILE", help="What it must cover: nablarch, law, or a YAML file."
+    ),
     grades_by: GradesByOption = None,
     map_grades: MapGradesOption = None,
     encoding: EncodingOption = None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -26,15 +26,15 @@ app = CommandGroup(help="Datasets and their settings.", no_args_is_help=True)
 @app.command()
 def create(
     name: DatasetArgument,
-    title: Annotated[str, typer.Option(help="The name shown to people.")] = "",
-    overlap: Annotated[int, typer.Option(help="How many annotators judge each pair.")] = 2,
-    rubric: Annotated[Path | None, typer.Option(help="A YAML file with the grades' definitions.")] = None,
-    grades: Annotated[
-        str, typer.Option(metavar="NAME", help="Ready definitions of the grades: general, nablarch or law.")
-    ] = "general",
-    settings: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE…]", help="Settings, as for dataset set.")
-    ] = None,
+    title: str = typer.Option("", help="The name shown to people."),
+    overlap: int = typer.Option(2, help="How many annotators judge each pair."),
+    rubric: Path | None = typer.Option(None, help="A YAML file with the grades' definitions."),
+    grades: str = typer.Option(
+        "general", metavar="NAME", help="Ready definitions of the grades: general, nablarch or law."
+    ),
+    settings: list[str] | None = typer.Argument(
+        None, metavar="[KEY=VALUE…]", help="Settings, as for dataset set."
+    ),
     console: Console = Console(),
 ) -> None:
     """Create an empty dataset."""
@@ -59,7 +59,7 @@ def create(
 
 @app.command("list")
 def list_(
-    archived: Annotated[bool, typer.Option("--archived", help="List the archived datasets too.")] = False,
+    archived: bool = typer.Option(False, "--archived", help="List the archived datasets too."),
     console: Console = Console(),
 ) -> None:
     """List the datasets."""
@@ -122,7 +122,7 @@ def _show_guideline(version: int, languages: Sequence[str]) -> str:
 @app.command("set")
 def set_(
     name: DatasetArgument,
-    changes: Annotated[list[str], typer.Argument(metavar="KEY=VALUE…", help="Settings to change.")],
+    changes: list[str] = typer.Argument(..., metavar="KEY=VALUE…", help="Settings to change."),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Change settings, such as overlap=2 or overlap_share=0.3:2. An unknown setting is refused with a list of all settings;
@@ -172,9 +172,7 @@ def unarchive(name: DatasetArgument, console: LeadConsole = LeadConsole()) -> No
 @app.command("export")
 def export_(
     name: DatasetArgument,
-    output: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The zip to write (default: NAME.zip).")
-    ] = None,
+    output: Path | None = typer.Option(None, metavar="FILE", help="The zip to write (default: NAME.zip)."),
     lead: AsOption = None,
     database: DatabaseOption = None,
 ) -> None:
@@ -196,12 +194,11 @@ def export_(
 
 @app.command()
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A zip of annotator dataset export.")],
-    name: Annotated[str | None, typer.Option(metavar="NAME", help="A new name for the dataset.")] = None,
-    with_roles: Annotated[
-        bool,
-        typer.Option("--with-roles", help="Also give people the roles on it that they have in the file."),
-    ] = False,
+    file: Path = typer.Argument(..., metavar="FILE", help="A zip of annotator dataset export."),
+    name: str | None = typer.Option(None, metavar="NAME", help="A new name for the dataset."),
+    with_roles: bool = typer.Option(
+        False, "--with-roles", help="Also give people the roles on it that they have in the file."
+    ),
     console: Console = Console(),
 ) -> None:
     """Restore a dataset from its export: all of it, or nothing. People are matched by username, and get no role."""

@@ -1,6 +1,6 @@
 """Run `annotator duplicates`: list near duplicates outside the pool, and accept the judged document's grade."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -32,21 +32,15 @@ COLUMNS = (
 
 def duplicates(
     dataset: DatasetArgument,
-    accept: Annotated[
-        bool,
-        typer.Option(
-            "--accept", help="Give the settled grade of the judged document to its near duplicates."
-        ),
-    ] = False,
-    lead: Annotated[
-        str | None, typer.Option("--as", metavar="LEAD", help="The lead who accepts; with --accept.")
-    ] = None,
-    group: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PAIR", help="Only the group of this judged pair (repeatable); default: all offers."
-        ),
-    ] = None,
+    accept: bool = typer.Option(
+        False, "--accept", help="Give the settled grade of the judged document to its near duplicates."
+    ),
+    lead: str | None = typer.Option(
+        None, "--as", metavar="LEAD", help="The lead who accepts; with --accept."
+    ),
+    group: list[str] | None = typer.Option(
+        None, metavar="PAIR", help="Only the group of this judged pair (repeatable); default: all offers."
+    ),
     dry_run: DryRunOption = False,
     console: Console = Console(),
 ) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -38,146 +38,98 @@ BY_QUERY = "query"
 WITH_GRADES = {"--markdown": "evaluation.md", "--html": "evaluation.html"}
 """Options whose files name relevant documents, with their names in the audit log."""
 
-SystemsArgument = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="RUN…",
-        help="Run files (TREC or JSON); for a dataset the names of imported systems, all unless some are named.",
-    ),
-]
-
 
 @dataclass(frozen=True, slots=True)
 class EvaluationFlags:
     """The options of `annotator evaluate`."""
 
-    profile: Annotated[
-        str,
-        typer.Option("--profile", metavar="P", help="trec, nablarch, law, survey, code or document."),
-    ] = "trec"
-    measures: Annotated[
-        str | None,
-        typer.Option(
-            "--measures", metavar="M,…", help="Such as nDCG@10,R@5,P(rel=2)@10 (default: the profile's)."
-        ),
-    ] = None
-    relevant_from: Annotated[
-        int | None,
-        typer.Option(
-            "--relevant-from",
-            metavar="GRADE",
-            help="The lowest relevant grade: 1 (the default), 2 or 3 (profile trec).",
-        ),
-    ] = None
-    order: Annotated[
-        str | None,
-        typer.Option(
-            "--order", metavar="score|rank", help="What orders a run's results (default: the profile's)."
-        ),
-    ] = None
-    ideal: Annotated[
-        str,
-        typer.Option(
-            "--ideal",
-            metavar="truth|retrieved",
-            help="Where nDCG's ideal ranking comes from; 'retrieved' is for comparison with programs that do so.",
-        ),
-    ] = "truth"
-    answered_only: Annotated[
-        bool,
-        typer.Option(
-            "--answered-only",
-            help="Leave queries without results out of a system's means (trec_eval without -c).",
-        ),
-    ] = False
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--baseline", metavar="SYSTEM", help="Compare every system with this one (default: every two)."
-        ),
-    ] = None
-    by: Annotated[
-        str | None,
-        typer.Option(
-            "--by",
-            metavar="FIELD,…",
-            help="Score groups of queries too: category, language, difficulty, or any field; 'query' adds each query to --json.",
-        ),
-    ] = None
-    targets: Annotated[
-        str | None,
-        typer.Option(
-            "--targets",
-            metavar="FILE",
-            help="What each system must reach, 'measure: minimum' in YAML; 'profile' for the profile's own. Exit code 3 if one is missed.",
-        ),
-    ] = None
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            "--against",
-            metavar="OLD.json",
-            help="An earlier evaluation (--json --by query). Exit code 3 if a score fell.",
-        ),
-    ] = None
-    tolerance: Annotated[
-        float, typer.Option("--tolerance", metavar="T", help="How far a score may fall against OLD.json.")
-    ] = 0.01
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Seed of intervals and randomization tests.")
-    ] = 0
-    resamples: Annotated[
-        int, typer.Option("--resamples", metavar="N", help="Number of resamples for the 95 % intervals.")
-    ] = 1_000
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the scores for a spreadsheet.")
-    ] = None
-    markdown: Annotated[
-        Path | None,
-        typer.Option(
-            "--markdown", metavar="FILE", help="Write a report: scores, failed queries, recommendations."
-        ),
-    ] = None
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Write the whole report as one page, with charts."),
-    ] = None
-    language: Annotated[
-        str, typer.Option("--language", metavar="en|ja|ko", help="Language of the reports.")
-    ] = "en"
-    from_format: Annotated[
-        str | None,
-        typer.Option("--from", metavar="F", help="TRUTH's format, where its content does not show it."),
-    ] = None
+    profile: str = typer.Option(
+        "trec", "--profile", metavar="P", help="trec, nablarch, law, survey, code or document."
+    )
+    measures: str | None = typer.Option(
+        None, "--measures", metavar="M,…", help="Such as nDCG@10,R@5,P(rel=2)@10 (default: the profile's)."
+    )
+    relevant_from: int | None = typer.Option(
+        None,
+        "--relevant-from",
+        metavar="GRADE",
+        help="The lowest relevant grade: 1 (the default), 2 or 3 (profile trec).",
+    )
+    order: str | None = typer.Option(
+        None, "--order", metavar="score|rank", help="What orders a run's results (default: the profile's)."
+    )
+    ideal: str = typer.Option(
+        "truth",
+        "--ideal",
+        metavar="truth|retrieved",
+        help="Where nDCG's ideal ranking comes from; 'retrieved' is for comparison with programs that do so.",
+    )
+    answered_only: bool = typer.Option(
+        False,
+        "--answered-only",
+        help="Leave queries without results out of a system's means (trec_eval without -c).",
+    )
+    baseline: str | None = typer.Option(
+        None, "--baseline", metavar="SYSTEM", help="Compare every system with this one (default: every two)."
+    )
+    by: str | None = typer.Option(
+        None,
+        "--by",
+        metavar="FIELD,…",
+        help="Score groups of queries too: category, language, difficulty, or any field; 'query' adds each query to --json.",
+    )
+    targets: str | None = typer.Option(
+        None,
+        "--targets",
+        metavar="FILE",
+        help="What each system must reach, 'measure: minimum' in YAML; 'profile' for the profile's own. Exit code 3 if one is missed.",
+    )
+    against: Path | None = typer.Option(
+        None,
+        "--against",
+        metavar="OLD.json",
+        help="An earlier evaluation (--json --by query). Exit code 3 if a score fell.",
+    )
+    tolerance: float = typer.Option(
+        0.01, "--tolerance", metavar="T", help="How far a score may fall against OLD.json."
+    )
+    seed: int = typer.Option(0, "--seed", metavar="N", help="Seed of intervals and randomization tests.")
+    resamples: int = typer.Option(
+        1_000, "--resamples", metavar="N", help="Number of resamples for the 95 % intervals."
+    )
+    csv: Path | None = typer.Option(None, "--csv", metavar="FILE", help="Write the scores for a spreadsheet.")
+    markdown: Path | None = typer.Option(
+        None, "--markdown", metavar="FILE", help="Write a report: scores, failed queries, recommendations."
+    )
+    html: Path | None = typer.Option(
+        None, "--html", metavar="FILE", help="Write the whole report as one page, with charts."
+    )
+    language: str = typer.Option("en", "--language", metavar="en|ja|ko", help="Language of the reports.")
+    from_format: str | None = typer.Option(
+        None, "--from", metavar="F", help="TRUTH's format, where its content does not show it."
+    )
     grades_by: GradesByOption = None
     map_grades: MapGradesOption = None
-    id_field: Annotated[
-        str | None,
-        typer.Option("--id-field", metavar="NAME", help="A JSON run's field with the document's id."),
-    ] = None
-    keep_first: Annotated[
-        bool,
-        typer.Option(
-            "--keep-first",
-            help="If a run lists a document twice for a query, keep the first result instead of refusing the run.",
-        ),
-    ] = False
-    relations: Annotated[
-        Path | None,
-        typer.Option(
-            "--relations",
-            metavar="FILE",
-            help="Relations between documents (CSV: from,to[,relation]), for the coverage of nodes and edges.",
-        ),
-    ] = None
-    types: Annotated[
-        str,
-        typer.Option(
-            "--types",
-            metavar="FIELD=TYPE",
-            help="The document field and its primary type: how many relevant documents of other types are found.",
-        ),
-    ] = "law_type=법률"
+    id_field: str | None = typer.Option(
+        None, "--id-field", metavar="NAME", help="A JSON run's field with the document's id."
+    )
+    keep_first: bool = typer.Option(
+        False,
+        "--keep-first",
+        help="If a run lists a document twice for a query, keep the first result instead of refusing the run.",
+    )
+    relations: Path | None = typer.Option(
+        None,
+        "--relations",
+        metavar="FILE",
+        help="Relations between documents (CSV: from,to[,relation]), for the coverage of nodes and edges.",
+    )
+    types: str = typer.Option(
+        "law_type=법률",
+        "--types",
+        metavar="FIELD=TYPE",
+        help="The document field and its primary type: how many relevant documents of other types are found.",
+    )
     database: DatabaseOption = None
     as_: AsOption = None
     errors: ErrorsOption = None
@@ -185,14 +137,16 @@ class EvaluationFlags:
 
 
 def evaluate(
-    truth: Annotated[
-        str,
-        typer.Argument(
-            metavar="TRUTH",
-            help="A release folder, a ground-truth file of any format, or DATASET or DATASET@VERSION in the database. ./NAME is always a path.",
-        ),
-    ],
-    runs: SystemsArgument = None,
+    truth: str = typer.Argument(
+        ...,
+        metavar="TRUTH",
+        help="A release folder, a ground-truth file of any format, or DATASET or DATASET@VERSION in the database. ./NAME is always a path.",
+    ),
+    runs: list[str] | None = typer.Argument(
+        None,
+        metavar="RUN…",
+        help="Run files (TREC or JSON); for a dataset the names of imported systems, all unless some are named.",
+    ),
     options: EvaluationFlags = EvaluationFlags(),
 ) -> None:
     """Score runs against a ground truth, compare the systems, and show what the dataset can tell.

@@ -1,7 +1,7 @@
 """Run `annotator rubric …` and `annotator lessons`: versions of the guideline, and lessons from disagreements."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -32,13 +32,12 @@ SIGNS = {"same": " ", "removed": "-", "added": "+"}
 @app.command()
 def show(
     dataset: DatasetArgument,
-    version: Annotated[
-        int | None, typer.Option(help="Which version (default: the current one).", show_default=False)
-    ] = None,
-    language: Annotated[
-        str | None,
-        typer.Option(help="In which language (default: the authoritative one).", show_default=False),
-    ] = None,
+    version: int | None = typer.Option(
+        None, help="Which version (default: the current one).", show_default=False
+    ),
+    language: str | None = typer.Option(
+        None, help="In which language (default: the authoritative one).", show_default=False
+    ),
     console: Console = Console(),
 ) -> None:
     """Print a version: the grades with their examples, and the guideline."""
@@ -78,8 +77,8 @@ def list_(dataset: DatasetArgument, console: Console = Console()) -> None:
 @app.command()
 def diff(
     dataset: DatasetArgument,
-    before: Annotated[int, typer.Argument(help="A version.", metavar="A")],
-    after: Annotated[int, typer.Argument(help="Another version.", metavar="B")],
+    before: int = typer.Argument(..., help="A version.", metavar="A"),
+    after: int = typer.Argument(..., help="Another version.", metavar="B"),
     console: Console = Console(),
 ) -> None:
     """Compare two versions: the grades that differ, and the guideline line by line."""
@@ -92,19 +91,17 @@ def diff(
 @app.command("set")
 def set_(
     dataset: DatasetArgument,
-    path: Annotated[Path, typer.Argument(help="A YAML file, as of dataset create --rubric.", metavar="FILE")],
-    change: Annotated[
-        str,
-        typer.Option(help="minor: wording. semantic: the meaning of a grade; judgments must be confirmed."),
-    ],
-    why: Annotated[str, typer.Option(help="What changed and why; required if semantic.")] = "",
-    base: Annotated[
-        int | None,
-        typer.Option(help="The version it was written from (default: the current one).", show_default=False),
-    ] = None,
-    remove_languages: Annotated[
-        bool, typer.Option("--remove-languages", help="Remove the languages that FILE does not have.")
-    ] = False,
+    path: Path = typer.Argument(..., help="A YAML file, as of dataset create --rubric.", metavar="FILE"),
+    change: str = typer.Option(
+        ..., help="minor: wording. semantic: the meaning of a grade; judgments must be confirmed."
+    ),
+    why: str = typer.Option("", help="What changed and why; required if semantic."),
+    base: int | None = typer.Option(
+        None, help="The version it was written from (default: the current one).", show_default=False
+    ),
+    remove_languages: bool = typer.Option(
+        False, "--remove-languages", help="Remove the languages that FILE does not have."
+    ),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Publish a new version in all its languages. Refused if another one was published since --base."""

@@ -38,38 +38,12 @@ app = CommandGroup(
 
 DEFAULT_DEPTH = 100
 PathArgument = Annotated[Path, typer.Argument(metavar="PATH", help="The file (documents: or a folder).")]
-SystemOption = Annotated[
-    str | None, typer.Option("--system", metavar="S", help="The system's name, instead of the file's own.")
-]
 ProvenanceOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
         help="YAML or JSON: how the grades were made, as far as known (who, when, how, blind, guideline, licence, note).",
     ),
-]
-SectionsOption = Annotated[
-    bool, typer.Option("--sections", help="Make a document of every section: PATH#heading.")
-]
-CutOption = Annotated[
-    str | None,
-    typer.Option(
-        "--cut",
-        metavar="articles|paragraphs|items",
-        help="Law texts: make a document of every article, paragraph or item.",
-    ),
-]
-DocIdOption = Annotated[
-    str | None,
-    typer.Option(
-        "--doc-id",
-        metavar="PATTERN",
-        help='The ids of files, as in "{stem}": path, stem, name, heading, own_heading, front.KEY.',
-    ),
-]
-TitleOption = Annotated[
-    str | None,
-    typer.Option("--title", metavar="PATTERN", help='The titles of files, as in "{own_heading|name}".'),
 ]
 ColumnOption = Annotated[
     list[str] | None,
@@ -93,10 +67,9 @@ MapGradesOption = Annotated[
 class ReadingOptions:
     """The options that say how to read a file."""
 
-    format_name: Annotated[
-        str | None,
-        typer.Option("--format", metavar="F", help="The file's format, where its content does not show it."),
-    ] = None
+    format_name: str | None = typer.Option(
+        None, "--format", metavar="F", help="The file's format, where its content does not show it."
+    )
     encoding: EncodingOption = None
 
 
@@ -106,9 +79,9 @@ def queries(
     path: PathArgument,
     reading: ReadingOptions = ReadingOptions(),
     column: ColumnOption = None,
-    no_header: Annotated[
-        bool, typer.Option("--no-header", help="CSV or TSV of two columns, id and text, without a header.")
-    ] = False,
+    no_header: bool = typer.Option(
+        False, "--no-header", help="CSV or TSV of two columns, id and text, without a header."
+    ),
     console: FileConsole = FileConsole(),
 ) -> None:
     """Queries: any ground-truth format, or CSV, TSV or JSONL (query_id, text, …)."""
@@ -122,10 +95,24 @@ def queries(
 def documents(
     dataset: DatasetArgument,
     path: PathArgument,
-    sections: SectionsOption = False,
-    cut: CutOption = None,
-    doc_id: DocIdOption = None,
-    title: TitleOption = None,
+    sections: bool = typer.Option(
+        False, "--sections", help="Make a document of every section: PATH#heading."
+    ),
+    cut: str | None = typer.Option(
+        None,
+        "--cut",
+        metavar="articles|paragraphs|items",
+        help="Law texts: make a document of every article, paragraph or item.",
+    ),
+    doc_id: str | None = typer.Option(
+        None,
+        "--doc-id",
+        metavar="PATTERN",
+        help='The ids of files, as in "{stem}": path, stem, name, heading, own_heading, front.KEY.',
+    ),
+    title: str | None = typer.Option(
+        None, "--title", metavar="PATTERN", help='The titles of files, as in "{own_heading|name}".'
+    ),
     reading: ReadingOptions = ReadingOptions(),
     column: ColumnOption = None,
     console: FileConsole = FileConsole(),
@@ -145,57 +132,48 @@ def documents(
 @app.command()
 def run(
     dataset: DatasetArgument,
-    path: Annotated[
-        Path | None,
-        typer.Argument(metavar="[PATH]", help="The file, or a folder of runs.", show_default=False),
-    ] = None,
-    system: SystemOption = None,
-    spec: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            metavar="SPEC.yaml",
-            help="Instead of PATH: a live search endpoint, as this file describes it (annotator import specs).",
-        ),
-    ] = None,
-    depth: Annotated[
-        int | None, typer.Option(metavar="K", help="--from: how many results of each query (default: 100).")
-    ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="--from: the run file to write or to continue (default: SYSTEM.run.jsonl).",
-        ),
-    ] = None,
-    allow_failures: Annotated[
-        bool,
-        typer.Option(
-            "--allow-failures", help="--from: import the answers although queries failed; these are recorded."
-        ),
-    ] = False,
-    order: Annotated[
-        str,
-        typer.Option(
-            metavar="score|rank",
-            help="Order results by score, as trec_eval does, or by the file's ranks.",
-        ),
-    ] = "score",
-    skip_unknown_queries: Annotated[
-        bool, typer.Option(help="Leave out results for queries that the dataset does not have.")
-    ] = False,
-    duplicates: Annotated[
-        str,
-        typer.Option(
-            metavar="refuse|first", help="If a query lists a document twice: refuse, or keep its best rank."
-        ),
-    ] = "refuse",
-    id_field: Annotated[
-        str | None, typer.Option(metavar="NAME", help="JSON: the field that names a result's document.")
-    ] = None,
-    response_time_unit: Annotated[
-        str | None, typer.Option(metavar="ms|s", help="JSON: the unit of response_time (default: ms).")
-    ] = None,
+    path: Path | None = typer.Argument(
+        None, metavar="[PATH]", help="The file, or a folder of runs.", show_default=False
+    ),
+    system: str | None = typer.Option(
+        None, "--system", metavar="S", help="The system's name, instead of the file's own."
+    ),
+    spec: Path | None = typer.Option(
+        None,
+        "--from",
+        metavar="SPEC.yaml",
+        help="Instead of PATH: a live search endpoint, as this file describes it (annotator import specs).",
+    ),
+    depth: int | None = typer.Option(
+        None, metavar="K", help="--from: how many results of each query (default: 100)."
+    ),
+    save: Path | None = typer.Option(
+        None, metavar="FILE", help="--from: the run file to write or to continue (default: SYSTEM.run.jsonl)."
+    ),
+    allow_failures: bool = typer.Option(
+        False,
+        "--allow-failures",
+        help="--from: import the answers although queries failed; these are recorded.",
+    ),
+    order: str = typer.Option(
+        "score",
+        metavar="score|rank",
+        help="Order results by score, as trec_eval does, or by the file's ranks.",
+    ),
+    skip_unknown_queries: bool = typer.Option(
+        False, help="Leave out results for queries that the dataset does not have."
+    ),
+    duplicates: str = typer.Option(
+        "refuse",
+        metavar="refuse|first",
+        help="If a query lists a document twice: refuse, or keep its best rank.",
+    ),
+    id_field: str | None = typer.Option(
+        None, metavar="NAME", help="JSON: the field that names a result's document."
+    ),
+    response_time_unit: str | None = typer.Option(
+        None, metavar="ms|s", help="JSON: the unit of response_time (default: ms)."
+    ),
     reading: ReadingOptions = ReadingOptions(),
     console: FileConsole = FileConsole(),
 ) -> None:
@@ -304,7 +282,7 @@ def _show_sample(report: "FetchReport") -> None:
 
 @app.command()
 def specs(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The one to print.")] = None,
+    name: str | None = typer.Argument(None, metavar="[NAME]", help="The one to print."),
     json: JsonOption = False,
 ) -> None:
     """Ready specs of search endpoints to start from: list them, or print one."""
@@ -346,7 +324,7 @@ def contents(dataset: DatasetArgument, console: Console = Console()) -> None:
 
 @app.command()
 def look(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A file or a folder.")],
+    path: Path = typer.Argument(..., metavar="PATH", help="A file or a folder."),
     json: JsonOption = False,
 ) -> None:
     """Show the likely content of a file or folder, its encoding, columns and first records. Needs no database."""
@@ -406,9 +384,9 @@ def judgments(
     path: PathArgument,
     reading: ReadingOptions = ReadingOptions(),
     column: ColumnOption = None,
-    simulated: Annotated[
-        bool, typer.Option("--simulated", help="Mark the annotators who are new as simulated.")
-    ] = False,
+    simulated: bool = typer.Option(
+        False, "--simulated", help="Mark the annotators who are new as simulated."
+    ),
     map_grades: MapGradesOption = None,
     provenance: ProvenanceOption = None,
     console: FileConsole = FileConsole(),
@@ -433,27 +411,22 @@ def judgments(
 @app.command(cls=CommandOnFormats)
 def qrels(
     dataset: DatasetArgument,
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The file (beir: the folder).")],
-    rejudge: Annotated[
-        bool,
-        typer.Option("--rejudge", help="Have the pairs judged; the grades stay as suggestions for leads."),
-    ] = False,
-    grades_by: Annotated[
-        str | None,
-        typer.Option(
-            "--grades-by",
-            metavar="position|all=N|places=…",
-            help="For a file without grades: list length down to 1, one grade, or by place (3:3,6:2,10:1).",
-        ),
-    ] = None,
+    path: Path = typer.Argument(..., metavar="PATH", help="The file (beir: the folder)."),
+    rejudge: bool = typer.Option(
+        False, "--rejudge", help="Have the pairs judged; the grades stay as suggestions for leads."
+    ),
+    grades_by: str | None = typer.Option(
+        None,
+        "--grades-by",
+        metavar="position|all=N|places=…",
+        help="For a file without grades: list length down to 1, one grade, or by place (3:3,6:2,10:1).",
+    ),
     map_grades: MapGradesOption = None,
-    as_judgments: Annotated[
-        bool,
-        typer.Option(
-            "--as-judgments",
-            help="Take the annotators' own grades in the file as their independent judgments.",
-        ),
-    ] = False,
+    as_judgments: bool = typer.Option(
+        False,
+        "--as-judgments",
+        help="Take the annotators' own grades in the file as their independent judgments.",
+    ),
     provenance: ProvenanceOption = None,
     reading: ReadingOptions = ReadingOptions(),
     console: FileConsole = FileConsole(),
@@ -549,14 +522,12 @@ NAMED = 10
 
 def remap(
     dataset: DatasetArgument,
-    path: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="CSV, TSV or JSONL: old_doc_id, new_doc_id (--queries: old_query_id, new_query_id).",
-        ),
-    ],
-    queries: Annotated[bool, typer.Option("--queries", help="Rename queries instead of documents.")] = False,
+    path: Path = typer.Argument(
+        ...,
+        metavar="FILE",
+        help="CSV, TSV or JSONL: old_doc_id, new_doc_id (--queries: old_query_id, new_query_id).",
+    ),
+    queries: bool = typer.Option(False, "--queries", help="Rename queries instead of documents."),
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     console: LeadConsole = LeadConsole(),

@@ -37,15 +37,6 @@ NoExportsOption = Annotated[
     bool,
     typer.Option("--no-exports", help="The database only: no folders of releases and no fetched runs."),
 ]
-ExportsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--exports",
-        metavar="DIR",
-        help="Where the releases go (default: ANNOTATOR_EXPORTS_DIR, else exports).",
-        show_default=False,
-    ),
-]
 SHOWN_STEP = 5  # per cent between two lines of progress, where stderr is no terminal
 
 
@@ -105,7 +96,13 @@ def backup(
 
 def restore(
     file: BackupArgument,
-    exports: ExportsOption = None,
+    exports: Path | None = typer.Option(
+        None,
+        "--exports",
+        metavar="DIR",
+        help="Where the releases go (default: ANNOTATOR_EXPORTS_DIR, else exports).",
+        show_default=False,
+    ),
     no_exports: NoExportsOption = False,
     pg_bin: ProgramsOption = None,
     console: Console = Console(),
@@ -160,9 +157,7 @@ def restore(
 
 
 def copy(
-    to: Annotated[
-        str, typer.Option("--to", metavar="URL", help="The empty database to copy everything into.")
-    ],
+    to: str = typer.Option(..., "--to", metavar="URL", help="The empty database to copy everything into."),
     console: Console = Console(),
 ) -> None:
     """Copy everything into another database, from SQLite to PostgreSQL or back, and compare it.
@@ -198,16 +193,14 @@ def copy(
 
 
 def check_upgrade(
-    backup: Annotated[
-        Path | None, typer.Option("--backup", metavar="FILE", help="The latest backup, to compare with.")
-    ] = None,
-    rehearse: Annotated[
-        bool,
-        typer.Option(
-            "--rehearse",
-            help="Try the migrations: on a copy (SQLite), or in a transaction that is rolled back, for which everybody waits (PostgreSQL).",
-        ),
-    ] = False,
+    backup: Path | None = typer.Option(
+        None, "--backup", metavar="FILE", help="The latest backup, to compare with."
+    ),
+    rehearse: bool = typer.Option(
+        False,
+        "--rehearse",
+        help="Try the migrations: on a copy (SQLite), or in a transaction that is rolled back, for which everybody waits (PostgreSQL).",
+    ),
     console: Console = Console(),
 ) -> None:
     """Show what this version would change in the database's schema, and whether it can. Changes nothing."""

@@ -5,7 +5,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -45,9 +45,7 @@ COLUMNS = (
 
 def judgments(
     dataset: DatasetArgument,
-    history: Annotated[
-        bool, typer.Option("--history", help="All judgments, not only the current ones.")
-    ] = False,
+    history: bool = typer.Option(False, "--history", help="All judgments, not only the current ones."),
     console: Console = Console(),
 ) -> None:
     """List every current judgment."""
@@ -120,23 +118,20 @@ def progress(dataset: DatasetArgument, console: Console = Console()) -> None:
 
 def assign(
     dataset: DatasetArgument,
-    to: Annotated[
-        list[str] | None,
-        typer.Option("--to", metavar="USER", help="Assign the queries to this person; repeatable."),
-    ] = None,
-    from_: Annotated[
-        list[str] | None,
-        typer.Option("--from", metavar="USER", help="Unassign the queries from this person; repeatable."),
-    ] = None,
-    queries: Annotated[
-        str | None,
-        typer.Option(metavar="FILE|IDS", help="A file with one id per line, or ids separated by commas."),
-    ] = None,
-    category: Annotated[str | None, typer.Option(help="The queries of this category.")] = None,
-    language: Annotated[str | None, typer.Option(help="The queries in this language.")] = None,
-    list_: Annotated[
-        bool, typer.Option("--list", help="Show the work left and whom it waits for; changes nothing.")
-    ] = False,
+    to: list[str] | None = typer.Option(
+        None, "--to", metavar="USER", help="Assign the queries to this person; repeatable."
+    ),
+    from_: list[str] | None = typer.Option(
+        None, "--from", metavar="USER", help="Unassign the queries from this person; repeatable."
+    ),
+    queries: str | None = typer.Option(
+        None, metavar="FILE|IDS", help="A file with one id per line, or ids separated by commas."
+    ),
+    category: str | None = typer.Option(None, help="The queries of this category."),
+    language: str | None = typer.Option(None, help="The queries in this language."),
+    list_: bool = typer.Option(
+        False, "--list", help="Show the work left and whom it waits for; changes nothing."
+    ),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Assign queries to people (--to), unassign them (--from), or show the work left (--list)."""
@@ -164,8 +159,8 @@ def assign(
 
 def reassign(
     dataset: DatasetArgument,
-    from_: Annotated[str, typer.Option("--from", metavar="USER", help="The person who leaves.")],
-    to: Annotated[str, typer.Option("--to", metavar="USER", help="The person who takes over.")],
+    from_: str = typer.Option(..., "--from", metavar="USER", help="The person who leaves."),
+    to: str = typer.Option(..., "--to", metavar="USER", help="The person who takes over."),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Reassign all queries of one person to another, and free the pairs in progress. Judgments stay."""
@@ -237,9 +232,7 @@ app = CommandGroup(help="Training and gold pairs, and their results.", no_args_i
 @app.command()
 def mark(
     dataset: DatasetArgument,
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="CSV: query_id,doc_id,kind,grade,explanation.")
-    ],
+    file: Path = typer.Argument(..., metavar="FILE", help="CSV: query_id,doc_id,kind,grade,explanation."),
     dry_run: DryRunOption = False,
     console: LeadConsole = LeadConsole(),
 ) -> None:
@@ -258,8 +251,8 @@ def mark(
 @app.command()
 def unmark(
     dataset: DatasetArgument,
-    query_id: Annotated[str, typer.Argument(help="The pair's query.", metavar="QUERY_ID")],
-    doc_id: Annotated[str, typer.Argument(help="The pair's document.", metavar="DOC_ID")],
+    query_id: str = typer.Argument(..., help="The pair's query.", metavar="QUERY_ID"),
+    doc_id: str = typer.Argument(..., help="The pair's document.", metavar="DOC_ID"),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Remove the mark of a pair. It goes back to normal labeling, except for those who judged it."""

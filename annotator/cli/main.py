@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, MutableMapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -138,9 +138,9 @@ def _print_version(wanted: bool) -> None:
 def choose(
     context: typer.Context,
     database: terminal.DatabaseOption = None,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+    ),
 ) -> None:
     """From a pool of candidates to a ground truth you can defend."""
     from annotator.domain.audit import AuditOrigin, audit_origin

@@ -47,7 +47,7 @@ StdinOption = Annotated[bool, typer.Option("--password-stdin", help="Read the pa
 def add(
     user: UserArgument,
     name: NameOption = None,
-    role: Annotated[RoleName, typer.Option(help="What they may do.")] = RoleName.annotator,
+    role: RoleName = typer.Option(RoleName.annotator, help="What they may do."),
     dataset: OnOption = None,
     password_stdin: StdinOption = False,
     console: Console = Console(),
@@ -71,7 +71,7 @@ def add(
 
 @app.command("list")
 def list_(
-    dataset: Annotated[str | None, typer.Option(help="Only the people of this dataset.")] = None,
+    dataset: str | None = typer.Option(None, help="Only the people of this dataset."),
     console: Console = Console(),
 ) -> None:
     """List people with their roles."""
@@ -103,22 +103,18 @@ def list_(
 def set_(
     user: UserArgument,
     name: NameOption = None,
-    role: Annotated[RoleName | None, typer.Option(help="What they may do.")] = None,
+    role: RoleName | None = typer.Option(None, help="What they may do."),
     dataset: OnOption = None,
-    no_role: Annotated[bool, typer.Option("--no-role", help="Remove the role instead.")] = False,
-    new_password: Annotated[
-        bool, typer.Option("--new-password", help="Make and print a one-time password.")
-    ] = False,
+    no_role: bool = typer.Option(False, "--no-role", help="Remove the role instead."),
+    new_password: bool = typer.Option(False, "--new-password", help="Make and print a one-time password."),
     password_stdin: StdinOption = False,
-    enable: Annotated[bool, typer.Option("--enable", help="Enable a disabled account.")] = False,
-    categories: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="Judge only queries of these categories; none: all categories."),
-    ] = None,
-    languages: Annotated[
-        str | None,
-        typer.Option(metavar="JA,KO", help="Judge only queries in these languages; none: all languages."),
-    ] = None,
+    enable: bool = typer.Option(False, "--enable", help="Enable a disabled account."),
+    categories: str | None = typer.Option(
+        None, metavar="A,B", help="Judge only queries of these categories; none: all categories."
+    ),
+    languages: str | None = typer.Option(
+        None, metavar="JA,KO", help="Judge only queries in these languages; none: all languages."
+    ),
     console: Console = Console(),
 ) -> None:
     """Change a person's name, role, expertise or password. A new password signs them out everywhere."""
@@ -199,9 +195,9 @@ DaysOption = Annotated[int, typer.Option(help="How many days the link works.", m
 
 @app.command()
 def invite(
-    role: Annotated[RoleName, typer.Option(help="What they may do.")] = RoleName.annotator,
+    role: RoleName = typer.Option(RoleName.annotator, help="What they may do."),
     dataset: OnOption = None,
-    note: Annotated[str, typer.Option(help="For whom the invitation is; shown in the list.")] = "",
+    note: str = typer.Option("", help="For whom the invitation is; shown in the list."),
     days: DaysOption = 7,
     address: AddressOption = "http://127.0.0.1:8501",
     console: LeadConsole = LeadConsole(),
@@ -222,7 +218,7 @@ def invite(
 
 @app.command()
 def invitations(
-    dataset: Annotated[str | None, typer.Option(help="Only those to this dataset.")] = None,
+    dataset: str | None = typer.Option(None, help="Only those to this dataset."),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """List invitations and their state, newest first. Links are not stored."""
@@ -250,7 +246,7 @@ def invitations(
 
 @app.command()
 def revoke(
-    number: Annotated[int, typer.Argument(help="The invitation's number: annotator people invitations.")],
+    number: int = typer.Argument(..., help="The invitation's number: annotator people invitations."),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Revoke an invitation that nobody has accepted yet."""
@@ -284,13 +280,11 @@ def link(
 @app.command("link-identity")
 def link_identity(
     user: UserArgument,
-    subject: Annotated[str, typer.Option(help="The person's key at the provider: the claim sub.")],
-    issuer: Annotated[
-        str | None, typer.Option(help="The provider (default: ANNOTATOR_OIDC_ISSUER).", metavar="URL")
-    ] = None,
-    move: Annotated[
-        bool, typer.Option("--move", help="Take the identity from the account that it opens now.")
-    ] = False,
+    subject: str = typer.Option(..., help="The person's key at the provider: the claim sub."),
+    issuer: str | None = typer.Option(
+        None, help="The provider (default: ANNOTATOR_OIDC_ISSUER).", metavar="URL"
+    ),
+    move: bool = typer.Option(False, "--move", help="Take the identity from the account that it opens now."),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Let a person of the OpenID Connect provider open an account that was there before."""

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -25,130 +25,91 @@ WITH_HOLES = {"dataset", "depth", "systems", "holes", "limit", "dry_run", "datab
 class PoolOptions:
     """The options of `annotator pool` that choose the pairs."""
 
-    depth: Annotated[
-        int | None,
-        typer.Option(
-            help="How many results of each system per query (with --holes: 10; how far down the lists a budget goes: 100)."
-        ),
-    ] = None
-    systems: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only these imported runs (default: all; '' for none).")
-    ] = None
-    retrieve: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B", help="Also search the dataset's documents: bm25, tfidf, lsa, vectors, hybrid."
-        ),
-    ] = None
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST=W,…",
-            help="With hybrid: the lists to combine (retrievers and run:SYSTEM), with their weights.",
-        ),
-    ] = None
-    title_boost: Annotated[
-        str | None,
-        typer.Option(
-            metavar="exact=W,partial=W",
-            help="With hybrid: the weight of documents whose title matches the query.",
-        ),
-    ] = None
-    vectors: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Embeddings of the documents: .npy, .npz, .parquet or .jsonl."),
-    ] = None
-    query_vectors: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Embeddings of the queries, in the same formats.")
-    ] = None
-    embed: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Make the vectors with the embedding model in this folder."),
-    ] = None
-    strategy: Annotated[
-        str | None,
-        typer.Option(
-            "--strategy", metavar="S", help="depth, fused, stratified (by rank), move-to-front or adaptive."
-        ),
-    ] = None
-    strata: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RANKS:RATE,…",
-            help="With stratified: ranks and the share to draw from each (1-10:1,11-50:0.2).",
-        ),
-    ] = None
-    budget: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", help="The number of pairs to spend on documents that the best lists rank high."
-        ),
-    ] = None
-    per_category: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="The number of pairs to spend for each category of queries."),
-    ] = None
-    adaptive: Annotated[
-        bool,
-        typer.Option("--adaptive", help="Spend the budget on what settles the order of the systems soonest."),
-    ] = False
-    measure: Annotated[
-        str,
-        typer.Option(
-            "--measure",
-            metavar="M",
-            help="With --adaptive: the measure that orders the systems (nDCG@k, P@k or AP).",
-        ),
-    ] = "nDCG@10"
-    seed: Annotated[
-        int, typer.Option(help="Seed for samples by rank and for the documents that LSA learns from.")
-    ] = 0
-    holes: Annotated[
-        bool,
-        typer.Option(
-            "--holes",
-            help="Only unjudged documents of the runs, most influential for the systems' order first.",
-        ),
-    ] = False
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", help="With --holes: the maximum number of new pairs.")
-    ] = None
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FIELD=VALUE", help="Leave out documents with this value (repeatable)."),
-    ] = None
-    exclude_title: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="REGEX", help="Leave out documents whose title matches this pattern (repeatable)."
-        ),
-    ] = None
-    min_length: Annotated[
-        int | None, typer.Option(metavar="N", help="Leave out documents with fewer characters.")
-    ] = None
-    one_per: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FIELD",
-            help="For each query, keep only the best ranked document of each value of this field.",
-        ),
-    ] = None
-    near_duplicates: Annotated[
-        str | None,
-        typer.Option(
-            metavar="0.9|exact",
-            help="For each query, keep only the best ranked of near duplicates; then: annotator duplicates.",
-        ),
-    ] = None
+    depth: int | None = typer.Option(
+        None,
+        help="How many results of each system per query (with --holes: 10; how far down the lists a budget goes: 100).",
+    )
+    systems: str | None = typer.Option(
+        None, metavar="A,B", help="Only these imported runs (default: all; '' for none)."
+    )
+    retrieve: str | None = typer.Option(
+        None, metavar="A,B", help="Also search the dataset's documents: bm25, tfidf, lsa, vectors, hybrid."
+    )
+    weights: str | None = typer.Option(
+        None,
+        metavar="LIST=W,…",
+        help="With hybrid: the lists to combine (retrievers and run:SYSTEM), with their weights.",
+    )
+    title_boost: str | None = typer.Option(
+        None,
+        metavar="exact=W,partial=W",
+        help="With hybrid: the weight of documents whose title matches the query.",
+    )
+    vectors: Path | None = typer.Option(
+        None, metavar="FILE", help="Embeddings of the documents: .npy, .npz, .parquet or .jsonl."
+    )
+    query_vectors: Path | None = typer.Option(
+        None, metavar="FILE", help="Embeddings of the queries, in the same formats."
+    )
+    embed: Path | None = typer.Option(
+        None, metavar="FOLDER", help="Make the vectors with the embedding model in this folder."
+    )
+    strategy: str | None = typer.Option(
+        None, "--strategy", metavar="S", help="depth, fused, stratified (by rank), move-to-front or adaptive."
+    )
+    strata: str | None = typer.Option(
+        None,
+        metavar="RANKS:RATE,…",
+        help="With stratified: ranks and the share to draw from each (1-10:1,11-50:0.2).",
+    )
+    budget: int | None = typer.Option(
+        None, metavar="N", help="The number of pairs to spend on documents that the best lists rank high."
+    )
+    per_category: int | None = typer.Option(
+        None, metavar="N", help="The number of pairs to spend for each category of queries."
+    )
+    adaptive: bool = typer.Option(
+        False, "--adaptive", help="Spend the budget on what settles the order of the systems soonest."
+    )
+    measure: str = typer.Option(
+        "nDCG@10",
+        "--measure",
+        metavar="M",
+        help="With --adaptive: the measure that orders the systems (nDCG@k, P@k or AP).",
+    )
+    seed: int = typer.Option(0, help="Seed for samples by rank and for the documents that LSA learns from.")
+    holes: bool = typer.Option(
+        False,
+        "--holes",
+        help="Only unjudged documents of the runs, most influential for the systems' order first.",
+    )
+    limit: int | None = typer.Option(None, metavar="N", help="With --holes: the maximum number of new pairs.")
+    exclude: list[str] | None = typer.Option(
+        None, metavar="FIELD=VALUE", help="Leave out documents with this value (repeatable)."
+    )
+    exclude_title: list[str] | None = typer.Option(
+        None, metavar="REGEX", help="Leave out documents whose title matches this pattern (repeatable)."
+    )
+    min_length: int | None = typer.Option(
+        None, metavar="N", help="Leave out documents with fewer characters."
+    )
+    one_per: str | None = typer.Option(
+        None,
+        metavar="FIELD",
+        help="For each query, keep only the best ranked document of each value of this field.",
+    )
+    near_duplicates: str | None = typer.Option(
+        None,
+        metavar="0.9|exact",
+        help="For each query, keep only the best ranked of near duplicates; then: annotator duplicates.",
+    )
 
 
 def pool(
     context: typer.Context,
     dataset: DatasetArgument,
     options: PoolOptions = PoolOptions(),
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be added; change nothing.")
-    ] = False,
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show what would be added; change nothing."),
     console: Console = Console(),
 ) -> None:
     """Add a round of pairs to the pool, from the results of runs and searches."""
@@ -236,10 +197,9 @@ def _find_strategy(options: PoolOptions) -> str:
 
 def pool_rounds(
     dataset: DatasetArgument,
-    left_out: Annotated[
-        bool,
-        typer.Option("--left-out", help="List the candidates that the rounds left out, and by which rule."),
-    ] = False,
+    left_out: bool = typer.Option(
+        False, "--left-out", help="List the candidates that the rounds left out, and by which rule."
+    ),
     console: Console = Console(),
 ) -> None:
     """List the rounds of the pool: when, by which strategy, how many pairs each added."""
@@ -283,9 +243,7 @@ def pool_rounds(
 
 def pool_probabilities(
     dataset: DatasetArgument,
-    output: Annotated[
-        Path | None, typer.Option("--output", metavar="FILE", help="Write them to this file.")
-    ] = None,
+    output: Path | None = typer.Option(None, "--output", metavar="FILE", help="Write them to this file."),
     console: Console = Console(),
 ) -> None:
     """Print the settled pairs as TREC qrels with a fifth column: the probability with which each was drawn."""
@@ -307,13 +265,11 @@ def pool_probabilities(
 
 def pairs(
     dataset: DatasetArgument,
-    status: Annotated[
-        str | None,
-        typer.Option(
-            metavar="S",
-            help="unjudged, unrateable, imported, single, unanimous, disagreement, reopened or adjudicated.",
-        ),
-    ] = None,
+    status: str | None = typer.Option(
+        None,
+        metavar="S",
+        help="unjudged, unrateable, imported, single, unanimous, disagreement, reopened or adjudicated.",
+    ),
     console: Console = Console(),
 ) -> None:
     """List the pool: every pair, its status, and who proposed it."""

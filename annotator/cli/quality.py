@@ -1,7 +1,7 @@
 """Run `annotator qc …`: a random sample of settled pairs for a third expert, and its result."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -59,31 +59,24 @@ ERROR_COLUMNS = {
 @app.command()
 def draw(
     dataset: DatasetArgument,
-    annotator: Annotated[
-        str,
-        typer.Option(
-            metavar="USER", help="The checker: someone who has judged none of the pairs.", show_default=False
-        ),
-    ],
-    rate: Annotated[
-        float | None,
-        typer.Option(
-            help="Share of the settled pairs to have in the round's sample (default: 0.10).",
-            show_default=False,
-        ),
-    ] = None,
-    size: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Number of pairs to have in the round's sample, instead of a share.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The same pairs and seed give the same sample.")] = 0,
-    new_round: Annotated[
-        bool, typer.Option("--new-round", help="Begin a new sample; earlier ones stay on record.")
-    ] = False,
+    annotator: str = typer.Option(
+        ..., metavar="USER", help="The checker: someone who has judged none of the pairs.", show_default=False
+    ),
+    rate: float | None = typer.Option(
+        None,
+        help="Share of the settled pairs to have in the round's sample (default: 0.10).",
+        show_default=False,
+    ),
+    size: int | None = typer.Option(
+        None,
+        metavar="N",
+        help="Number of pairs to have in the round's sample, instead of a share.",
+        show_default=False,
+    ),
+    seed: int = typer.Option(0, help="The same pairs and seed give the same sample."),
+    new_round: bool = typer.Option(
+        False, "--new-round", help="Begin a new sample; earlier ones stay on record."
+    ),
     dry_run: DryRunOption = False,
     console: LeadConsole = LeadConsole(),
 ) -> None:

@@ -3,7 +3,7 @@
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -42,8 +42,6 @@ COMMANDS = {
 }
 """The commands for the work that an unmet gate needs."""
 
-VersionArgument = Annotated[str, typer.Argument(help="A published version.", metavar="VERSION")]
-
 
 @app.command()
 def check(dataset: DatasetArgument, console: Console = Console()) -> None:
@@ -64,21 +62,15 @@ def check(dataset: DatasetArgument, console: Console = Console()) -> None:
 @app.command()
 def publish(
     dataset: DatasetArgument,
-    version: Annotated[str, typer.Argument(help="MAJOR.MINOR.PATCH.", metavar="VERSION")],
-    lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who publishes.")],
-    note: Annotated[str, typer.Option(help="Purpose of this release; kept in its manifest.")] = "",
-    override: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="GATE=REASON", help="Override a gate that is not met, with a reason. Repeatable."
-        ),
-    ] = None,
-    sign: Annotated[
-        Path | None,
-        typer.Option(
-            "--sign", metavar="KEYFILE", help="Sign SHA256SUMS with this OpenSSH key, by ssh-keygen."
-        ),
-    ] = None,
+    version: str = typer.Argument(..., help="MAJOR.MINOR.PATCH.", metavar="VERSION"),
+    lead: str = typer.Option(..., "--as", metavar="LEAD", help="The lead who publishes."),
+    note: str = typer.Option("", help="Purpose of this release; kept in its manifest."),
+    override: list[str] | None = typer.Option(
+        None, metavar="GATE=REASON", help="Override a gate that is not met, with a reason. Repeatable."
+    ),
+    sign: Path | None = typer.Option(
+        None, "--sign", metavar="KEYFILE", help="Sign SHA256SUMS with this OpenSSH key, by ssh-keygen."
+    ),
     console: Console = Console(),
 ) -> None:
     """Publish all settled pairs as a new folder in the exports folder (ANNOTATOR_EXPORTS_DIR).
@@ -123,8 +115,8 @@ def list_(dataset: DatasetArgument, console: Console = Console()) -> None:
 @app.command()
 def diff(
     dataset: DatasetArgument,
-    before: Annotated[str, typer.Argument(help="The older version.", metavar="V1")],
-    after: Annotated[str, typer.Argument(help="The newer version.", metavar="V2")],
+    before: str = typer.Argument(..., help="The older version.", metavar="V1"),
+    after: str = typer.Argument(..., help="The newer version.", metavar="V2"),
     console: Console = Console(),
 ) -> None:
     """Show what a release changed (grades with reasons, queries, texts) and the recommended version step."""
@@ -140,9 +132,9 @@ def diff(
 @app.command()
 def trace(
     dataset: DatasetArgument,
-    version: VersionArgument,
-    query_id: Annotated[str, typer.Argument(help="The query's id.", metavar="QUERY_ID")],
-    doc_id: Annotated[str, typer.Argument(help="The document's id, as published.", metavar="DOC_ID")],
+    version: str = typer.Argument(..., help="A published version.", metavar="VERSION"),
+    query_id: str = typer.Argument(..., help="The query's id.", metavar="QUERY_ID"),
+    doc_id: str = typer.Argument(..., help="The document's id, as published.", metavar="DOC_ID"),
     console: Console = Console(),
 ) -> None:
     """Show the basis of a published grade: judgments, notes, guideline versions, the decision and its rationale."""
@@ -157,15 +149,13 @@ def trace(
 
 @app.command()
 def verify(
-    path: Annotated[Path, typer.Argument(help="A release's folder.", metavar="PATH")],
-    signed_by: Annotated[
-        Path | None,
-        typer.Option(
-            "--signed-by",
-            metavar="FILE",
-            help="A public key, or OpenSSH's file of allowed signers: require a signature of one of them.",
-        ),
-    ] = None,
+    path: Path = typer.Argument(..., help="A release's folder.", metavar="PATH"),
+    signed_by: Path | None = typer.Option(
+        None,
+        "--signed-by",
+        metavar="FILE",
+        help="A public key, or OpenSSH's file of allowed signers: require a signature of one of them.",
+    ),
     json: JsonOption = False,
 ) -> None:
     """Verify a release's folder by itself: checksums, files, qrels against judgments, agreement. Exit code 3 if it has changed."""

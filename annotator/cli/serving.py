@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from annotator.storage.database import Database
 
 
-HostOption = Annotated[str, typer.Option(help="The address to listen on. 127.0.0.1: this machine only.")]
 PortOption = Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")]
 
 
@@ -31,21 +30,17 @@ EVERY_ADDRESS = ("http://0.0.0.0", "http://[::]")  # to listen on; no browser ca
 
 
 def serve(
-    host: HostOption = "127.0.0.1",
+    host: str = typer.Option("127.0.0.1", help="The address to listen on. 127.0.0.1: this machine only."),
     port: PortOption = 8501,
-    workers: Annotated[
-        int,
-        typer.Option(
-            min=1, help="Only 1. For more processes, run several servers behind nginx: docs/operations.md."
-        ),
-    ] = 1,
-    metrics_port: Annotated[
-        int | None,
-        typer.Option(min=1, max=65535, help="The port of /metrics for Prometheus. None: not served."),
-    ] = None,
-    metrics_host: Annotated[
-        str, typer.Option(help="The address for --metrics-port. Whoever reaches it can read the figures.")
-    ] = "127.0.0.1",
+    workers: int = typer.Option(
+        1, min=1, help="Only 1. For more processes, run several servers behind nginx: docs/operations.md."
+    ),
+    metrics_port: int | None = typer.Option(
+        None, min=1, max=65535, help="The port of /metrics for Prometheus. None: not served."
+    ),
+    metrics_host: str = typer.Option(
+        "127.0.0.1", help="The address for --metrics-port. Whoever reaches it can read the figures."
+    ),
     database: DatabaseOption = None,
 ) -> None:
     """Serve the app, after updating the database's schema. Ctrl+C stops it.
@@ -126,11 +121,10 @@ def _announce_setup(database: "Database", address: str) -> None:
 
 def demo(
     port: PortOption = 8501,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
-    with_judgments: Annotated[
-        bool,
-        typer.Option("--with-judgments", help="Add two simulated annotators' judgments, marked as such."),
-    ] = False,
+    no_browser: bool = typer.Option(False, "--no-browser", help="Do not open a browser."),
+    with_judgments: bool = typer.Option(
+        False, "--with-judgments", help="Add two simulated annotators' judgments, marked as such."
+    ),
     database: DatabaseOption = None,
 ) -> None:
     """Create the demo dataset if it does not exist, print its sign-ins, and serve the app."""

@@ -1,7 +1,7 @@
 """Run `annotator suggest` and `annotator suggestions`: pairs by relations between documents, and their precision."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -26,29 +26,21 @@ def _print_rules(name: str | None) -> None:
 
 def suggest(
     dataset: DatasetArgument,
-    relations: Annotated[
-        Path, typer.Argument(metavar="RELATIONS", help="CSV, TSV or JSONL: from,to,relation.")
-    ],
-    rules: Annotated[
-        str, typer.Option("--rules", metavar="FILE", help="The rules, in YAML; or a template: law.")
-    ],
-    print_rules: Annotated[
-        str | None,
-        typer.Option(
-            "--print-rules",
-            metavar="law",
-            callback=_print_rules,
-            is_eager=True,
-            help="Print a template of rules to edit.",
-        ),
-    ] = None,
-    skip_unknown_documents: Annotated[
-        bool,
-        typer.Option(
-            "--skip-unknown-documents",
-            help="Leave out relations of documents that the dataset does not have.",
-        ),
-    ] = False,
+    relations: Path = typer.Argument(..., metavar="RELATIONS", help="CSV, TSV or JSONL: from,to,relation."),
+    rules: str = typer.Option(..., "--rules", metavar="FILE", help="The rules, in YAML; or a template: law."),
+    print_rules: str | None = typer.Option(
+        None,
+        "--print-rules",
+        metavar="law",
+        callback=_print_rules,
+        is_eager=True,
+        help="Print a template of rules to edit.",
+    ),
+    skip_unknown_documents: bool = typer.Option(
+        False,
+        "--skip-unknown-documents",
+        help="Leave out relations of documents that the dataset does not have.",
+    ),
     dry_run: DryRunOption = False,
     console: Console = Console(),
 ) -> None:
@@ -110,7 +102,7 @@ def suggestions(dataset: DatasetArgument, console: Console = Console()) -> None:
 
 def relations(
     dataset: DatasetArgument,
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="The CSV to write: from,to,relation.")],
+    target: Path = typer.Argument(..., metavar="FILE", help="The CSV to write: from,to,relation."),
     console: Console = Console(),
 ) -> None:
     """Write the relations between law articles that their texts state."""

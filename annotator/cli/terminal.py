@@ -202,7 +202,9 @@ class FileConsole(_Answers):
 def spread_options(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command with the fields of its dataclasses as options of its own, for Typer."""
     parameters = signature(command).parameters.values()
-    groups = {each.name: each.annotation for each in parameters if is_dataclass(each.annotation)}
+    groups: dict[str, Any] = {
+        each.name: each.annotation for each in parameters if is_dataclass(each.annotation)
+    }
 
     @wraps(command)
     def run(**values: Any) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any, TypeVar, get_origin
+from typing import Annotated, Any, TypeVar
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import PROFILE_NAMES
@@ -207,7 +207,7 @@ class Dataset:
 RECORDED: Mapping[str, DatasetSetting] = {
     name: hint.__metadata__[0]
     for name, hint in Dataset.__annotations__.items()
-    if get_origin(hint) is Annotated
+    if hasattr(hint, "__metadata__")
 }
 """The settings that are fields of `Dataset`."""
 SETTINGS: Mapping[str, DatasetSetting] = {

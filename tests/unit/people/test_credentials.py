@@ -8,7 +8,7 @@ import pytest
 from annotator.domain.errors import ValidationError
 from annotator.people import credentials
 from annotator.people.credentials import (
-    LIST,
+    KNOWN_PASSWORDS,
     NOBODYS_HASH,
     SHORTEST,
     check_new_password,
@@ -41,7 +41,7 @@ def test_one_of_the_commonest_is_refused_in_any_case_and_width(password: str) ->
 
 
 def test_the_list_holds_ten_thousand_passwords_that_nothing_else_refuses_and_names_its_licence() -> None:
-    head, _, body = LIST.read_text(encoding="utf-8").partition("\n\n")
+    head, _, body = KNOWN_PASSWORDS.read_text(encoding="utf-8").partition("\n\n")
     passwords = body.splitlines()
     assert "licence" in head
     assert len(set(passwords)) == len(passwords) >= 10_000
