@@ -5,12 +5,13 @@ Read without pydantic-settings, which takes as long to import as a whole command
 
 import os
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import cast, get_args
 from urllib.parse import quote
 
 from annotator.domain.errors import ValidationError
-from annotator.domain.people import LocalAccounts, SecondFactor
+from annotator.domain.people import LocalAccounts, SecondFactor, SignInTerms
 
 PREFIX = "ANNOTATOR_"
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
@@ -138,3 +139,7 @@ class Settings:
     import_minutes: int = field(default_factory=lambda: read_limit("IMPORT_MINUTES", 30, 1, 1_440))
     import_processes: int = field(default_factory=lambda: read_limit("IMPORT_PROCESSES", 2, 1, 64))
     slow_statement_ms: int = field(default_factory=lambda: read_number("SLOW_STATEMENT_MS", 1_000))
+
+    @property
+    def sign_in_terms(self) -> SignInTerms:
+        return SignInTerms(timedelta(hours=self.session_hours), self.local_accounts, self.second_factor)

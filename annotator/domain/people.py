@@ -175,12 +175,22 @@ class WrongSignIn(NotAllowed):
         super().__init__(say("the username or the password is wrong"))
 
 
+SESSION_LIFETIME = timedelta(hours=12)
 LocalAccounts = Literal["true", "false", "admins"]
 """Who may sign in with a password: everybody who has one, nobody, or admins of every dataset."""
 
 
 SecondFactor = Literal["optional", "leads", "all"]
 """Who needs a second factor besides a password: nobody, leads and admins of any dataset, or everybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignInTerms:
+    """What the operator sets for signing in with a password: how long a session lasts, who may, and who needs a code."""
+
+    lifetime: timedelta = SESSION_LIFETIME
+    local_accounts: LocalAccounts = "true"
+    required: SecondFactor = "optional"
 
 
 def requires_second_factor(required: SecondFactor, roles: Iterable[str]) -> bool:

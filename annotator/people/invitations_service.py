@@ -22,10 +22,9 @@ from annotator.domain.people import (
     InvitationState,
     LinkOffer,
     LinkRefused,
-    LocalAccounts,
     NewInvitation,
     PasswordLink,
-    SecondFactor,
+    SignInTerms,
     includes,
 )
 from annotator.domain.usernames import TAKEN_OR_ALIKE
@@ -56,8 +55,8 @@ from annotator.people.roles_service import (
 )
 from annotator.people.service import require_may_manage
 from annotator.people.sign_in_limits import group_address
-from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
-from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
+from annotator.people.sign_in_service import open_session
+from annotator.people.sign_in_sql import add_account, clear_failures, forget_devices, revoke_live_sessions
 from annotator.storage.database import Database, lock_dataset, require_not_archived
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
@@ -170,7 +169,8 @@ def make_password_link(
 
 def look_at_link(database: Database, token: str, *, address: str, now: datetime) -> LinkOffer:
     """Return the invitation or password reset behind the link, without using it up. Raises LinkRefused, TooManyAttempts."""
-    _begin(database, token, address, now=now)
+    with database.write() as session:
+        begin_guess(session, token, group_address(address), now=now)
     with database.write() as session:
         row = _require_open(session, token, now=now)
         dataset = session.get(DatasetRow, row.dataset_pk) if row.dataset_pk is not None else None
@@ -192,14 +192,12 @@ def create_invited_account(
     *,
     address: str,
     now: datetime,
-    lifetime: timedelta = SESSION_LIFETIME,
-    local_accounts: LocalAccounts = "true",
-    required: SecondFactor = "optional",
+    terms: SignInTerms = SignInTerms(),
 ) -> tuple[str, str | None]:
     """Make an account with the invitation's role, use the invitation up, and sign the person in.
 
     Returns (session token, dataset name). Raises AccountRefused with the problems of each field; the
-    invitation then still works. Raises SecondFactorNeeded, once the account is made, if one is `required`.
+    invitation then still works. Raises SecondFactorNeeded, once the account is made, if the terms require one.
     """
     look_at_link(database, token, address=address, now=now)
     account = check_new_account(account)
@@ -209,21 +207,10 @@ def create_invited_account(
         row = _require_open(session, token, now=now, purpose="invitation")
         if find_look_alikes(session, [account.username]):
             raise AccountRefused({"username": TAKEN_OR_ALIKE})
-        values = {"username": account.username, "name": account.name, "password_hash": password_hash}
-        person = PersonRow.model_validate({**values, "created_at": now})
-        session.add(person)
-        session.flush()
-        note_act(session, AuditAction.account_made, person.pk, at=now, address=address)
-        dataset = _accept(session, row, key_of(person.pk), now=now)
-        step = open_session(
-            session,
-            key_of(person.pk),
-            now=now,
-            lifetime=lifetime,
-            local_accounts=local_accounts,
-            address=address,
-            required=required,
-        )
+        person_pk = add_account(session, account.username, account.name, password_hash, now=now)
+        note_act(session, AuditAction.account_made, person_pk, at=now, address=address)
+        dataset = _accept(session, row, person_pk, now=now)
+        step = open_session(session, person_pk, terms, now=now, address=address)
     return step.require_session(), dataset
 
 
@@ -253,14 +240,12 @@ def choose_password(
     *,
     address: str,
     now: datetime,
-    lifetime: timedelta = SESSION_LIFETIME,
-    local_accounts: LocalAccounts = "true",
-    required: SecondFactor = "optional",
+    terms: SignInTerms = SignInTerms(),
 ) -> str:
     """Store the password of the link's person, use the link up, and sign the person in here and out everywhere else.
 
     Returns the token of the session. Raises AccountRefused if the password cannot be accepted; the link then still works.
-    Raises SecondFactorNeeded, once the password is stored, if the person has a second factor or one is `required`.
+    Raises SecondFactorNeeded, once the password is stored, if the person has a second factor or the terms require one.
     """
     offer = look_at_link(database, token, address=address, now=now)
     try:
@@ -281,23 +266,9 @@ def choose_password(
         revoke_live_sessions(session, person_pk=person_pk, now=now)
         forget_devices(session, person_pk)
         clear_failures(session, username=person.username)
-        note_act(
-            session,
-            AuditAction.password_changed,
-            person_pk,
-            at=now,
-            details={"link": row.pk},
-            address=address,
-        )
-        step = open_session(
-            session,
-            person_pk,
-            now=now,
-            lifetime=lifetime,
-            local_accounts=local_accounts,
-            required=required,
-            address=address,
-        )
+        details = {"link": row.pk}
+        note_act(session, AuditAction.password_changed, person_pk, at=now, details=details, address=address)
+        step = open_session(session, person_pk, terms, now=now, address=address)
     return step.require_session()
 
 
@@ -306,11 +277,6 @@ def _check_days(days: int) -> None:
         raise ValidationError(
             say("expected a number of days from 1 to {most}, found {found}", most=MOST_DAYS, found=days)
         )
-
-
-def _begin(database: Database, token: str, address: str, *, now: datetime) -> None:
-    with database.write() as session:
-        begin_guess(session, token, group_address(address), now=now)
 
 
 def _require_may_invite(session: Session, actor: Actor, role: str, dataset: str | None) -> int | None:

@@ -34,7 +34,7 @@ from annotator.people.roles_service import (
     require_role,
 )
 from annotator.people.second_factor.second_factor_sql import list_enrolled
-from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
+from annotator.people.sign_in_sql import add_account, clear_failures, forget_devices, revoke_live_sessions
 from annotator.storage.database import Database
 from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.audit_entries import note_act
@@ -74,23 +74,13 @@ def add_person(
     with database.write() as session:
         dataset_pk = _require_may_grant(session, actor, role, dataset)
         _require_free_username(session, actor, username, dataset)
-        row = PersonRow.model_validate(
-            {
-                "username": username,
-                "name": name,
-                "password_hash": password_hash,
-                "must_change_password": one_time_password is not None
-                if must_change_password is None
-                else must_change_password,
-                "created_at": now,
-            }
-        )
-        session.add(row)
-        session.flush()
-        set_role(session, key_of(row.pk), dataset_pk, role)
-        note_act(session, AuditAction.account_made, actor, at=now, subject=row.pk)
-        note_role(session, AuditAction.role_given, actor, key_of(row.pk), dataset_pk, role, at=now)
-        return PersonChange(_read_person(session, row), one_time_password)
+        if must_change_password is None:
+            must_change_password = one_time_password is not None
+        person_pk = add_account(session, username, name, password_hash, must_change_password, now=now)
+        set_role(session, person_pk, dataset_pk, role)
+        note_act(session, AuditAction.account_made, actor, at=now, subject=person_pk)
+        note_role(session, AuditAction.role_given, actor, person_pk, dataset_pk, role, at=now)
+        return PersonChange(_read_person(session, find_person(session, username)), one_time_password)
 
 
 def note_role(

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
-from annotator.domain.people import LinkRefused, LocalAccounts, SecondFactor
+from annotator.domain.people import LinkRefused, SignInTerms
 from annotator.domain.usernames import TAKEN_OR_ALIKE
 from annotator.people.credentials import AccountRefused, NewAccount, check_new_account, hash_password
 from annotator.people.links_sql import (
@@ -24,12 +24,12 @@ from annotator.people.links_sql import (
     revoke_setup_links,
 )
 from annotator.people.sign_in_limits import group_address
-from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
+from annotator.people.sign_in_service import open_session
+from annotator.people.sign_in_sql import add_account
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.lookup import find_look_alikes, key_of
+from annotator.storage.lookup import find_look_alikes
 from annotator.storage.roles import ROLES_LOCK, set_role
-from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import OneTimeLinkRow
 
 LIFETIME = timedelta(hours=24)
@@ -88,14 +88,12 @@ def make_first_admin(
     *,
     address: str,
     now: datetime,
-    lifetime: timedelta = SESSION_LIFETIME,
-    local_accounts: LocalAccounts = "true",
-    required: SecondFactor = "optional",
+    terms: SignInTerms = SignInTerms(),
 ) -> str:
     """Make the admin of everything, use the link up, and return the token of the admin's session.
 
     Raises what `check_setup_link` does, and AccountRefused with the problems of each field; the link then still works.
-    Raises SecondFactorNeeded, once the account is made, if one is `required`.
+    Raises SecondFactorNeeded, once the account is made, if the terms require one.
     """
     check_setup_link(database, token, address=address, now=now)
     account = check_new_account(account)
@@ -105,34 +103,16 @@ def make_first_admin(
         link = _require_link(session, token, now=now)
         if find_look_alikes(session, [account.username]):
             raise AccountRefused({"username": TAKEN_OR_ALIKE})
-        row = PersonRow.model_validate(
-            {
-                "username": account.username,
-                "name": account.name,
-                "password_hash": password_hash,
-                "created_at": now,
-            }
-        )
-        session.add(row)
-        session.flush()
-        set_role(session, key_of(row.pk), None, "admin")
-        link.used_at, link.user_pk = now, row.pk
+        person_pk = add_account(session, account.username, account.name, password_hash, now=now)
+        set_role(session, person_pk, None, "admin")
+        link.used_at, link.user_pk = now, person_pk
         session.add(link)
-        person_pk = key_of(row.pk)
         note_act(
             session, AuditAction.account_made, person_pk, at=now, details={"first": True}, address=address
         )
         details = {"role": "admin", "everywhere": True}
         note_act(session, AuditAction.role_given, person_pk, at=now, subject=person_pk, details=details)
-        step = open_session(
-            session,
-            person_pk,
-            now=now,
-            lifetime=lifetime,
-            local_accounts=local_accounts,
-            required=required,
-            address=address,
-        )
+        step = open_session(session, person_pk, terms, now=now, address=address)
     return step.require_session()
 
 

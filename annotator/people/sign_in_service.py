@@ -23,6 +23,7 @@ from annotator.domain.people import (
     LoginSession,
     SecondFactor,
     SignedIn,
+    SignInTerms,
     TooManyAttempts,
     WrongSignIn,
     requires_second_factor,
@@ -70,7 +71,6 @@ from annotator.storage.roles import list_active_roles
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import LoginAttemptRow, LoginSessionRow
 
-SESSION_LIFETIME = timedelta(hours=12)
 HALF_LIFETIME = timedelta(minutes=10)
 """How long after the password the second factor may follow."""
 
@@ -91,17 +91,14 @@ def sign_in(
     address: str,
     device: str | None = None,
     now: datetime,
-    lifetime: timedelta = SESSION_LIFETIME,
-    local_accounts: LocalAccounts = "true",
-    required: SecondFactor = "optional",
+    terms: SignInTerms = SignInTerms(),
 ) -> str:
     """Check the password, open a session and return its token. Only the token's hash is stored.
 
     Raises WrongSignIn if the username or the password is wrong or the person is disabled: the message and the time taken
     are the same for each. Raises TooManyAttempts before anything is checked; see `sign_in_limits`. `device` is the token
     that a browser keeps from an earlier sign-in (`know_device`). After the right password it raises LocalAccountsOff unless
-    `local_accounts` allows this person one, and SecondFactorNeeded if the person has a second factor or must have one
-    (`required`).
+    the `terms` allow this person one, and SecondFactorNeeded if the person has a second factor or must have one.
     """
     try:
         username = read_username(username.strip())
@@ -126,15 +123,7 @@ def sign_in(
             raise WrongSignIn
         row.password_hash = new_hash
         session.add(row)
-        step = open_session(
-            session,
-            key_of(row.pk),
-            now=now,
-            lifetime=lifetime,
-            local_accounts=local_accounts,
-            address=address,
-            required=required,
-        )
+        step = open_session(session, key_of(row.pk), terms, now=now, address=address)
         if step.need is None:
             device_sha256 = attempt.device_sha256
             clear_own_failures(session, username=username, address=address_group, device_sha256=device_sha256)
@@ -144,30 +133,23 @@ def sign_in(
 
 
 def open_session(
-    session: Session,
-    person_pk: int,
-    *,
-    now: datetime,
-    lifetime: timedelta,
-    local_accounts: LocalAccounts = "true",
-    required: SecondFactor = "optional",
-    address: str | None = None,
+    session: Session, person_pk: int, terms: SignInTerms, *, now: datetime, address: str | None = None
 ) -> SignInStep:
-    """Open a session for a local account, or a half sign-in if a second factor is on or `required`.
+    """Open a session for a local account, or a half sign-in if a second factor is on or required.
 
-    A person with a removed second factor is asked to set it up again. Raises LocalAccountsOff unless `local_accounts` allows the
+    A person with a removed second factor is asked to set it up again. Raises LocalAccountsOff unless the terms allow the
     sign-in. The caller commits, and then calls `require_session`. `address`: of the browser, for the audit log.
     """
-    _require_local_account(session, person_pk, local_accounts)
+    _require_local_account(session, person_pk, terms.local_accounts)
     factor = find_factor(session, person_pk)
     if factor is not None:
         need: Need = "set-up" if factor.secret is None else "code"
         return SignInStep(add_half_session(session, person_pk, need, now=now), need)
-    if required != "optional":
+    if terms.required != "optional":
         roles = [role.role for role in list_active_roles(session, person_pk)]
-        if requires_second_factor(required, roles):
+        if requires_second_factor(terms.required, roles):
             return SignInStep(add_half_session(session, person_pk, "set-up", now=now), "set-up")
-    return SignInStep(add_session(session, person_pk, now=now, lifetime=lifetime, address=address))
+    return SignInStep(add_session(session, person_pk, now=now, lifetime=terms.lifetime, address=address))
 
 
 def add_session(

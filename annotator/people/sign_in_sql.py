@@ -12,6 +12,7 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.people import DEVICE_LIFETIME, Membership
 from annotator.people.sign_in_limits import group_address
+from annotator.storage.lookup import key_of
 from annotator.storage.sql import fetch, prepare_sql
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import HalfSignInRow, KnownDeviceRow, LoginAttemptRow, LoginSessionRow
@@ -71,6 +72,24 @@ class _LiveSessionRow(NamedTuple):
     role: str | None
     categories: list[str] | None
     languages: list[str] | None
+
+
+def add_account(
+    session: Session,
+    username: str,
+    name: str,
+    password_hash: str,
+    must_change_password: bool = False,
+    *,
+    now: datetime,
+) -> int:
+    """Add a person who can sign in; return the person_pk."""
+    account = {"username": username, "name": name, "password_hash": password_hash}
+    values = {**account, "must_change_password": must_change_password, "created_at": now}
+    row = PersonRow.model_validate(values)
+    session.add(row)
+    session.flush()
+    return key_of(row.pk)
 
 
 def lock_person(session: Session, username: str) -> PersonRow | None:

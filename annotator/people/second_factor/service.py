@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
-from annotator.domain.people import Actor, SecondFactor, WrongSignIn, requires_second_factor
+from annotator.domain.people import SESSION_LIFETIME, Actor, SecondFactor, WrongSignIn, requires_second_factor
 from annotator.people.credentials import NOBODYS_HASH, is_password
 from annotator.people.roles_service import require_person
 from annotator.people.second_factor.codes import (
@@ -56,7 +56,6 @@ from annotator.people.sign_in_limits import (
     refuse_too_many,
 )
 from annotator.people.sign_in_service import (
-    SESSION_LIFETIME,
     add_half_session,
     add_session,
     begin_attempt,

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.normal_forms import remove_invisible
-from annotator.domain.people import Actor
+from annotator.domain.people import SESSION_LIFETIME, Actor
 from annotator.domain.usernames import LONGEST_NAME
 from annotator.people.credentials import (
     LONGEST_USERNAME,
@@ -27,7 +27,7 @@ from annotator.people.credentials import (
 )
 from annotator.people.roles_service import require_admin
 from annotator.people.sign_in_limits import WINDOW
-from annotator.people.sign_in_service import SESSION_LIFETIME, add_session
+from annotator.people.sign_in_service import add_session
 from annotator.people.sign_in_sql import clear_old, revoke_live_sessions
 from annotator.people.single_sign_on.identities_sql import (
     add_request,

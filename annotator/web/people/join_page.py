@@ -6,7 +6,7 @@ password. Then the person's first page opens. Opening a link does not use it up.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -139,35 +139,19 @@ class JoinPage:
         return await to_thread.run_sync(act, limiter=self.limiter)
 
     def _choose(self, typed: Mapping[str, str], address: str, now: datetime) -> tuple[str, None]:
-        password, lifetime = typed.get("password", ""), self._lifetime()
-        token = typed.get("token", "")
-        made = choose_password(
-            self.database,
-            token,
-            password,
-            address=address,
-            now=now,
-            lifetime=lifetime,
-            local_accounts=self.settings.local_accounts,
-            required=self.settings.second_factor,
+        token, password, terms = (
+            typed.get("token", ""),
+            typed.get("password", ""),
+            self.settings.sign_in_terms,
         )
-        return made, None
+        return choose_password(self.database, token, password, address=address, now=now, terms=terms), None
 
     def _create(self, typed: Mapping[str, str], address: str, now: datetime) -> tuple[str, str | None]:
         account = NewAccount(
             name=typed.get("name", ""), username=typed.get("username", ""), password=typed.get("password", "")
         )
-        token, lifetime = typed.get("token", ""), self._lifetime()
-        return create_invited_account(
-            self.database,
-            token,
-            account,
-            address=address,
-            now=now,
-            lifetime=lifetime,
-            local_accounts=self.settings.local_accounts,
-            required=self.settings.second_factor,
-        )
+        token, terms = typed.get("token", ""), self.settings.sign_in_terms
+        return create_invited_account(self.database, token, account, address=address, now=now, terms=terms)
 
     def _sign_in(self, typed: Mapping[str, str], request: Request, now: datetime) -> tuple[str, str | None]:
         """Sign a person in and accept the invitation for them, unless they have such a role already."""
@@ -179,9 +163,7 @@ class JoinPage:
             address=address,
             device=find_device(request),
             now=now,
-            lifetime=self._lifetime(),
-            local_accounts=self.settings.local_accounts,
-            required=self.settings.second_factor,
+            terms=self.settings.sign_in_terms,
         )
         person = find_session(self.database, session_token, now=now, required=self.settings.second_factor)
         if person is None:
@@ -192,9 +174,6 @@ class JoinPage:
         except StateError:
             dataset = None
         return session_token, dataset
-
-    def _lifetime(self) -> timedelta:
-        return timedelta(hours=self.settings.session_hours)
 
 
 def _name_home(dataset: str | None) -> str:

@@ -7,7 +7,7 @@ header, and is in no log.
 """
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -124,9 +124,7 @@ class SetupPage:
             account,
             address=address,
             now=now,
-            lifetime=timedelta(hours=self.settings.session_hours),
-            local_accounts=self.settings.local_accounts,
-            required=self.settings.second_factor,
+            terms=self.settings.sign_in_terms,
         )
         return token, keep_signed_in(self.database, request, token, now=now)
 

@@ -15,7 +15,15 @@ from sqlmodel import col
 
 from annotator.dataset.service import change_settings, create_dataset, list_datasets, show_dataset
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
-from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn, TooManyAttempts, WrongSignIn
+from annotator.domain.people import (
+    OPERATOR,
+    Actor,
+    Membership,
+    SignedIn,
+    SignInTerms,
+    TooManyAttempts,
+    WrongSignIn,
+)
 from annotator.people.roles_service import find_actor, require_admin
 from annotator.people.service import (
     add_person,
@@ -153,7 +161,9 @@ class TestSigningIn:
 
     def test_a_session_ends_by_itself(self, datasets: Database) -> None:
         add(datasets, "hanako")
-        token = sign_in(datasets, "hanako", PASSWORD, address=HERE, now=NOW, lifetime=timedelta(hours=1))
+        token = sign_in(
+            datasets, "hanako", PASSWORD, address=HERE, now=NOW, terms=SignInTerms(timedelta(hours=1))
+        )
         assert who(datasets, token, now=NOW + timedelta(minutes=59)) is not None
         assert who(datasets, token, now=NOW + timedelta(hours=1)) is None
 

@@ -18,7 +18,7 @@ from annotator.audit.records import AuditFilter
 from annotator.audit.service import iterate_audit_log
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import NotAllowed, StateError
-from annotator.domain.people import OPERATOR, Actor, SecondFactor, TooManyAttempts
+from annotator.domain.people import OPERATOR, Actor, SecondFactor, SignInTerms, TooManyAttempts
 from annotator.people.invitations_service import invite, make_password_link
 from annotator.people.roles_service import find_actor
 from annotator.people.second_factor.codes import derive_secret
@@ -74,7 +74,8 @@ def begin(
 ) -> str:
     """Sign in by the password; the token of the half sign-in."""
     with pytest.raises(SecondFactorNeeded) as needed:
-        sign_in(database, username, PASSWORD, address=HOME, now=now, required=required, **more)
+        terms = SignInTerms(required=required)
+        sign_in(database, username, PASSWORD, address=HOME, now=now, terms=terms, **more)
     return needed.value.token
 
 
@@ -263,7 +264,7 @@ class TestRequired:
         assert find_session(database, token, now=NOW, required="optional") is not None
         assert find_session(database, token, now=NOW, required="leads") is None
         add_person(database, OPERATOR, "mia", role="annotator", password=PASSWORD, now=NOW)
-        token = sign_in(database, "mia", PASSWORD, address=HOME, now=NOW, required="leads")
+        token = sign_in(database, "mia", PASSWORD, address=HOME, now=NOW, terms=SignInTerms(required="leads"))
         assert find_session(database, token, now=NOW, required="leads") is not None
         assert find_session(database, token, now=NOW, required="all") is None
         change_person(database, OPERATOR, "mia", role="lead", dataset="demo", now=NOW)
