@@ -3,9 +3,9 @@
 Reads from the checks and the repeats, never all judgments.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, Select, case, delete, func, insert, or_, select
 from sqlalchemy.orm import Mapped, Session
@@ -14,13 +14,12 @@ from sqlmodel import col
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import fetch, prepare_sql
+from annotator.storage.sql import fetch, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import DocumentRow, PairRow, PersonRow, QueryRow
 from annotator.storage.tables.labeling import CheckRow, DisclosureRow
 
 AT_ONCE = 400
 MOST_NAMES = 100
-Item = TypeVar("Item")
 # CROSS JOIN keeps the order on SQLite: from the few checks and repeats to their judgments.
 _ANSWERS = prepare_sql("""
 SELECT c.kind, j.annotator_pk, j.pair_pk, q.query_id, d.doc_id, c.grade AS "right", j.grade AS given
@@ -77,24 +76,6 @@ class CheckAnswer(NamedTuple):
     given: int | None
 
 
-class _RepeatAnswer(NamedTuple):
-    """A judgment on a repeated pair: the ordinary one, or (purpose 'repeat') the answer on the repeat."""
-
-    annotator_pk: int
-    pair_pk: int
-    purpose: str
-    grade: int | None
-
-
-class _PersonAndPair(NamedTuple):
-    pair_pk: int
-    person_pk: int
-
-
-class _Pair(NamedTuple):
-    pair_pk: int
-
-
 class PairCheck(NamedTuple):
     """The check on a pair: its kind, grade and explanation."""
 
@@ -132,7 +113,7 @@ def list_repeats(
     named = {"dataset_pk": dataset_pk, "annotator_pk": annotator_pk}
     before: dict[tuple[int, int], int | None] = {}
     both: dict[tuple[int, int], tuple[int | None, int | None]] = {}
-    for annotator, pair_pk, purpose, grade in fetch(session, _REPEATS, _RepeatAnswer, named):
+    for annotator, pair_pk, purpose, grade in fetch_tuples(session, _REPEATS, named):
         repeat = (annotator, pair_pk)
         if purpose == COUNTED_PURPOSE:
             before[repeat] = grade
@@ -163,7 +144,7 @@ def list_check_pks(session: Session, dataset_pk: int) -> set[int]:
 def list_checks_of(session: Session, pair_pks: Collection[int]) -> dict[int, PairCheck]:
     """Return the check that each of these pairs is, by pair_pk; ordinary pairs are absent."""
     checks: dict[int, PairCheck] = {}
-    for chunk in _chunks(pair_pks):
+    for chunk in split_into_chunks(list(pair_pks), AT_ONCE):
         for row in session.scalars(select(CheckRow).where(col(CheckRow.pair_pk).in_(chunk))):
             checks[row.pair_pk] = PairCheck(row.kind, row.grade, row.explanation)
     return checks
@@ -181,7 +162,7 @@ def store_checks(
 
     They are no longer handed out as ordinary work.
     """
-    for chunk in _chunks(checks):
+    for chunk in split_into_chunks(list(checks), AT_ONCE):
         session.execute(delete(CheckRow).where(col(CheckRow.pair_pk).in_(chunk)))
     rows = [
         {"pair_pk": pk, **check._asdict(), "marked_by_pk": person_pk, "marked_at": now}
@@ -197,9 +178,9 @@ def delete_checks(session: Session, dataset_pk: int, pair_pks: Collection[int], 
 
     People who answered one as a check, or set its grade, can no longer judge it.
     """
-    for chunk in _chunks(pair_pks):
-        knowing = set(fetch(session, _WHO_ANSWERED, _PersonAndPair, {"pairs": chunk}))
-        judged = set(fetch(session, _HAVE_JUDGED, _PersonAndPair, {"pairs": chunk}))
+    for chunk in split_into_chunks(list(pair_pks), AT_ONCE):
+        knowing = set(fetch_tuples(session, _WHO_ANSWERED, {"pairs": chunk}))
+        judged = set(fetch_tuples(session, _HAVE_JUDGED, {"pairs": chunk}))
         rows = [
             {"pair_pk": pair_pk, "person_pk": person_pk, "disclosed_at": now}
             for pair_pk, person_pk in sorted(knowing - judged)
@@ -215,7 +196,7 @@ def find_by_names(
 ) -> dict[tuple[str, str], int]:
     """Return the pair_pk of each (query_id, doc_id) that is in the pool."""
     wanted, pair_pks = set(names), {}
-    for chunk in _chunks({query_id for query_id, _doc_id in wanted}):
+    for chunk in split_into_chunks(sorted({query_id for query_id, _doc_id in wanted}), AT_ONCE):
         statement = _named_pairs(dataset_pk).where(col(QueryRow.query_id).in_(chunk))
         for pk, query_id, doc_id in session.execute(statement):
             if (query_id, doc_id) in wanted:
@@ -256,7 +237,7 @@ def list_judged_pairs(session: Session, query_pks: Sequence[int], *, judged: int
     if not query_pks:
         return []
     values = {"queries": query_pks, "judged": judged}
-    return [row.pair_pk for row in fetch(session, _SAMPLE, _Pair, values)]
+    return [pair_pk for (pair_pk,) in fetch_tuples(session, _SAMPLE, values)]
 
 
 def list_checked_people(session: Session, pks: Collection[int]) -> list[PersonRow]:
@@ -272,9 +253,3 @@ def _named_pairs(dataset_pk: int) -> Select[int | None, str, str]:
         .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
         .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
     )
-
-
-def _chunks(items: Collection[Item]) -> Iterator[list[Item]]:
-    ordered = list(items)
-    for start in range(0, len(ordered), AT_ONCE):
-        yield ordered[start : start + AT_ONCE]

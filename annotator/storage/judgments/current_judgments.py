@@ -36,10 +36,9 @@ from annotator.storage.logs.import_records import IMPORTED, is_time_known
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.sql import (
     execute_sql,
-    fetch_tuples,
+    fetch,
     prepare_sql,
     quote_texts,
-    read_time,
     split_into_chunks,
 )
 from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow
@@ -70,14 +69,14 @@ become visible later.
 """
 
 
-class _ReceivedRow(NamedTuple):
-    """A row of _RECEIVED; times as the driver gives them."""
+class _ReceivedAnswer(NamedTuple):
+    """The columns of `judgment` that decide which answer is newer."""
 
     pair_pk: int
     annotator_pk: int
     purpose: str
-    judged_at: datetime | str
-    received_at: datetime | str
+    judged_at: datetime
+    received_at: datetime
     browser: str | None
     browser_number: int | None
     import_record_pk: int | None
@@ -116,14 +115,8 @@ def mark_late(
     before = _read_receipts(session, pair_pks, sorted({row["annotator_pk"] for row in rows}))
     marked = []
     for row in rows:
-        receipt = _receipt(
-            row["judged_at"],
-            row["received_at"],
-            row.get("browser"),
-            row.get("browser_number"),
-            imported=row.get("import_record_pk") is not None,
-        )
-        receipts = before.setdefault(_find_slot(row["pair_pk"], row["annotator_pk"], row["purpose"]), [])
+        answer = _ReceivedAnswer._make(map(row.get, _ReceivedAnswer._fields))
+        receipt, receipts = _receipt(answer), before.setdefault(_find_slot(answer), [])
         late = any(is_newer(earlier, receipt) for earlier in receipts)
         if not late:
             receipts.append(receipt)
@@ -144,69 +137,35 @@ def order_answers(rows: Iterable[JudgmentRow]) -> list[JudgmentRow]:
             newer = (
                 index
                 for index, earlier in enumerate(ordered)
-                if _compete(earlier, row) and is_newer(_of(earlier), _of(row))
+                if _find_slot(earlier) == _find_slot(row) and is_newer(_receipt(earlier), _receipt(row))
             )
             position = next(newer, position)
         ordered.insert(position, row)
     return ordered
 
 
-def _compete(first: JudgmentRow, second: JudgmentRow) -> bool:
-    return _find_slot(first.pair_pk, first.annotator_pk, first.purpose) == _find_slot(
-        second.pair_pk, second.annotator_pk, second.purpose
-    )
+def _receipt(row: _ReceivedAnswer | JudgmentRow) -> JudgmentReceipt:
+    """Return the receipt of a row. A line of a file without a time is stored as judged when it was received."""
+    timeless = row.import_record_pk is not None and row.judged_at == row.received_at
+    pressed_at = None if timeless else row.judged_at
+    return JudgmentReceipt(pressed_at, row.received_at, row.browser, row.browser_number)
 
 
-def _of(row: JudgmentRow) -> JudgmentReceipt:
-    return _receipt(
-        row.judged_at,
-        row.received_at,
-        row.browser,
-        row.browser_number,
-        imported=row.import_record_pk is not None,
-    )
-
-
-def _receipt(
-    judged_at: datetime, received_at: datetime, browser: str | None, number: int | None, *, imported: bool
-) -> JudgmentReceipt:
-    """Return the receipt of a row.
-
-    A line of a file without a time is stored as judged when it was received.
-    """
-    timeless = imported and judged_at == received_at
-    return JudgmentReceipt(None if timeless else judged_at, received_at, browser, number)
-
-
-def _find_slot(pair_pk: int, annotator_pk: int, purpose: str) -> AnswerSlot:
-    """Return the slot of an answer: one answer per slot is current.
-
-    Independent and conditional ones share a slot.
-    """
-    return pair_pk, annotator_pk, COUNTED_PURPOSE if purpose in CURRENT_PURPOSES else purpose
+def _find_slot(row: _ReceivedAnswer | JudgmentRow) -> AnswerSlot:
+    """Return the slot of an answer: one answer per slot is current. Purposes that can be current share one."""
+    purpose = COUNTED_PURPOSE if row.purpose in CURRENT_PURPOSES else row.purpose
+    return row.pair_pk, row.annotator_pk, purpose
 
 
 def _read_receipts(
     session: Session, pair_pks: Sequence[int], annotator_pks: Sequence[int]
 ) -> dict[AnswerSlot, list[JudgmentReceipt]]:
-    session.flush()
     receipts: dict[AnswerSlot, list[JudgmentReceipt]] = {}
-    for start in range(0, len(pair_pks), _CHUNK):
-        for people in range(0, len(annotator_pks), _CHUNK):
-            chunk = {
-                "pairs": pair_pks[start : start + _CHUNK],
-                "annotators": annotator_pks[people : people + _CHUNK],
-            }
-            for row in map(_ReceivedRow._make, fetch_tuples(session, _RECEIVED, chunk)):
-                receipt = _receipt(
-                    read_time(row.judged_at),
-                    read_time(row.received_at),
-                    row.browser,
-                    row.browser_number,
-                    imported=row.import_record_pk is not None,
-                )
-                slot = _find_slot(row.pair_pk, row.annotator_pk, row.purpose)
-                receipts.setdefault(slot, []).append(receipt)
+    for pairs in split_into_chunks(pair_pks, _CHUNK):
+        for annotators in split_into_chunks(annotator_pks, _CHUNK):
+            values = {"pairs": pairs, "annotators": annotators}
+            for row in fetch(session, _RECEIVED, _ReceivedAnswer, values):
+                receipts.setdefault(_find_slot(row), []).append(_receipt(row))
     return receipts
 
 
@@ -243,10 +202,6 @@ UPDATE pair SET judged = (
   WHERE c.pair_pk = pair.pk AND c.outcome <> 'later' AND c.purpose = '{COUNTED_PURPOSE}')
 WHERE pk IN {{pairs}}
 """
-_FORGET = (
-    "DELETE FROM current_judgment WHERE pair_pk IN :pairs",
-    "UPDATE pair SET judged = 0 WHERE pk IN :pairs",
-)
 _ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
 _MADE_AT = {
     "sqlite": "CAST(strftime('%s', substr(j.judged_at, 1, 19)) AS INTEGER)",
@@ -263,7 +218,10 @@ _OF_SOME = {
     ]
     for dialect, made_at in _MADE_AT.items()
 }
-_FORGET_SOME = [prepare_sql(item, lists=["pairs"]) for item in _FORGET]
+_FORGET_SOME = [
+    prepare_sql("DELETE FROM current_judgment WHERE pair_pk IN :pairs", lists=["pairs"]),
+    prepare_sql("UPDATE pair SET judged = 0 WHERE pk IN :pairs", lists=["pairs"]),
+]
 
 
 def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
@@ -277,9 +235,9 @@ def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | 
         derive_disagreements(session, dataset_pk)
         return
     pks = sorted(set(pair_pks))
-    for start in range(0, len(pks), 500):
+    for chunk in split_into_chunks(pks, _CHUNK):
         for statement in _OF_SOME[dialect]:
-            execute_sql(session, statement, {"dataset_pk": dataset_pk, "pairs": pks[start : start + 500]})
+            execute_sql(session, statement, {"dataset_pk": dataset_pk, "pairs": chunk})
     derive_lacking(session, dataset_pk, pks)
     derive_disagreements(session, dataset_pk, pks)
 
@@ -287,9 +245,9 @@ def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | 
 def forget_current(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> None:
     """Delete the current judgments of pairs that have just been retired. The judgments themselves stay."""
     session.flush()
-    for start in range(0, len(pair_pks), 500):
+    for chunk in split_into_chunks(pair_pks, _CHUNK):
         for statement in _FORGET_SOME:
-            execute_sql(session, statement, {"pairs": list(pair_pks[start : start + 500])})
+            execute_sql(session, statement, {"pairs": chunk})
     derive_lacking(session, dataset_pk, pair_pks)
     derive_disagreements(session, dataset_pk, pair_pks)
 
@@ -365,7 +323,7 @@ def list_current_judgments(
             purpose=judgment.purpose,
             judged_at=judgment.judged_at if is_time_known(judgment) else None,
             seconds=judgment.seconds,
-            guideline_version=_find_version(judgment, version),
+            guideline_version=version if judgment.line_id is None else None,
             simulated=person.simulated,
         )
         for judgment, key, query_id, doc_id, person, version in (_order_history(rows) if history else rows)
@@ -380,21 +338,17 @@ def _order_history(rows: Sequence[Any]) -> Iterator[Any]:
             yield by_pk[judgment.pk]
 
 
-def _find_version(judgment: JudgmentRow, version: int) -> int | None:
-    """Return the guideline version that was on the screen, or None for an imported judgment."""
-    return version if judgment.line_id is None else None
-
-
-_DROP_DECIDED = "DELETE FROM current_adjudication WHERE pair_pk IN {pairs}"
-_DERIVE_DECIDED = """
+_REPLACE_DECIDED = [
+    prepare_sql("DELETE FROM current_adjudication WHERE pair_pk IN :pairs", lists=["pairs"]),
+    prepare_sql(
+        """
 INSERT INTO current_adjudication (pair_pk, dataset_pk, adjudication_pk, lead_pk, outcome, grade, decided_at)
 SELECT a.pair_pk, p.dataset_pk, a.pk, a.lead_pk, a.outcome, a.grade, a.decided_at
 FROM adjudication a JOIN pair p ON p.pk = a.pair_pk
-WHERE a.pair_pk IN {pairs} AND a.outcome <> 'withdrawn'
-  AND NOT EXISTS (SELECT 1 FROM adjudication n WHERE n.pair_pk = a.pair_pk AND n.revision > a.revision)"""
-_REPLACE_DECIDED = [
-    prepare_sql(statement.format(pairs=":pairs"), lists=["pairs"])
-    for statement in (_DROP_DECIDED, _DERIVE_DECIDED)
+WHERE a.pair_pk IN :pairs AND a.outcome <> 'withdrawn'
+  AND NOT EXISTS (SELECT 1 FROM adjudication n WHERE n.pair_pk = a.pair_pk AND n.revision > a.revision)""",
+        lists=["pairs"],
+    ),
 ]
 
 

@@ -9,8 +9,7 @@ differ enough, minus its current judgments. It lacks nothing once it left the po
 has a kept grade without a new judgment.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -19,7 +18,7 @@ from sqlmodel import col
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.domain.overlap import MOST, conditional_distance, find_overlap, find_uniform_overlap
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, quote_texts
+from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, quote_texts, split_into_chunks
 from annotator.storage.tables.central import DatasetRow, PairRow, QueryRow
 
 CHUNK = 1_000
@@ -95,8 +94,9 @@ def derive_lacking(session: Session, dataset_pk: int, pair_pks: Iterable[int] | 
 
 def count_queries(session: Session, query_pks: Iterable[int]) -> None:
     """Recount the open pairs of these queries, and the answered pairs per annotator."""
-    for chunk in _split(sorted(set(query_pks))):
-        _execute(session, _COUNT_SOME, {"queries": chunk})
+    for chunk in split_into_chunks(sorted(set(query_pks)), CHUNK):
+        for statement in _COUNT_SOME:
+            execute_sql(session, statement, {"queries": chunk})
 
 
 def lock_counters(session: Session, query_pks: Collection[int]) -> None:
@@ -140,7 +140,7 @@ def _derive_wanted(session: Session, dataset: DatasetRow, pks: list[int] | None)
     everywhere = find_uniform_overlap(dataset.overlap, dataset.overlap_rules)
     if everywhere is not None:
         change = update(PairRow).where(col(PairRow.wanted) != everywhere).values(wanted=everywhere)
-        for chunk in [None] if pks is None else _split(pks):
+        for chunk in [None] if pks is None else split_into_chunks(pks, CHUNK):
             of = col(PairRow.dataset_pk) == dataset.pk if chunk is None else col(PairRow.pk).in_(chunk)
             session.execute(change.where(of).execution_options(synchronize_session=False))
         return
@@ -150,14 +150,14 @@ def _derive_wanted(session: Session, dataset: DatasetRow, pks: list[int] | None)
         .where(col(PairRow.dataset_pk) == dataset.pk)
     )
     changed: dict[int, list[int]] = {}
-    for chunk in [None] if pks is None else _split(pks):
+    for chunk in [None] if pks is None else split_into_chunks(pks, CHUNK):
         of_chunk = statement if chunk is None else statement.where(col(PairRow.pk).in_(chunk))
         for pk, key, wanted, category in session.execute(of_chunk):
             new = _want(dataset, key, category)
             if new != wanted:
                 changed.setdefault(new, []).append(key_of(pk))
     for wanted, pairs in changed.items():
-        for chunk in _split(pairs):
+        for chunk in split_into_chunks(pairs, CHUNK):
             change = update(PairRow).where(col(PairRow.pk).in_(chunk)).values(wanted=wanted)
             session.execute(change.execution_options(synchronize_session=False))
 
@@ -168,20 +168,11 @@ def _derive_lacking(session: Session, dataset: DatasetRow, pks: list[int] | None
         "most": (dataset.overlap_rules or {}).get("cap") or MOST,
     }
     if pks is None:
-        _execute(session, [_LACKING_OF_ALL, *_COUNT_ALL], {"dataset_pk": dataset.pk, **rules})
+        for statement in (_LACKING_OF_ALL, *_COUNT_ALL):
+            execute_sql(session, statement, {"dataset_pk": dataset.pk, **rules})
         return
     queries: set[int] = set()
-    for chunk in _split(pks):
-        _execute(session, [_LACKING_OF_SOME], {"pairs": chunk, **rules})
+    for chunk in split_into_chunks(pks, CHUNK):
+        execute_sql(session, _LACKING_OF_SOME, {"pairs": chunk, **rules})
         queries.update(query_pk for (query_pk,) in fetch_tuples(session, _QUERIES_OF, {"pairs": chunk}))
     count_queries(session, queries)
-
-
-def _execute(session: Session, statements: Sequence[PreparedSql], values: dict[str, Any]) -> None:
-    for statement in statements:
-        execute_sql(session, statement, values)
-
-
-def _split(pks: Sequence[int]) -> Iterator[list[int]]:
-    for start in range(0, len(pks), CHUNK):
-        yield list(pks[start : start + CHUNK])

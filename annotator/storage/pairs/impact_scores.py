@@ -5,7 +5,6 @@ the queue. Writes need a transaction that holds the dataset's lock.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
@@ -50,15 +49,10 @@ _WEIGH = text(
 )
 
 
-class _QueryScores(NamedTuple):
-    scores: Scores
-
-
 def note_due(session: Session, query_pks: Collection[int]) -> None:
     """Mark these queries as due, because their grades have changed."""
-    ordered = sorted(query_pks)
-    for start in range(0, len(ordered), CHUNK):
-        execute_sql(session, _NOTE, {"queries": ordered[start : start + CHUNK]})
+    for chunk in split_into_chunks(sorted(query_pks), CHUNK):
+        execute_sql(session, _NOTE, {"queries": chunk})
 
 
 def note_all_due(session: Session, dataset_pk: int) -> None:
@@ -112,8 +106,8 @@ def store_scores(session: Session, dataset_pk: int, scores: Mapping[int, Scores]
     totals = find_totals(session, dataset_pk)
     for chunk in split_into_chunks(queries, CHUNK):
         if totals is not None:
-            for before in fetch(session, _SCORES, _QueryScores, {"queries": chunk}):
-                totals = _add(totals, before.scores, -1)
+            for (before,) in fetch_tuples(session, _SCORES, {"queries": chunk}):
+                totals = _add(totals, read_json(before), -1)
         execute_sql(session, _DROP_SCORES, {"queries": chunk})
     rows = [{"query_pk": key, "dataset_pk": dataset_pk, "scores": scores[key]} for key in queries]
     add_rows(session, QueryScoreRow, rows)
