@@ -7,7 +7,7 @@ rows' SHA-256: independent of their order, which differs by collation.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -187,13 +187,17 @@ def _is_time(column: Any) -> bool:
 def _find_reading(column: Any) -> Convert:
     if _is_time(column):
         return _read_times
-    if isinstance(column.type, Boolean):
-        return _read_flags
-    if isinstance(column.type, Float):
-        return _read_floats
-    if isinstance(column.type, LargeBinary):
-        return _read_bytes
-    return _read_integers if isinstance(column.type, Integer) else _read_texts
+    types, expected, convert = next(
+        reading for kind, reading in _READINGS.items() if isinstance(column.type, kind)
+    )
+
+    def read(name: str, values: Column) -> Column:
+        _require(name, values, types, expected)
+        if convert is None:
+            return values
+        return [None if value is None else convert(value) for value in values]
+
+    return read
 
 
 def _convert(table: Table, rows: Sequence[Row], converts: Sequence[Convert]) -> list[Row]:
@@ -213,29 +217,14 @@ def _require(name: str, values: Column, kinds: set[type], expected: str) -> None
         raise StateError(f"expected {expected} in {name}, found {found!r:.80}. Nothing was changed")
 
 
-def _read_integers(name: str, values: Column) -> Column:
-    _require(name, values, {int}, "whole numbers")
-    return values
-
-
-def _read_texts(name: str, values: Column) -> Column:
-    _require(name, values, {str}, "texts")
-    return values
-
-
-def _read_bytes(name: str, values: Column) -> Column:
-    _require(name, values, {bytes}, "bytes")
-    return values
-
-
-def _read_flags(name: str, values: Column) -> Column:
-    _require(name, values, {bool, int}, "true or false")
-    return [None if value is None else bool(value) for value in values]
-
-
-def _read_floats(name: str, values: Column) -> Column:
-    _require(name, values, {float, int}, "numbers")
-    return [None if value is None else value + 0.0 for value in values]  # SQLite keeps no sign of a zero
+_READINGS: Mapping[Any, tuple[set[type], str, Callable[[Any], Any] | None]] = {
+    Boolean: ({bool, int}, "true or false", bool),
+    Float: ({float, int}, "numbers", lambda value: value + 0.0),  # SQLite keeps no sign of a zero
+    LargeBinary: ({bytes}, "bytes", None),
+    Integer: ({int}, "whole numbers", None),
+    object: ({str}, "texts", None),
+}
+"""By the kind of column: the types that a value may have, what they are called, and what makes them alike."""
 
 
 def _read_times(name: str, values: Column) -> Column:

@@ -22,9 +22,7 @@ from annotator.labeling.assignment import (
     DatasetMember,
     Handover,
     JudgmentProgress,
-    LeasedPairs,
     OpenQuery,
-    PairsAlike,
     QueryFilter,
     QueryPage,
     QuerySelection,
@@ -70,7 +68,7 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import find_person, key_of
-from annotator.storage.roles import list_dataset_people
+from annotator.storage.roles import list_dataset_people, to_tuple
 from annotator.storage.tables.central import DatasetRow
 
 NAMED = 5
@@ -292,7 +290,7 @@ def show_assignment(database: Database, actor: Actor, dataset: str, *, now: date
     return AssignmentStatus(
         overlap=row.overlap,
         rules=describe_overlap(row.overlap, row.overlap_rules),
-        judgments=_count_judgments(row, row.overlap, row.overlap_rules, alike),
+        judgments=count_judgments(row.overlap, row.overlap_rules, seed=row.order_seed, pairs=alike),
         people=tuple(list_waiting_people(facts, left, now=now)),
         queries=tuple(list_waiting_queries(facts, stuck)),
         categories=_names(query.category for query in facts.queries),
@@ -326,7 +324,7 @@ def preview_overlap(
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         alike = count_alike(session, dataset_pk, one_by_one=_is_drawn(kept), blind=blind)
     withheld = len(blind) if conditional_distance(kept) else 0
-    return _count_judgments(row, overlap, kept, alike), withheld
+    return count_judgments(overlap, kept, seed=row.order_seed, pairs=alike), withheld
 
 
 def _lock_and_read(
@@ -346,7 +344,7 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Assignme
             username=person.username,
             name=person.name,
             limits=tuple(
-                RoleScope(_tuple_of(categories), _tuple_of(languages))
+                RoleScope(to_tuple(categories), to_tuple(languages))
                 for _, categories, languages in person.roles
             ),
             works=person.can_sign_in
@@ -356,19 +354,12 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Assignme
         for person in list_dataset_people(session, dataset_pk)
     ]
     return AssignmentFacts(
-        queries=[OpenQuery(*query) for query in list_queries_with_work(session, dataset_pk)],
+        queries=list_queries_with_work(session, dataset_pk),
         people=people,
-        assigned={
-            query: frozenset(assignees) for query, assignees in list_assigned(session, dataset_pk).items()
-        },
+        assigned=list_assigned(session, dataset_pk),
         answered=count_answered(session, dataset_pk),
         disclosed=count_disclosed(session, dataset_pk),
-        held={
-            person: LeasedPairs(pairs, first - lease, last)
-            for person, (pairs, first, last) in list_running_leases(
-                session, dataset_pk, now=now, lease=lease
-            ).items()
-        },
+        held=list_running_leases(session, dataset_pk, now=now, lease=lease),
     )
 
 
@@ -446,25 +437,12 @@ def _count_stuck(session: Session, row: DatasetRow, facts: AssignmentFacts) -> d
     return stuck
 
 
-def _count_judgments(
-    row: DatasetRow,
-    overlap: int,
-    rules: Mapping[str, Any] | None,
-    alike: Iterable[tuple[str, str | None, int, int | None, int, bool]],
-) -> JudgmentProgress:
-    return count_judgments(overlap, rules, seed=row.order_seed, pairs=(PairsAlike(*row) for row in alike))
-
-
 def _is_drawn(rules: Mapping[str, Any] | None) -> bool:
     return bool((rules or {}).get("share"))
 
 
 def _names(names: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(sorted({name for name in names if name}))
-
-
-def _tuple_of(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if names is None else tuple(names)
 
 
 def _list_some(names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, CursorResult, case, delete, exists, func, literal, or_, select, update
 from sqlalchemy.orm import Mapped, Session
@@ -10,10 +10,19 @@ from sqlmodel import col
 
 from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
-from annotator.labeling.assignment import NOBODY, QueryFilter, QueryPage, QueryToAssign
+from annotator.labeling.assignment import (
+    NOBODY,
+    LeasedPairs,
+    OpenQuery,
+    PairsAlike,
+    QueryFilter,
+    QueryPage,
+    QueryToAssign,
+)
 from annotator.storage.judgments.leases import FREED
 from annotator.storage.logs.disclosures import is_listed
-from annotator.storage.sql import add_rows, fetch, prepare_sql, split_into_chunks
+from annotator.storage.lookup import key_of
+from annotator.storage.sql import add_rows, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.adjudication import CurrentAdjudicationRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -42,15 +51,8 @@ GROUP BY p.query_pk""",
 )
 
 
-class _StuckPairs(NamedTuple):
-    query_pk: int
-    pairs: int
-
-
-def list_queries_with_work(
-    session: Session, dataset_pk: int
-) -> list[tuple[int, str, str, str | None, str | None, int, int]]:
-    """Return every query as (query_pk, query_id, text, category, language, open pairs, begun pairs)."""
+def list_queries_with_work(session: Session, dataset_pk: int) -> list[OpenQuery]:
+    """Return every query, in order."""
     statement = (
         select(
             col(QueryRow.pk),
@@ -65,10 +67,7 @@ def list_queries_with_work(
         .where(col(QueryRow.dataset_pk) == dataset_pk)
         .order_by(col(QueryRow.position), col(QueryRow.pk))
     )
-    return [
-        (pk or 0, query_id, words, category, language, open_pairs, begun)
-        for pk, query_id, words, category, language, open_pairs, begun in session.execute(statement)
-    ]
+    return [OpenQuery(key_of(pk), *values) for pk, *values in session.execute(statement)]
 
 
 def list_query_page(
@@ -187,7 +186,7 @@ def count_in_hand(
     return {(query, person): pairs for query, person, pairs in session.execute(statement)}
 
 
-def list_assigned(session: Session, dataset_pk: int) -> dict[int, set[int]]:
+def list_assigned(session: Session, dataset_pk: int) -> dict[int, frozenset[int]]:
     """Return the people that each query is assigned to: person_pk by query_pk."""
     statement = select(col(AssignmentRow.query_pk), col(AssignmentRow.person_pk)).join(
         QueryRow, col(QueryRow.pk) == col(AssignmentRow.query_pk)
@@ -195,7 +194,7 @@ def list_assigned(session: Session, dataset_pk: int) -> dict[int, set[int]]:
     people_by_query: dict[int, set[int]] = {}
     for query_pk, person_pk in session.execute(statement.where(col(QueryRow.dataset_pk) == dataset_pk)):
         people_by_query.setdefault(query_pk, set()).add(person_pk)
-    return people_by_query
+    return {query_pk: frozenset(people) for query_pk, people in people_by_query.items()}
 
 
 def count_answered(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
@@ -227,8 +226,8 @@ def count_disclosed(session: Session, dataset_pk: int) -> dict[tuple[int, int], 
 
 def list_running_leases(
     session: Session, dataset_pk: int, *, now: datetime, lease: timedelta
-) -> dict[int, tuple[int, datetime, datetime]]:
-    """Return {person_pk: (leased pairs, end of the first lease, end of the last lease)}."""
+) -> dict[int, LeasedPairs]:
+    """Return the running leases by person_pk."""
     ends = col(LeaseRow.expires_at)
     statement = (
         select(col(LeaseRow.annotator_pk), func.count(), func.min(ends), func.max(ends))
@@ -240,7 +239,10 @@ def list_running_leases(
         )
         .group_by(col(LeaseRow.annotator_pk))
     )
-    return {person: (pairs, first, last) for person, pairs, first, last in session.execute(statement)}
+    return {
+        person: LeasedPairs(pairs, first - lease, last)
+        for person, pairs, first, last in session.execute(statement)
+    }
 
 
 def count_stuck(session: Session, query_pks: Sequence[int], person_pks: Collection[int]) -> dict[int, int]:
@@ -249,7 +251,7 @@ def count_stuck(session: Session, query_pks: Sequence[int], person_pks: Collecti
     counts: dict[int, int] = {}
     for chunk in split_into_chunks(query_pks, CHUNK):
         values = {"queries": chunk, "people": people, "able": len(people)}
-        counts.update((row.query_pk, row.pairs) for row in fetch(session, _STUCK, _StuckPairs, values))
+        counts.update(fetch_tuples(session, _STUCK, values))
     return counts
 
 
@@ -264,14 +266,11 @@ def add_assignments(
         rows = session.execute(held.where(col(AssignmentRow.query_pk).in_(chunk)))
         assigned.update((query, person) for query, person in rows)
     new = [(query, person) for query in queries for person in people if (query, person) not in assigned]
-    add_rows(
-        session,
-        AssignmentRow,
-        [
-            {"query_pk": query, "person_pk": person, "assigned_by_pk": by, "assigned_at": now}
-            for query, person in new
-        ],
-    )
+    rows = [
+        {"query_pk": query, "person_pk": person, "assigned_by_pk": by, "assigned_at": now}
+        for query, person in new
+    ]
+    add_rows(session, AssignmentRow, rows)
     return len(new)
 
 
@@ -320,12 +319,11 @@ def count_left_by(session: Session, person_pk: int) -> list[tuple[int, int, int]
 
 def count_alike(
     session: Session, dataset_pk: int, *, one_by_one: bool, blind: Collection[int] = ()
-) -> list[tuple[str, str | None, int, int | None, int, bool]]:
-    """Count the judged or available pairs by (key, category, judgments, spread of the counted grades).
+) -> list[PairsAlike]:
+    """Count the judged or available pairs by category, judgments and spread of the counted grades.
 
-    Returns rows of these four values, then the count, then whether a lead decided these pairs (they lack no
-    judgment). `one_by_one`: count each pair under its key; otherwise the key is empty. `blind`: pairs that the
-    reader may still judge (`list_blind_pairs`); their spread is None.
+    `one_by_one`: count each pair under its key; otherwise the key is empty. `blind`: pairs that the reader may
+    still judge (`list_blind_pairs`); their spread is None.
     """
     is_counted = col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE
     if blind:
@@ -363,6 +361,6 @@ def count_alike(
         .group_by(*([col(PairRow.key)] if one_by_one else []), *grouped, is_decided)
     )
     return [
-        (key, category, answers or 0, spread, pairs, bool(decided))
+        PairsAlike(key, category, answers or 0, spread, pairs, bool(decided))
         for key, category, answers, spread, pairs, decided in session.execute(statement)
     ]

@@ -13,6 +13,7 @@ from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.people import DEVICE_LIFETIME, Membership
 from annotator.people.sign_in_limits import group_address
 from annotator.storage.lookup import key_of
+from annotator.storage.roles import to_tuple
 from annotator.storage.sql import fetch, prepare_sql
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import HalfSignInRow, KnownDeviceRow, LoginAttemptRow, LoginSessionRow
@@ -264,7 +265,7 @@ def find_live_sessions(
 
 def _open_session(rows: Sequence[_LiveSessionRow]) -> OpenedSession:
     memberships = tuple(
-        Membership(row.dataset, row.role, _to_tuple(row.categories), _to_tuple(row.languages))
+        Membership(row.dataset, row.role, to_tuple(row.categories), to_tuple(row.languages))
         for row in rows
         if row.role is not None
     )
@@ -280,10 +281,6 @@ def _open_session(rows: Sequence[_LiveSessionRow]) -> OpenedSession:
         bool(first.by_provider),
         bool(first.second_factor),
     )
-
-
-def _to_tuple(names: list[str] | None) -> tuple[str, ...] | None:
-    return None if names is None else tuple(names)
 
 
 def list_live_sessions(session: Session, person_pk: int, *, now: datetime) -> list[LoginSessionRow]:

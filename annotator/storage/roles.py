@@ -109,7 +109,7 @@ def list_held_roles(session: Session, person_pk: int | None = None) -> dict[int,
         statement = statement.where(col(MembershipRow.person_pk) == person_pk)
     by_person: dict[int, list[Membership]] = {}
     for holder_pk, dataset, role, categories, languages in session.execute(statement):
-        membership = Membership(dataset, role, _to_tuple(categories), _to_tuple(languages))
+        membership = Membership(dataset, role, to_tuple(categories), to_tuple(languages))
         by_person.setdefault(holder_pk, []).append(membership)
     return {holder_pk: tuple(memberships) for holder_pk, memberships in by_person.items()}
 
@@ -119,7 +119,8 @@ def list_active_roles(session: Session, person_pk: int) -> list[ActiveRole]:
     return fetch(session, _ACTIVE_ROLES, ActiveRole, {"person_pk": person_pk})
 
 
-def _to_tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:
+def to_tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the stored categories or languages of a role as a tuple; None: all."""
     return None if names is None else tuple(names)
 
 
