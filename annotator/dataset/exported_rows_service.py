@@ -18,7 +18,7 @@ from sqlalchemy import JSON, BigInteger, Boolean, Float, Integer, Table
 from sqlmodel import SQLModel
 
 from annotator.dataset.coverage_requirements import read_requirements
-from annotator.dataset.export_sql import list_columns
+from annotator.dataset.export_service import list_columns
 from annotator.dataset.service import check_dataset_name
 from annotator.dataset.settings import RULES, SETTINGS, read_setting, write_setting
 from annotator.domain.errors import AnnotatorError

@@ -27,10 +27,12 @@ from sqlalchemy.exc import DataError, IntegrityError, StatementError
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.dataset.export_service import FORMAT, FORMAT_VERSION, MANIFEST
-from annotator.dataset.export_sql import (
+from annotator.dataset.export_service import (
     CHECK_SECRET,
+    FORMAT,
+    FORMAT_VERSION,
     LISTED,
+    MANIFEST,
     PERSON,
     find_highest,
     find_reference,

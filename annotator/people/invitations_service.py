@@ -36,16 +36,6 @@ from annotator.people.credentials import (
     check_new_password,
     hash_password,
 )
-from annotator.people.links_sql import (
-    begin_guess,
-    digest_token,
-    find_invitation,
-    find_link,
-    list_dataset_names,
-    list_invitation_rows,
-    list_names,
-    revoke_password_links,
-)
 from annotator.people.roles_service import (
     enter_dataset,
     list_roles,
@@ -56,11 +46,29 @@ from annotator.people.roles_service import (
 from annotator.people.service import require_may_manage
 from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import open_session
-from annotator.people.sign_in_sql import add_account, clear_failures, forget_devices, revoke_live_sessions
+from annotator.people.sign_in_sql import (
+    add_account,
+    begin_guess,
+    clear_failures,
+    digest_token,
+    find_invitation,
+    find_link,
+    forget_devices,
+    list_invitation_rows,
+    revoke_live_sessions,
+    revoke_password_links,
+)
 from annotator.storage.database import Database, lock_dataset, require_not_archived
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
-from annotator.storage.lookup import find_dataset, find_look_alikes, find_person, key_of
+from annotator.storage.lookup import (
+    find_dataset,
+    find_dataset_names,
+    find_look_alikes,
+    find_names,
+    find_person,
+    key_of,
+)
 from annotator.storage.roles import ROLES_LOCK, set_role
 from annotator.storage.tables.central import DatasetRow, PersonRow
 from annotator.storage.tables.sign_in import OneTimeLinkRow
@@ -345,7 +353,7 @@ def _accept(session: Session, row: OneTimeLinkRow, person_pk: int, *, now: datet
     row.used_at, row.user_pk = now, person_pk
     session.add(row)
     _log(session, "joined", row, person_pk, now=now)
-    return list_dataset_names(session, [row.dataset_pk]).get(row.dataset_pk)
+    return find_dataset_names(session, [row.dataset_pk]).get(row.dataset_pk)
 
 
 def _log(
@@ -368,8 +376,8 @@ def _find_state(row: OneTimeLinkRow, *, now: datetime) -> InvitationState:
 
 
 def _to_invitations(session: Session, rows: list[OneTimeLinkRow], *, now: datetime) -> list[Invitation]:
-    names = list_names(session, (pk for row in rows for pk in (row.author_pk, row.user_pk, row.revoker_pk)))
-    datasets = list_dataset_names(session, (row.dataset_pk for row in rows))
+    names = find_names(session, (pk for row in rows for pk in (row.author_pk, row.user_pk, row.revoker_pk)))
+    datasets = find_dataset_names(session, (row.dataset_pk for row in rows))
     return [
         Invitation(
             number=key_of(row.pk),

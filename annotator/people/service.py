@@ -25,7 +25,6 @@ from annotator.people.credentials import (
     hash_password,
     make_one_time_password,
 )
-from annotator.people.links_sql import revoke_password_links
 from annotator.people.roles_service import (
     enter_dataset,
     list_roles,
@@ -34,7 +33,13 @@ from annotator.people.roles_service import (
     require_role,
 )
 from annotator.people.second_factor.second_factor_sql import list_enrolled
-from annotator.people.sign_in_sql import add_account, clear_failures, forget_devices, revoke_live_sessions
+from annotator.people.sign_in_sql import (
+    add_account,
+    clear_failures,
+    forget_devices,
+    revoke_live_sessions,
+    revoke_password_links,
+)
 from annotator.storage.database import Database
 from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.audit_entries import note_act

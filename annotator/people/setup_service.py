@@ -16,16 +16,16 @@ from annotator.domain.messages import say
 from annotator.domain.people import LinkRefused, SignInTerms
 from annotator.domain.usernames import TAKEN_OR_ALIKE
 from annotator.people.credentials import AccountRefused, NewAccount, check_new_account, hash_password
-from annotator.people.links_sql import (
+from annotator.people.sign_in_limits import group_address
+from annotator.people.sign_in_service import open_session
+from annotator.people.sign_in_sql import (
+    add_account,
     begin_guess,
     digest_token,
     find_link,
     has_account,
     revoke_setup_links,
 )
-from annotator.people.sign_in_limits import group_address
-from annotator.people.sign_in_service import open_session
-from annotator.people.sign_in_sql import add_account
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_look_alikes

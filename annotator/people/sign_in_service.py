@@ -36,7 +36,6 @@ from annotator.people.credentials import (
     is_password,
     read_username,
 )
-from annotator.people.links_sql import revoke_password_links
 from annotator.people.roles_service import require_person
 from annotator.people.second_factor.records import Need, SignInStep
 from annotator.people.second_factor.second_factor_sql import add_half_sign_in, find_factor
@@ -63,6 +62,7 @@ from annotator.people.sign_in_sql import (
     list_live_sessions,
     lock_person,
     revoke_live_sessions,
+    revoke_password_links,
 )
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_entries import note_act

@@ -17,7 +17,7 @@ from annotator.domain.settling import PAIR_STATUSES, Settlement, read_decision, 
 from annotator.labeling.open_pairs_sql import find_eligibility
 from annotator.quality.records import QualityDraw, SampledPair
 from annotator.storage.judgments.quality_pairs import CAN_JUDGE, DECIDED_SINCE
-from annotator.storage.lookup import key_of
+from annotator.storage.lookup import find_names, key_of
 from annotator.storage.pairs.pair_settlements import LATER, find_indexes, read_settlements
 from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.sql import add_rows, fetch, fetch_tuples, prepare_sql, quote_texts, split_into_chunks
@@ -27,7 +27,6 @@ from annotator.storage.tables.central import (
     ImportedQrelRow,
     JudgmentRow,
     PairRow,
-    PersonRow,
 )
 from annotator.storage.tables.labeling import CheckRow
 
@@ -197,8 +196,7 @@ def list_draws(session: Session, dataset_pk: int) -> list[QualityDraw]:
     statement = select(QualityDrawRow, pairs).where(col(QualityDrawRow.dataset_pk) == dataset_pk)
     rows = session.execute(statement.order_by(col(QualityDrawRow.number))).all()
     people = {row.annotator_pk for row, _ in rows} | {row.drawn_by_pk for row, _ in rows}
-    named = select(col(PersonRow.pk), col(PersonRow.username)).where(col(PersonRow.pk).in_(people - {None}))
-    names = {row.pk: row.username for row in session.execute(named)}
+    names = find_names(session, people)
     return [
         QualityDraw(
             row.number,

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, text
+from sqlalchemy import Select, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -77,6 +77,26 @@ def find_look_alikes(session: Session, usernames: Iterable[str]) -> dict[str, st
 def list_usernames(session: Session) -> list[str]:
     """Return every username, the oldest account first."""
     return list(session.scalars(select(col(PersonRow.username)).order_by(col(PersonRow.pk))))
+
+
+def find_names(session: Session, person_pks: Iterable[int | None]) -> dict[int | None, str]:
+    """Return the usernames of these people, by person_pk. None among them is left out."""
+    return _find_texts(session, select(col(PersonRow.pk), col(PersonRow.username)), person_pks)
+
+
+def find_dataset_names(session: Session, dataset_pks: Iterable[int | None]) -> dict[int | None, str]:
+    """Return the names of these datasets, by dataset_pk. None among them is left out."""
+    return _find_texts(session, select(col(DatasetRow.pk), col(DatasetRow.name)), dataset_pks)
+
+
+def _find_texts(
+    session: Session, statement: Select[int | None, str], pks: Iterable[int | None]
+) -> dict[int | None, str]:
+    wanted = {pk for pk in pks if pk is not None}
+    if not wanted:
+        return {}
+    rows = session.execute(statement.where(statement.selected_columns[0].in_(wanted)))
+    return {pk: text for pk, text in rows}  # noqa: C416 - for mypy, a row is no pair
 
 
 def find_rubric(session: Session, dataset_pk: int) -> RubricRow:

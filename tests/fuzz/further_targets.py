@@ -22,8 +22,7 @@ from annotator.adjudication.bulk.bulk_files import read_seen
 from annotator.adjudication.history.history_records import read_day_or_time
 from annotator.adjudication.queue.queue_records import read_reasons
 from annotator.adjudication.records import read_revision
-from annotator.dataset.export_service import FORMAT, FORMAT_VERSION
-from annotator.dataset.export_sql import CHECK_SECRET, list_tables
+from annotator.dataset.export_service import CHECK_SECRET, FORMAT, FORMAT_VERSION, list_tables
 from annotator.dataset.restore_service import restore_dataset
 from annotator.dataset.service import read_operator_hosts
 from annotator.dataset.settings import SETTINGS, read_setting

@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import JSON, Boolean, Float, Integer, Table, text
 
 from annotator.dataset import restore_service
-from annotator.dataset.export_sql import LISTED, find_reference, list_columns, list_tables
+from annotator.dataset.export_service import LISTED, find_reference, list_columns, list_tables
 from annotator.dataset.exported_rows_service import CLOCKS_DIFFER, RowFault, check_row, decode_row
 from annotator.dataset.restore_service import SMALL, restore_dataset
 from annotator.domain.errors import BadInput

@@ -6,14 +6,13 @@ entry. Submissions of judgments append nothing.
 """
 
 import secrets
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select, text
+from sqlalchemy import insert, text
 from sqlalchemy.orm import Session
-from sqlmodel import col
 
 from annotator.domain.audit import (
     FIRST_PREVIOUS,
@@ -30,7 +29,7 @@ from annotator.domain.audit import (
 )
 from annotator.domain.people import Actor
 from annotator.storage.database import at_end
-from annotator.storage.tables.central import DatasetRow, PersonRow
+from annotator.storage.lookup import find_dataset_names, find_names
 
 _PENDING = "audit_entries"  # in the session's notes
 _LOCK = text("SELECT pg_advisory_xact_lock(3, 0)")  # two numbers, the first of no other lock
@@ -93,8 +92,8 @@ def _append_noted(session: Session) -> None:
     """Append the entries that were noted."""
     acts: list[NotedAct] = session.info.pop(_PENDING)
     session.flush()
-    names = _list_usernames(session, (pk for act in acts for pk in (act.actor_pk, act.subject_pk)))
-    datasets = _list_datasets(session, (act.dataset for act in acts))
+    names = find_names(session, (pk for act in acts for pk in (act.actor_pk, act.subject_pk)))
+    datasets = find_dataset_names(session, (act.dataset for act in acts if isinstance(act.dataset, int)))
     if session.get_bind().dialect.name == "postgresql":
         session.execute(_LOCK)
     head = session.execute(_HEAD).first()
@@ -121,8 +120,8 @@ def _make_rows(
     act: NotedAct,
     sequence: int,
     previous: str,
-    names: Mapping[int, str],
-    datasets: Mapping[int, str],
+    names: Mapping[int | None, str],
+    datasets: Mapping[int | None, str],
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return an entry's row, and the rows of what names people in it."""
     owner = act.actor_pk if act.actor_pk is not None else act.subject_pk
@@ -152,35 +151,6 @@ def _make_rows(
         commitments=commitments,
         previous=previous,
     )
-    kept: dict[str, str | None] = dict(commitments.items())
-    entry: dict[str, Any] = {
-        "sequence": sequence,
-        "at": chained.at,
-        "action": chained.action,
-        "actor_kind": chained.actor_kind,
-        "source": chained.source,
-        "request_id": chained.request_id,
-        "dataset": chained.dataset,
-        "object": chained.object,
-        "details": chained.details,
-        **kept,
-        "previous": previous,
-        "sha256": chained.compute_hash(),
-    }
-    return entry, beside
-
-
-def _list_usernames(session: Session, person_pks: Iterable[int | None]) -> dict[int, str]:
-    wanted = {pk for pk in person_pks if pk is not None}
-    if not wanted:
-        return {}
-    statement = select(col(PersonRow.pk), col(PersonRow.username)).where(col(PersonRow.pk).in_(wanted))
-    return {pk: username for pk, username in session.execute(statement) if pk is not None}
-
-
-def _list_datasets(session: Session, datasets: Iterable[int | str | None]) -> dict[int, str]:
-    wanted = {dataset for dataset in datasets if isinstance(dataset, int)}
-    if not wanted:
-        return {}
-    statement = select(col(DatasetRow.pk), col(DatasetRow.name)).where(col(DatasetRow.pk).in_(wanted))
-    return {pk: name for pk, name in session.execute(statement) if pk is not None}
+    columns = {field.name: getattr(chained, field.name) for field in fields(chained)}
+    del columns["commitments"]
+    return {**columns, **commitments, "sha256": chained.compute_hash()}, beside

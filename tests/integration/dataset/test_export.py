@@ -14,11 +14,11 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from annotator.cli.main import app
-from annotator.dataset.export_service import export_dataset
-from annotator.dataset.export_sql import (
+from annotator.dataset.export_service import (
     LEFT_OUT,
     LISTED,
     REFERENCES,
+    export_dataset,
     find_reference,
     list_tables,
     select_rows,

@@ -17,7 +17,7 @@ from annotator.adjudication.discussion.discussion_service import (
 from annotator.adjudication.discussion.objections_sql import list_objections
 from annotator.adjudication.queue.queue_service import find_disagreements
 from annotator.adjudication.service import adjudicate, show_disagreement
-from annotator.dataset.export_sql import list_tables
+from annotator.dataset.export_service import list_tables
 from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
 from annotator.domain.people import Actor
 from annotator.domain.settling import QueueReason

@@ -10,7 +10,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from annotator.dataset.export_sql import find_highest
+from annotator.dataset.export_service import find_highest
 from annotator.domain.errors import ConflictError
 from annotator.releases import releases_sql, service
 from annotator.releases.files_service import list_releases, verify_release
