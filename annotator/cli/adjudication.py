@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 class PairOptions:
     """The options that choose pairs by their query, annotators and grades."""
 
-    query: str | None = typer.Option(None, "--query", metavar="QUERY_ID", help="Only this query.")
+    query: str | None = typer.Option(None, metavar="QUERY_ID", help="Only this query.")
     category: str | None = typer.Option(
-        None, "--category", metavar="C", help='Only this category ("": without a category).'
+        None, metavar="C", help='Only this category ("": without a category).'
     )
     annotator: list[str] | None = typer.Option(
-        None, "--annotator", metavar="USER", help="Only pairs judged by this annotator. Repeatable."
+        None, metavar="USER", help="Only pairs judged by this annotator. Repeatable."
     )
     grades: str | None = typer.Option(
-        None, "--grades", metavar="LOW-HIGH", help="Only pairs with these lowest and highest grades."
+        None, metavar="LOW-HIGH", help="Only pairs with these lowest and highest grades."
     )
 
 
@@ -99,21 +99,15 @@ def disagreements(
     sort: str = typer.Option(
         "distance", metavar="distance|impact|age|…", help="Sort order; distance: largest difference first."
     ),
-    show: str | None = typer.Option(None, "--show", metavar="open|decided|all", help="Which pairs to list."),
+    show: str | None = typer.Option(None, metavar="open|decided|all", help="Which pairs to list."),
     reason: list[str] | None = typer.Option(
         None,
-        "--reason",
         metavar="WORD",
         help="Reason: differ, unrateable, quality, objection, question, stale. Repeatable.",
     ),
     pairs: PairOptions = PairOptions(),
     distance: int | None = typer.Option(
-        None,
-        "--distance",
-        min=0,
-        max=3,
-        help="Only pairs whose grades are this far apart.",
-        show_default=False,
+        None, min=0, max=3, help="Only pairs whose grades are this far apart.", show_default=False
     ),
     taste: bool | None = typer.Option(
         None, "--taste/--no-taste", help="Only matters of taste, or only the others.", show_default=False
@@ -275,7 +269,7 @@ def settle(
     rationale: str | None = typer.Option(None, metavar="TEXT", help="Rationale, saved with every decision."),
     pairs: PairOptions = PairOptions(),
     undo: int | None = typer.Option(
-        None, "--undo", metavar="N", help="Undo the decisions of batch N that are still current."
+        None, metavar="N", help="Undo the decisions of batch N that are still current."
     ),
     batches: bool = typer.Option(False, "--batches", help="List earlier batches."),
     dry_run: DryRunOption = False,

@@ -38,7 +38,6 @@ def audit(
     ),
     head_was: str | None = typer.Option(
         None,
-        "--head-was",
         metavar="SEQUENCE:HASH",
         help="With --verify: an earlier --head. Proves that nothing was cut off since.",
     ),

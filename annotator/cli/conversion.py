@@ -51,7 +51,7 @@ def convert(
         None, "--to", metavar="F", help="DST's format, where its name does not show it."
     ),
     queries: Path | None = typer.Option(
-        None, "--queries", metavar="FILE", help="A queries file, for texts and fields that SRC does not have."
+        None, metavar="FILE", help="A queries file, for texts and fields that SRC does not have."
     ),
     grades_by: GradesByOption = None,
     map_grades: MapGradesOption = None,
@@ -138,7 +138,7 @@ def check(
         None, "--format", metavar="F", help="Its format, where its content does not show it."
     ),
     requirements: str | None = typer.Option(
-        None, "--requirements", metavar="FILE", help="What it must cover: nablarch, law, or a YAML file."
+        None, metavar="FILE", help="What it must cover: nablarch, law, or a YAML file."
     ),
     grades_by: GradesByOption = None,
     map_grades: MapGradesOption = None,

@@ -43,24 +43,18 @@ WITH_GRADES = {"--markdown": "evaluation.md", "--html": "evaluation.html"}
 class EvaluationFlags:
     """The options of `annotator evaluate`."""
 
-    profile: str = typer.Option(
-        "trec", "--profile", metavar="P", help="trec, nablarch, law, survey, code or document."
-    )
+    profile: str = typer.Option("trec", metavar="P", help="trec, nablarch, law, survey, code or document.")
     measures: str | None = typer.Option(
-        None, "--measures", metavar="M,…", help="Such as nDCG@10,R@5,P(rel=2)@10 (default: the profile's)."
+        None, metavar="M,…", help="Such as nDCG@10,R@5,P(rel=2)@10 (default: the profile's)."
     )
     relevant_from: int | None = typer.Option(
-        None,
-        "--relevant-from",
-        metavar="GRADE",
-        help="The lowest relevant grade: 1 (the default), 2 or 3 (profile trec).",
+        None, metavar="GRADE", help="The lowest relevant grade: 1 (the default), 2 or 3 (profile trec)."
     )
     order: str | None = typer.Option(
-        None, "--order", metavar="score|rank", help="What orders a run's results (default: the profile's)."
+        None, metavar="score|rank", help="What orders a run's results (default: the profile's)."
     )
     ideal: str = typer.Option(
         "truth",
-        "--ideal",
         metavar="truth|retrieved",
         help="Where nDCG's ideal ranking comes from; 'retrieved' is for comparison with programs that do so.",
     )
@@ -70,48 +64,41 @@ class EvaluationFlags:
         help="Leave queries without results out of a system's means (trec_eval without -c).",
     )
     baseline: str | None = typer.Option(
-        None, "--baseline", metavar="SYSTEM", help="Compare every system with this one (default: every two)."
+        None, metavar="SYSTEM", help="Compare every system with this one (default: every two)."
     )
     by: str | None = typer.Option(
         None,
-        "--by",
         metavar="FIELD,…",
         help="Score groups of queries too: category, language, difficulty, or any field; 'query' adds each query to --json.",
     )
     targets: str | None = typer.Option(
         None,
-        "--targets",
         metavar="FILE",
         help="What each system must reach, 'measure: minimum' in YAML; 'profile' for the profile's own. Exit code 3 if one is missed.",
     )
     against: Path | None = typer.Option(
         None,
-        "--against",
         metavar="OLD.json",
         help="An earlier evaluation (--json --by query). Exit code 3 if a score fell.",
     )
-    tolerance: float = typer.Option(
-        0.01, "--tolerance", metavar="T", help="How far a score may fall against OLD.json."
-    )
-    seed: int = typer.Option(0, "--seed", metavar="N", help="Seed of intervals and randomization tests.")
-    resamples: int = typer.Option(
-        1_000, "--resamples", metavar="N", help="Number of resamples for the 95 % intervals."
-    )
-    csv: Path | None = typer.Option(None, "--csv", metavar="FILE", help="Write the scores for a spreadsheet.")
+    tolerance: float = typer.Option(0.01, metavar="T", help="How far a score may fall against OLD.json.")
+    seed: int = typer.Option(0, metavar="N", help="Seed of intervals and randomization tests.")
+    resamples: int = typer.Option(1_000, metavar="N", help="Number of resamples for the 95 % intervals.")
+    csv: Path | None = typer.Option(None, metavar="FILE", help="Write the scores for a spreadsheet.")
     markdown: Path | None = typer.Option(
-        None, "--markdown", metavar="FILE", help="Write a report: scores, failed queries, recommendations."
+        None, metavar="FILE", help="Write a report: scores, failed queries, recommendations."
     )
     html: Path | None = typer.Option(
-        None, "--html", metavar="FILE", help="Write the whole report as one page, with charts."
+        None, metavar="FILE", help="Write the whole report as one page, with charts."
     )
-    language: str = typer.Option("en", "--language", metavar="en|ja|ko", help="Language of the reports.")
+    language: str = typer.Option("en", metavar="en|ja|ko", help="Language of the reports.")
     from_format: str | None = typer.Option(
         None, "--from", metavar="F", help="TRUTH's format, where its content does not show it."
     )
     grades_by: GradesByOption = None
     map_grades: MapGradesOption = None
     id_field: str | None = typer.Option(
-        None, "--id-field", metavar="NAME", help="A JSON run's field with the document's id."
+        None, metavar="NAME", help="A JSON run's field with the document's id."
     )
     keep_first: bool = typer.Option(
         False,
@@ -120,13 +107,11 @@ class EvaluationFlags:
     )
     relations: Path | None = typer.Option(
         None,
-        "--relations",
         metavar="FILE",
         help="Relations between documents (CSV: from,to[,relation]), for the coverage of nodes and edges.",
     )
     types: str = typer.Option(
         "law_type=법률",
-        "--types",
         metavar="FIELD=TYPE",
         help="The document field and its primary type: how many relevant documents of other types are found.",
     )

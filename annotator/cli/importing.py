@@ -56,9 +56,7 @@ ColumnOption = Annotated[
 MapGradesOption = Annotated[
     str | None,
     typer.Option(
-        "--map-grades",
-        metavar="VALUE=GRADE,…",
-        help='Read another scale, as in "4=3,-1=unrateable".',
+        "--map-grades", metavar="VALUE=GRADE,…", help='Read another scale, as in "4=3,-1=unrateable".'
     ),
 ]
 
@@ -100,18 +98,16 @@ def documents(
     ),
     cut: str | None = typer.Option(
         None,
-        "--cut",
         metavar="articles|paragraphs|items",
         help="Law texts: make a document of every article, paragraph or item.",
     ),
     doc_id: str | None = typer.Option(
         None,
-        "--doc-id",
         metavar="PATTERN",
         help='The ids of files, as in "{stem}": path, stem, name, heading, own_heading, front.KEY.',
     ),
     title: str | None = typer.Option(
-        None, "--title", metavar="PATTERN", help='The titles of files, as in "{own_heading|name}".'
+        None, metavar="PATTERN", help='The titles of files, as in "{own_heading|name}".'
     ),
     reading: ReadingOptions = ReadingOptions(),
     column: ColumnOption = None,
@@ -136,7 +132,7 @@ def run(
         None, metavar="[PATH]", help="The file, or a folder of runs.", show_default=False
     ),
     system: str | None = typer.Option(
-        None, "--system", metavar="S", help="The system's name, instead of the file's own."
+        None, metavar="S", help="The system's name, instead of the file's own."
     ),
     spec: Path | None = typer.Option(
         None,
@@ -417,7 +413,6 @@ def qrels(
     ),
     grades_by: str | None = typer.Option(
         None,
-        "--grades-by",
         metavar="position|all=N|places=…",
         help="For a file without grades: list length down to 1, one grade, or by place (3:3,6:2,10:1).",
     ),

@@ -98,7 +98,6 @@ def restore(
     file: BackupArgument,
     exports: Path | None = typer.Option(
         None,
-        "--exports",
         metavar="DIR",
         help="Where the releases go (default: ANNOTATOR_EXPORTS_DIR, else exports).",
         show_default=False,
@@ -157,7 +156,7 @@ def restore(
 
 
 def copy(
-    to: str = typer.Option(..., "--to", metavar="URL", help="The empty database to copy everything into."),
+    to: str = typer.Option(..., metavar="URL", help="The empty database to copy everything into."),
     console: Console = Console(),
 ) -> None:
     """Copy everything into another database, from SQLite to PostgreSQL or back, and compare it.
@@ -193,9 +192,7 @@ def copy(
 
 
 def check_upgrade(
-    backup: Path | None = typer.Option(
-        None, "--backup", metavar="FILE", help="The latest backup, to compare with."
-    ),
+    backup: Path | None = typer.Option(None, metavar="FILE", help="The latest backup, to compare with."),
     rehearse: bool = typer.Option(
         False,
         "--rehearse",

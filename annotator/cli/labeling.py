@@ -119,7 +119,7 @@ def progress(dataset: DatasetArgument, console: Console = Console()) -> None:
 def assign(
     dataset: DatasetArgument,
     to: list[str] | None = typer.Option(
-        None, "--to", metavar="USER", help="Assign the queries to this person; repeatable."
+        None, metavar="USER", help="Assign the queries to this person; repeatable."
     ),
     from_: list[str] | None = typer.Option(
         None, "--from", metavar="USER", help="Unassign the queries from this person; repeatable."
@@ -160,7 +160,7 @@ def assign(
 def reassign(
     dataset: DatasetArgument,
     from_: str = typer.Option(..., "--from", metavar="USER", help="The person who leaves."),
-    to: str = typer.Option(..., "--to", metavar="USER", help="The person who takes over."),
+    to: str = typer.Option(..., metavar="USER", help="The person who takes over."),
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Reassign all queries of one person to another, and free the pairs in progress. Judgments stay."""

@@ -55,7 +55,7 @@ class PoolOptions:
         None, metavar="FOLDER", help="Make the vectors with the embedding model in this folder."
     )
     strategy: str | None = typer.Option(
-        None, "--strategy", metavar="S", help="depth, fused, stratified (by rank), move-to-front or adaptive."
+        None, metavar="S", help="depth, fused, stratified (by rank), move-to-front or adaptive."
     )
     strata: str | None = typer.Option(
         None,
@@ -73,7 +73,6 @@ class PoolOptions:
     )
     measure: str = typer.Option(
         "nDCG@10",
-        "--measure",
         metavar="M",
         help="With --adaptive: the measure that orders the systems (nDCG@k, P@k or AP).",
     )
@@ -243,7 +242,7 @@ def pool_rounds(
 
 def pool_probabilities(
     dataset: DatasetArgument,
-    output: Path | None = typer.Option(None, "--output", metavar="FILE", help="Write them to this file."),
+    output: Path | None = typer.Option(None, metavar="FILE", help="Write them to this file."),
     console: Console = Console(),
 ) -> None:
     """Print the settled pairs as TREC qrels with a fifth column: the probability with which each was drawn."""

@@ -69,7 +69,7 @@ def publish(
         None, metavar="GATE=REASON", help="Override a gate that is not met, with a reason. Repeatable."
     ),
     sign: Path | None = typer.Option(
-        None, "--sign", metavar="KEYFILE", help="Sign SHA256SUMS with this OpenSSH key, by ssh-keygen."
+        None, metavar="KEYFILE", help="Sign SHA256SUMS with this OpenSSH key, by ssh-keygen."
     ),
     console: Console = Console(),
 ) -> None:
@@ -152,7 +152,6 @@ def verify(
     path: Path = typer.Argument(..., help="A release's folder.", metavar="PATH"),
     signed_by: Path | None = typer.Option(
         None,
-        "--signed-by",
         metavar="FILE",
         help="A public key, or OpenSSH's file of allowed signers: require a signature of one of them.",
     ),

@@ -27,14 +27,9 @@ def _print_rules(name: str | None) -> None:
 def suggest(
     dataset: DatasetArgument,
     relations: Path = typer.Argument(..., metavar="RELATIONS", help="CSV, TSV or JSONL: from,to,relation."),
-    rules: str = typer.Option(..., "--rules", metavar="FILE", help="The rules, in YAML; or a template: law."),
+    rules: str = typer.Option(..., metavar="FILE", help="The rules, in YAML; or a template: law."),
     print_rules: str | None = typer.Option(
-        None,
-        "--print-rules",
-        metavar="law",
-        callback=_print_rules,
-        is_eager=True,
-        help="Print a template of rules to edit.",
+        None, metavar="law", callback=_print_rules, is_eager=True, help="Print a template of rules to edit."
     ),
     skip_unknown_documents: bool = typer.Option(
         False,
