@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import ColumnElement, CursorResult, case, delete, exists, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, case, exists, func, literal, or_, select
 from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
@@ -21,8 +21,16 @@ from annotator.labeling.assignment import (
 )
 from annotator.storage.judgments.leases import FREED
 from annotator.storage.logs.disclosures import is_listed
-from annotator.storage.lookup import key_of
-from annotator.storage.sql import add_rows, fetch_tuples, prepare_sql, split_into_chunks
+from annotator.storage.sql import (
+    PreparedSql,
+    add_rows,
+    execute_sql,
+    fetch,
+    fetch_tuples,
+    prepare_sql,
+    read_time,
+    split_into_chunks,
+)
 from annotator.storage.tables.adjudication import CurrentAdjudicationRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -33,9 +41,6 @@ from annotator.storage.tables.central import (
 from annotator.storage.tables.labeling import (
     AssignmentRow,
     CheckRow,
-    DisclosureRow,
-    LeaseRow,
-    QueryAnswersRow,
     QueryWorkRow,
 )
 
@@ -51,23 +56,51 @@ GROUP BY p.query_pk""",
 )
 
 
+_QUERIES = prepare_sql("""
+SELECT q.pk, q.query_id, q.text, q.category, q.language, coalesce(w.open_pairs, 0) AS open_pairs,
+  coalesce(w.begun_pairs, 0) AS begun_pairs
+FROM query q LEFT JOIN query_work w ON w.query_pk = q.pk WHERE q.dataset_pk = :dataset_pk ORDER BY q.position, q.pk""")
+_GIVEN = prepare_sql(
+    "SELECT query_pk, annotator_pk, answered FROM query_answers WHERE dataset_pk = :dataset_pk"
+)
+_ANSWERED = prepare_sql(
+    "SELECT query_pk, annotator_pk, answered_open FROM query_answers WHERE dataset_pk = :dataset_pk AND answered_open > 0"
+)
+_DISCLOSED = prepare_sql("""
+SELECT p.query_pk, d.person_pk, count(*) FROM disclosure d JOIN pair p ON p.pk = d.pair_pk
+WHERE p.dataset_pk = :dataset_pk AND p.lacking > 0 AND NOT EXISTS (
+  SELECT 1 FROM current_judgment c WHERE c.pair_pk = p.pk AND c.annotator_pk = d.person_pk AND c.outcome <> 'later')
+GROUP BY p.query_pk, d.person_pk""")
+_RUNNING = """FROM lease l JOIN pair p ON p.pk = l.pair_pk
+WHERE p.dataset_pk = :dataset_pk AND l.expires_at > :now AND l.expires_at <= :latest GROUP BY"""
+_IN_HAND = prepare_sql(f"SELECT p.query_pk, l.annotator_pk, count(*) {_RUNNING} p.query_pk, l.annotator_pk")
+_LEASES = prepare_sql(
+    f"SELECT l.annotator_pk, count(*), min(l.expires_at), max(l.expires_at) {_RUNNING} l.annotator_pk"
+)
+_ASSIGNED = prepare_sql(
+    "SELECT a.query_pk, a.person_pk FROM assignment a JOIN query q ON q.pk = a.query_pk WHERE q.dataset_pk = :dataset_pk"
+)
+_HELD = prepare_sql(
+    "SELECT query_pk, person_pk FROM assignment WHERE query_pk IN :queries", lists=["queries"]
+)
+_TAKE_BACK = prepare_sql(
+    "DELETE FROM assignment WHERE query_pk IN :queries AND person_pk IN :people", lists=["queries", "people"]
+)
+_END_LEASES = prepare_sql(
+    """
+UPDATE lease SET expires_at = :freed WHERE expires_at > :now AND EXISTS (
+  SELECT 1 FROM pair p WHERE p.pk = lease.pair_pk AND p.query_pk IN :queries AND NOT EXISTS (
+    SELECT 1 FROM assignment a WHERE a.query_pk = p.query_pk AND a.person_pk = lease.annotator_pk))""",
+    lists=["queries"],
+)
+_LEFT_BY = prepare_sql("""
+SELECT w.dataset_pk, count(*), sum(w.open_pairs) FROM query_work w JOIN assignment a ON a.query_pk = w.query_pk
+WHERE a.person_pk = :person_pk AND w.open_pairs > 0 GROUP BY w.dataset_pk ORDER BY w.dataset_pk""")
+
+
 def list_queries_with_work(session: Session, dataset_pk: int) -> list[OpenQuery]:
     """Return every query, in order."""
-    statement = (
-        select(
-            col(QueryRow.pk),
-            col(QueryRow.query_id),
-            col(QueryRow.text),
-            col(QueryRow.category),
-            col(QueryRow.language),
-            func.coalesce(col(QueryWorkRow.open_pairs), 0),
-            func.coalesce(col(QueryWorkRow.begun_pairs), 0),
-        )
-        .outerjoin(QueryWorkRow, col(QueryWorkRow.query_pk) == col(QueryRow.pk))
-        .where(col(QueryRow.dataset_pk) == dataset_pk)
-        .order_by(col(QueryRow.position), col(QueryRow.pk))
-    )
-    return [OpenQuery(key_of(pk), *values) for pk, *values in session.execute(statement)]
+    return fetch(session, _QUERIES, OpenQuery, {"dataset_pk": dataset_pk})
 
 
 def list_query_page(
@@ -163,46 +196,27 @@ def _list_values(session: Session, dataset_pk: int, column: Mapped[str | None]) 
 
 def count_given(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
     """Count, by (query_pk, person_pk), the pairs that each person has answered."""
-    statement = select(
-        col(QueryAnswersRow.query_pk), col(QueryAnswersRow.annotator_pk), col(QueryAnswersRow.answered)
-    ).where(col(QueryAnswersRow.dataset_pk) == dataset_pk)
-    return {(query, person): pairs for query, person, pairs in session.execute(statement)}
+    return _count(session, _GIVEN, dataset_pk=dataset_pk)
 
 
 def count_in_hand(
     session: Session, dataset_pk: int, *, now: datetime, lease: timedelta
 ) -> dict[tuple[int, int], int]:
     """Count, by (query_pk, person_pk), the pairs that each person holds on running leases."""
-    statement = (
-        select(col(PairRow.query_pk), col(LeaseRow.annotator_pk), func.count())
-        .join(PairRow, col(PairRow.pk) == col(LeaseRow.pair_pk))
-        .where(
-            col(PairRow.dataset_pk) == dataset_pk,
-            col(LeaseRow.expires_at) > now,
-            col(LeaseRow.expires_at) <= find_latest_end(now, lease),
-        )
-        .group_by(col(PairRow.query_pk), col(LeaseRow.annotator_pk))
-    )
-    return {(query, person): pairs for query, person, pairs in session.execute(statement)}
+    return _count(session, _IN_HAND, dataset_pk=dataset_pk, now=now, latest=find_latest_end(now, lease))
 
 
 def list_assigned(session: Session, dataset_pk: int) -> dict[int, frozenset[int]]:
     """Return the people that each query is assigned to: person_pk by query_pk."""
-    statement = select(col(AssignmentRow.query_pk), col(AssignmentRow.person_pk)).join(
-        QueryRow, col(QueryRow.pk) == col(AssignmentRow.query_pk)
-    )
     people_by_query: dict[int, set[int]] = {}
-    for query_pk, person_pk in session.execute(statement.where(col(QueryRow.dataset_pk) == dataset_pk)):
+    for query_pk, person_pk in fetch_tuples(session, _ASSIGNED, {"dataset_pk": dataset_pk}):
         people_by_query.setdefault(query_pk, set()).add(person_pk)
     return {query_pk: frozenset(people) for query_pk, people in people_by_query.items()}
 
 
 def count_answered(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
     """Count, by (query_pk, person_pk), the person's answered pairs that still lack judgments."""
-    statement = select(
-        col(QueryAnswersRow.query_pk), col(QueryAnswersRow.annotator_pk), col(QueryAnswersRow.answered_open)
-    ).where(col(QueryAnswersRow.dataset_pk) == dataset_pk, col(QueryAnswersRow.answered_open) > 0)
-    return {(query, person): pairs for query, person, pairs in session.execute(statement)}
+    return _count(session, _ANSWERED, dataset_pk=dataset_pk)
 
 
 def count_disclosed(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
@@ -210,38 +224,21 @@ def count_disclosed(session: Session, dataset_pk: int) -> dict[tuple[int, int], 
 
     Pairs that the person has answered are not counted.
     """
-    answered = exists().where(
-        col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk),
-        col(CurrentJudgmentRow.annotator_pk) == col(DisclosureRow.person_pk),
-        col(CurrentJudgmentRow.outcome) != "later",
-    )
-    statement = (
-        select(col(PairRow.query_pk), col(DisclosureRow.person_pk), func.count())
-        .join(PairRow, col(PairRow.pk) == col(DisclosureRow.pair_pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.lacking) > 0, ~answered)
-        .group_by(col(PairRow.query_pk), col(DisclosureRow.person_pk))
-    )
-    return {(query, person): pairs for query, person, pairs in session.execute(statement)}
+    return _count(session, _DISCLOSED, dataset_pk=dataset_pk)
+
+
+def _count(session: Session, statement: PreparedSql, **values: Any) -> dict[tuple[int, int], int]:
+    return {(query, person): pairs for query, person, pairs in fetch_tuples(session, statement, values)}
 
 
 def list_running_leases(
     session: Session, dataset_pk: int, *, now: datetime, lease: timedelta
 ) -> dict[int, LeasedPairs]:
     """Return the running leases by person_pk."""
-    ends = col(LeaseRow.expires_at)
-    statement = (
-        select(col(LeaseRow.annotator_pk), func.count(), func.min(ends), func.max(ends))
-        .join(PairRow, col(PairRow.pk) == col(LeaseRow.pair_pk))
-        .where(
-            col(PairRow.dataset_pk) == dataset_pk,
-            col(LeaseRow.expires_at) > now,
-            col(LeaseRow.expires_at) <= find_latest_end(now, lease),
-        )
-        .group_by(col(LeaseRow.annotator_pk))
-    )
+    values = {"dataset_pk": dataset_pk, "now": now, "latest": find_latest_end(now, lease)}
     return {
-        person: LeasedPairs(pairs, first - lease, last)
-        for person, pairs, first, last in session.execute(statement)
+        person: LeasedPairs(pairs, read_time(first) - lease, read_time(last))
+        for person, pairs, first, last in fetch_tuples(session, _LEASES, values)
     }
 
 
@@ -262,9 +259,7 @@ def add_assignments(
     queries, people = sorted(set(query_pks)), sorted(set(person_pks))
     assigned: set[tuple[int, int]] = set()
     for chunk in split_into_chunks(queries, CHUNK):
-        held = select(col(AssignmentRow.query_pk), col(AssignmentRow.person_pk))
-        rows = session.execute(held.where(col(AssignmentRow.query_pk).in_(chunk)))
-        assigned.update((query, person) for query, person in rows)
+        assigned.update(map(tuple, fetch_tuples(session, _HELD, {"queries": chunk})))
     new = [(query, person) for query in queries for person in people if (query, person) not in assigned]
     rows = [
         {"query_pk": query, "person_pk": person, "assigned_by_pk": by, "assigned_at": now}
@@ -276,45 +271,21 @@ def add_assignments(
 
 def delete_assignments(session: Session, query_pks: Iterable[int], person_pks: Collection[int]) -> int:
     """Take these queries back from these people; return how many assignments ended."""
-    ended = 0
-    for chunk in split_into_chunks(sorted(set(query_pks)), CHUNK):
-        conditions = (col(AssignmentRow.query_pk).in_(chunk), col(AssignmentRow.person_pk).in_(person_pks))
-        ended += session.scalar(select(func.count()).select_from(AssignmentRow).where(*conditions)) or 0
-        session.execute(delete(AssignmentRow).where(*conditions).execution_options(synchronize_session=False))
-    return ended
+    chunks = split_into_chunks(sorted(set(query_pks)), CHUNK)
+    return sum(execute_sql(session, _TAKE_BACK, {"queries": chunk, "people": person_pks}) for chunk in chunks)
 
 
 def end_leases_of_others(session: Session, query_pks: Iterable[int], *, now: datetime) -> int:
     """Free the leases on pairs of these queries of everybody they are not assigned to; return how many."""
-    ended = 0
-    is_assigned = (
-        exists()
-        .where(
-            col(AssignmentRow.query_pk) == col(PairRow.query_pk),
-            col(AssignmentRow.person_pk) == col(LeaseRow.annotator_pk),
-        )
-        .correlate(PairRow, LeaseRow)
-    )
-    for chunk in split_into_chunks(sorted(set(query_pks)), CHUNK):
-        others = exists().where(
-            col(PairRow.pk) == col(LeaseRow.pair_pk), col(PairRow.query_pk).in_(chunk), ~is_assigned
-        )
-        end = update(LeaseRow).where(col(LeaseRow.expires_at) > now, others).values(expires_at=FREED)
-        result = session.execute(end.execution_options(synchronize_session=False))
-        ended += cast("CursorResult[Any]", result).rowcount
-    return ended
+    chunks = split_into_chunks(sorted(set(query_pks)), CHUNK)
+    values = {"freed": FREED, "now": now}
+    return sum(execute_sql(session, _END_LEASES, {**values, "queries": chunk}) for chunk in chunks)
 
 
 def count_left_by(session: Session, person_pk: int) -> list[tuple[int, int, int]]:
     """Return a person's work as (dataset_pk, assigned queries that lack judgments, their open pairs)."""
-    statement = (
-        select(col(QueryWorkRow.dataset_pk), func.count(), func.sum(col(QueryWorkRow.open_pairs)))
-        .join(AssignmentRow, col(AssignmentRow.query_pk) == col(QueryWorkRow.query_pk))
-        .where(col(AssignmentRow.person_pk) == person_pk, col(QueryWorkRow.open_pairs) > 0)
-        .group_by(col(QueryWorkRow.dataset_pk))
-        .order_by(col(QueryWorkRow.dataset_pk))
-    )
-    return [(dataset, queries, int(pairs)) for dataset, queries, pairs in session.execute(statement)]
+    rows = fetch_tuples(session, _LEFT_BY, {"person_pk": person_pk})
+    return [(dataset, queries, int(pairs)) for dataset, queries, pairs in rows]
 
 
 def count_alike(

@@ -8,30 +8,61 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, text
-from sqlalchemy.orm import Mapped, Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.labeling.records import OwnJudgment, OwnJudgmentFilter
-from annotator.storage.tables.adjudication import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
-from annotator.storage.tables.central import (
-    CurrentJudgmentRow,
-    DocumentRow,
-    DocumentTextRow,
-    JudgmentRow,
-    PairRow,
-    PersonRow,
-    QueryRow,
-)
-from annotator.storage.tables.labeling import CheckRow, DisclosureRow, RepeatRow
+from annotator.storage.sql import fetch, fetch_tuples, prepare_sql
+from annotator.storage.tables.central import JudgmentRow, QueryRow
 
-_GOLD = text("""
+_GOLD = """
 SELECT max(j.pk) FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j
 WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND c.kind = 'gold'
   AND j.pair_pk = c.pair_pk AND j.annotator_pk = :person_pk AND j.purpose = 'gold' AND NOT j.late
   AND NOT EXISTS (SELECT 1 FROM current_judgment o WHERE o.pair_pk = j.pair_pk AND o.annotator_pk = :person_pk)
 GROUP BY j.pair_pk
-""")  # CROSS JOIN: from the few marks, not from the pool
+"""  # CROSS JOIN: from the few marks, not from the pool
+_CHECKED = """
+SELECT x.judgment_pk FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk
+WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :person_pk AND x.judgment_pk IS NOT NULL"""
+_TIMED_ANSWERS = prepare_sql(f"""
+SELECT c.judgment_pk FROM (
+  SELECT judgment_pk FROM current_judgment
+  WHERE dataset_pk = :dataset_pk AND annotator_pk = :person_pk AND outcome <> 'later' AND seconds IS NOT NULL
+  ORDER BY judgment_pk DESC LIMIT :most) c
+UNION ALL {_GOLD} UNION ALL {_CHECKED} UNION ALL
+SELECT max(j.pk) FROM repeated_pair r JOIN pair p ON p.pk = r.pair_pk
+JOIN judgment j ON j.pair_pk = r.pair_pk AND j.annotator_pk = r.annotator_pk
+WHERE r.annotator_pk = :person_pk AND p.dataset_pk = :dataset_pk AND j.purpose = 'repeat' AND NOT j.late
+GROUP BY j.pair_pk""")
+_SECONDS = prepare_sql(
+    "SELECT seconds FROM judgment WHERE pk IN :judgments AND outcome <> 'later' AND seconds IS NOT NULL "
+    "ORDER BY pk DESC LIMIT :most",
+    lists=["judgments"],
+)
+_TIMED = prepare_sql("""
+SELECT a.username, a.simulated, q.category, j.seconds FROM judgment j JOIN person a ON a.pk = j.annotator_pk
+JOIN pair p ON p.pk = j.pair_pk JOIN query q ON q.pk = p.query_pk
+WHERE p.dataset_pk = :dataset_pk AND j.outcome <> 'later' AND j.seconds IS NOT NULL ORDER BY j.pk DESC LIMIT :most""")
+# a check is answered whatever a lead has decided; the state must not reveal it
+_LOCK = """CASE
+WHEN NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
+  AND EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk AND NOT EXISTS (
+    SELECT 1 FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk WHERE x.pair_pk = p.pk
+      AND w.annotator_pk = :person_pk AND (x.answered_at IS NULL OR x.answered_at > a.decided_at))) THEN 'settled'
+WHEN EXISTS (SELECT 1 FROM disclosure s WHERE s.pair_pk = p.pk AND s.person_pk = :person_pk) THEN 'disclosed' END"""
+_FIND_LOCK = prepare_sql(f"SELECT {_LOCK} FROM pair p WHERE p.pk = :pair_pk")
+_OWN = f"""
+SELECT p.key AS pair, q.query_id, q.text AS query, q.category, d.doc_id, d.title, j.outcome, j.grade, j.reason, j.note,
+  j.judged_at, {_LOCK} AS locked
+FROM judgment j JOIN pair p ON p.pk = j.pair_pk JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
+WHERE (j.pk IN :gold OR j.pk IN ({_CHECKED}) OR j.pk IN (
+  SELECT judgment_pk FROM current_judgment WHERE dataset_pk = :dataset_pk AND annotator_pk = :person_pk))"""
+_HOLDS = """(lower(q.query_id) LIKE lower(:words) ESCAPE '\\' OR lower(q.text) LIKE lower(:words) ESCAPE '\\'
+  OR lower(d.doc_id) LIKE lower(:words) ESCAPE '\\' OR lower(d.title) LIKE lower(:words) ESCAPE '\\'
+  OR EXISTS (SELECT 1 FROM document_text t WHERE t.document_pk = d.pk AND t.sha256 = d.text_sha256
+    AND lower(t.text) LIKE lower(:words) ESCAPE '\\'))"""
 
 
 def list_own_judgments(
@@ -49,11 +80,25 @@ def list_own_judgments(
 
     `since` and `until` (excluded) are the bounds of the filter's days.
     """
-    gold = _list_gold(session, dataset_pk, person_pk)
-    statement = _select_own(dataset_pk, person_pk, gold, wanted, since, until)
-    total = session.scalar(select(func.count()).select_from(statement.subquery())) or 0
-    rows = session.execute(statement.order_by(col(JudgmentRow.pk).desc()).limit(limit).offset(offset))
-    return total, [_to_record(row) for row in rows]
+    whose = {"dataset_pk": dataset_pk, "person_pk": person_pk}
+    gold = [pk for (pk,) in fetch_tuples(session, prepare_sql(_GOLD), whose)]
+    escaped = wanted.words.strip().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    is_outcome = wanted.answer in ("unrateable", "later")
+    conditions: list[tuple[str, str, Any]] = [  # with their value; None: without it
+        (_HOLDS, "words", f"%{escaped}%" if escaped else None),
+        ("j.outcome = :outcome", "outcome", wanted.answer if is_outcome else None),
+        ("j.grade = :grade", "grade", None if is_outcome or wanted.answer is None else int(wanted.answer)),
+        ("q.category = :category", "category", wanted.category),
+        ("j.judged_at >= :since", "since", since),
+        ("j.judged_at < :until", "until", until),
+    ]
+    chosen = [(condition, name, value) for condition, name, value in conditions if value is not None]
+    own = "".join([_OWN, *(f" AND {condition}" for condition, _, _ in chosen)])
+    values = {**whose, "gold": gold, **{name: value for _, name, value in chosen}}
+    count = prepare_sql(f"SELECT count(*) FROM ({own}) o", lists=["gold"])
+    page = prepare_sql(f"{own} ORDER BY j.pk DESC LIMIT :limit OFFSET :offset", lists=["gold"])
+    ((total,),) = fetch_tuples(session, count, values)
+    return total, fetch(session, page, OwnJudgment, {**values, "limit": limit, "offset": offset})
 
 
 def find_own_answer(
@@ -76,205 +121,25 @@ def find_own_answer(
 
 def find_lock(session: Session, pair_pk: int, person_pk: int) -> str | None:
     """Return why the person's answer can no longer be changed: "settled", "disclosed", or None."""
-    settled, disclosed = _locks(person_pk)
-    row = session.execute(select(settled, disclosed).where(col(PairRow.pk) == pair_pk)).one()
-    return _name_lock(row[0], row[1])
+    ((lock,),) = fetch_tuples(session, _FIND_LOCK, {"pair_pk": pair_pk, "person_pk": person_pk})
+    return str(lock) if lock else None
 
 
 def list_own_seconds(session: Session, dataset_pk: int, person_pk: int, *, most: int) -> list[float]:
     """Return the active seconds of the person's latest answers, checks included, latest first."""
-    ordinary = _select_current(dataset_pk, person_pk).where(
-        col(CurrentJudgmentRow.outcome) != "later", col(CurrentJudgmentRow.seconds).is_not(None)
-    )
-    judgment_pks = [
-        *session.scalars(ordinary.order_by(col(CurrentJudgmentRow.judgment_pk).desc()).limit(most)),
-        *_list_gold(session, dataset_pk, person_pk),
-        *session.scalars(_select_checked(dataset_pk, person_pk)),
-        *session.scalars(_select_repeats(dataset_pk, person_pk)),
-    ]
-    statement = select(col(JudgmentRow.seconds)).where(
-        col(JudgmentRow.pk).in_(sorted(judgment_pks, reverse=True)),
-        col(JudgmentRow.outcome) != "later",
-        col(JudgmentRow.seconds).is_not(None),
-    )
-    rows = session.scalars(statement.order_by(col(JudgmentRow.pk).desc()).limit(most))
-    return [seconds for seconds in rows if seconds is not None]
+    values = {"dataset_pk": dataset_pk, "person_pk": person_pk, "most": most}
+    judgments = sorted((pk for (pk,) in fetch_tuples(session, _TIMED_ANSWERS, values)), reverse=True)
+    rows = fetch_tuples(session, _SECONDS, {"judgments": judgments, "most": most})
+    return [seconds for (seconds,) in rows]
 
 
 def list_timed(session: Session, dataset_pk: int, *, most: int) -> list[tuple[str, bool, str | None, float]]:
     """Return the latest judgments of everybody that have a time: username, simulated, category, seconds."""
-    statement = (
-        select(
-            col(PersonRow.username),
-            col(PersonRow.simulated),
-            col(QueryRow.category),
-            col(JudgmentRow.seconds),
-        )
-        .join(PersonRow, col(PersonRow.pk) == col(JudgmentRow.annotator_pk))
-        .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
-        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
-        .where(
-            col(PairRow.dataset_pk) == dataset_pk,
-            col(JudgmentRow.outcome) != "later",
-            col(JudgmentRow.seconds).is_not(None),
-        )
-        .order_by(col(JudgmentRow.pk).desc())
-        .limit(most)
-    )
-    return [
-        (username, simulated, category, seconds or 0.0)
-        for username, simulated, category, seconds in session.execute(statement)
-    ]
+    rows = fetch_tuples(session, _TIMED, {"dataset_pk": dataset_pk, "most": most})
+    return [(username, bool(simulated), category, seconds) for username, simulated, category, seconds in rows]
 
 
 def list_categories(session: Session, dataset_pk: int) -> list[str]:
     """Return the categories of the dataset's queries."""
     statement = select(col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk).distinct()
     return sorted(category for category in session.scalars(statement) if category)
-
-
-def _select_own(
-    dataset_pk: int,
-    person_pk: int,
-    gold: Sequence[int],
-    wanted: OwnJudgmentFilter,
-    since: datetime | None,
-    until: datetime | None,
-) -> Select[*tuple[Any, ...]]:
-    statement = (
-        select(
-            col(PairRow.key),
-            col(QueryRow.query_id),
-            col(QueryRow.text),
-            col(QueryRow.category),
-            col(DocumentRow.doc_id),
-            col(DocumentRow.title),
-            col(JudgmentRow.outcome),
-            col(JudgmentRow.grade),
-            col(JudgmentRow.reason),
-            col(JudgmentRow.note),
-            col(JudgmentRow.judged_at),
-            *_locks(person_pk),
-        )
-        .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
-        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
-        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
-        .where(
-            or_(
-                col(JudgmentRow.pk).in_(_select_current(dataset_pk, person_pk)),
-                col(JudgmentRow.pk).in_(gold),
-                col(JudgmentRow.pk).in_(_select_checked(dataset_pk, person_pk)),
-            )
-        )
-    )
-    conditions: list[ColumnElement[bool]] = []
-    if wanted.words.strip():
-        conditions.append(_holds(wanted.words.strip()))
-    if wanted.answer in ("unrateable", "later"):
-        conditions.append(col(JudgmentRow.outcome) == wanted.answer)
-    elif wanted.answer is not None:
-        conditions.append(col(JudgmentRow.grade) == int(wanted.answer))
-    if wanted.category is not None:
-        conditions.append(col(QueryRow.category) == wanted.category)
-    if since is not None:
-        conditions.append(col(JudgmentRow.judged_at) >= since)
-    if until is not None:
-        conditions.append(col(JudgmentRow.judged_at) < until)
-    return statement.where(*conditions)
-
-
-def _select_current(dataset_pk: int, person_pk: int) -> Select[Any]:
-    return select(col(CurrentJudgmentRow.judgment_pk)).where(
-        col(CurrentJudgmentRow.dataset_pk) == dataset_pk, col(CurrentJudgmentRow.annotator_pk) == person_pk
-    )
-
-
-def _select_checked(dataset_pk: int, person_pk: int) -> Select[Any]:
-    """Select the current answers on the pairs that quality control drew for the person."""
-    return (
-        select(col(QualityPairRow.judgment_pk))
-        .join(QualityDrawRow, col(QualityDrawRow.pk) == col(QualityPairRow.draw_pk))
-        .where(
-            col(QualityDrawRow.dataset_pk) == dataset_pk,
-            col(QualityDrawRow.annotator_pk) == person_pk,
-            col(QualityPairRow.judgment_pk).is_not(None),
-        )
-    )
-
-
-def _select_repeats(dataset_pk: int, person_pk: int) -> Select[Any]:
-    """Select the latest answers on the person's repeats."""
-    return (
-        select(func.max(col(JudgmentRow.pk)))
-        .select_from(RepeatRow)
-        .join(PairRow, col(PairRow.pk) == col(RepeatRow.pair_pk))
-        .join(
-            JudgmentRow,
-            and_(
-                col(JudgmentRow.pair_pk) == col(RepeatRow.pair_pk),
-                col(JudgmentRow.annotator_pk) == col(RepeatRow.annotator_pk),
-            ),
-        )
-        .where(
-            col(RepeatRow.annotator_pk) == person_pk,
-            col(PairRow.dataset_pk) == dataset_pk,
-            col(JudgmentRow.purpose) == "repeat",
-            col(JudgmentRow.late).is_(False),
-        )
-        .group_by(col(JudgmentRow.pair_pk))
-    )
-
-
-def _list_gold(session: Session, dataset_pk: int, person_pk: int) -> list[int]:
-    """Return the current answers (judgment_pk) on gold pairs without an ordinary one."""
-    return list(session.scalars(_GOLD, {"dataset_pk": dataset_pk, "person_pk": person_pk}))
-
-
-def _holds(words: str) -> ColumnElement[bool]:
-    escaped = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-    def like(column: Mapped[str]) -> ColumnElement[bool]:
-        return column.ilike(f"%{escaped}%", escape="\\")
-
-    held = exists().where(
-        col(DocumentTextRow.document_pk) == col(DocumentRow.pk),
-        col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256),
-        like(col(DocumentTextRow.text)),
-    )
-    named = (col(QueryRow.query_id), col(QueryRow.text), col(DocumentRow.doc_id), col(DocumentRow.title))
-    return or_(*(like(column) for column in named), held)
-
-
-def _locks(person_pk: int) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    answered_since = (  # by a quality expert, after the decision
-        exists()
-        .where(
-            col(QualityPairRow.pair_pk) == col(PairRow.pk),
-            col(QualityDrawRow.pk) == col(QualityPairRow.draw_pk),
-            col(QualityDrawRow.annotator_pk) == person_pk,
-            or_(
-                col(QualityPairRow.answered_at).is_(None),
-                col(QualityPairRow.answered_at) > col(CurrentAdjudicationRow.decided_at),
-            ),
-        )
-        .correlate(PairRow, CurrentAdjudicationRow)
-    )
-    settled = and_(  # a check is answered whatever a lead has decided; the state must not reveal it
-        exists().where(col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk), ~answered_since),
-        ~exists().where(col(CheckRow.pair_pk) == col(PairRow.pk)),
-    )
-    disclosed = exists().where(
-        col(DisclosureRow.pair_pk) == col(PairRow.pk), col(DisclosureRow.person_pk) == person_pk
-    )
-    return settled, disclosed
-
-
-def _name_lock(settled: bool, disclosed: bool) -> str | None:
-    return "settled" if settled else "disclosed" if disclosed else None
-
-
-def _to_record(row: Any) -> OwnJudgment:
-    *values, settled, disclosed = row
-    record: Any = OwnJudgment
-    made: OwnJudgment = record(*values, _name_lock(settled, disclosed))
-    return made

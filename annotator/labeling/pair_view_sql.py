@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
-from sqlmodel import col
 
 from annotator.domain.judgments import OutdatedReason, OwnAnswer, PairView
 from annotator.labeling.next_pairs import QueryCount
@@ -19,11 +17,11 @@ from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.judgments.outdated import OWN_ANSWER, OWN_STALE, describe_outdated
 from annotator.storage.pairs.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.sql import fetch_tuples, prepare_sql, read_json
-from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow
 
-_COLUMNS = f"""p.pk, p.query_pk, p.key, q.query_id, q.text, q.narrative, q.language, d.doc_id, d.title, d.url, d.media_type,
-  d.text_sha256, d.extra, substr(t.text, 1, :most), length(t.text), j.outcome, j.grade, j.note, j.reason, {OWN_STALE},
-  (SELECT max(r.version) FROM rubric r WHERE r.dataset_pk = p.dataset_pk)"""
+_COLUMNS = f"""p.pk, p.query_pk, {OWN_STALE}, d.extra, j.outcome, j.grade, j.note, j.reason,
+  p.key, q.query_id, q.text, q.narrative, q.language, d.doc_id, d.title, d.url, d.media_type, substr(t.text, 1, :most),
+  length(t.text), d.text_sha256, (SELECT max(r.version) FROM rubric r WHERE r.dataset_pk = p.dataset_pk)"""
+_SIZE = 21  # columns
 _JOINED = f"""
 LEFT JOIN query q ON q.pk = p.query_pk LEFT JOIN document d ON d.pk = p.document_pk
 LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
@@ -49,33 +47,14 @@ class _ViewRow(NamedTuple):
 
     pair_pk: int
     query_pk: int
-    key: str
-    query_id: str
-    query: str
-    narrative: str | None
-    language: str | None
-    doc_id: str
-    title: str
-    url: str | None
-    media_type: str
-    text_sha256: str | None
-    extra: Any  # JSON as the driver gives it
-    text: str | None  # at most SHOWN_CHARACTERS of it
-    length: int | None  # of the whole text
-    outcome: str | None  # of the annotator's own answer, with its grade, note and reason
-    grade: int | None
-    note: str | None
-    reason: str | None
     stale: int | None
-    guideline_version: int
+    extra: Any  # JSON as the driver gives it
+    answer: Sequence[Any]  # the fields of the annotator's own answer, all None without one
+    facts: Sequence[Any]  # the first fields of a PairView
 
 
-class _HandedOutRow(NamedTuple):
-    """What a row of _HANDED_OUT has beyond a view. Without pairs there is one row, and only `done` is set."""
-
-    in_pool: int | None  # of the pair's query
-    answered: int | None
-    done: int
+def _to_row(row: Sequence[Any]) -> _ViewRow:
+    return _ViewRow(*row[:4], row[4:8], row[8:_SIZE])
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +86,19 @@ def read_handed_out(
     chosen = [pair.pair_pk for pair in pairs]
     values = {**request.values, **eligibility.values, "pks": chosen, "most": SHOWN_CHARACTERS}
     rows = fetch_tuples(session, statement, values)
-    size = len(_ViewRow._fields)
-    count = len(_HandedOutRow._fields)
-    work = _HandedOutRow._make(rows[0][size : size + count])
-    counts_of_work = tuple(map(int, rows[0][size + count :]))
     views, counts = {}, {}
     for row in rows:
-        if row[0] is not None:
-            view, more = _ViewRow._make(row[:size]), _HandedOutRow._make(row[size : size + count])
+        if row[0] is not None:  # without pairs there is one row, with the counts alone
+            view = _to_row(row)
             views[view.pair_pk] = view
-            counts[view.query_pk] = QueryCount(more.in_pool or 0, more.answered or 0)
+            counts[view.query_pk] = QueryCount(row[_SIZE] or 0, row[_SIZE + 1] or 0)
+    _, _, done, *work = rows[0][_SIZE:]
     return HandedOut(
         tuple(_to_views(session, request, pairs, views, columns)),
         tuple((pair.pair_pk, views[pair.pair_pk].query_pk) for pair in pairs),
         counts,
-        int(work.done),
-        WorkCount._make(counts_of_work) if count_work else None,
+        int(done),
+        WorkCount._make(map(int, work)) if count_work else None,
     )
 
 
@@ -135,7 +111,7 @@ def read_pair_views(
         "most": SHOWN_CHARACTERS,
         "pairs": [pair.pair_pk for pair in pairs],
     }
-    rows = {row.pair_pk: row for row in map(_ViewRow._make, fetch_tuples(session, _VIEWS, values))}
+    rows = {row.pair_pk: row for row in map(_to_row, fetch_tuples(session, _VIEWS, values))}
     return _to_views(session, request, pairs, rows, columns)
 
 
@@ -163,38 +139,16 @@ def _to_view(
     *,
     with_answer: bool,
 ) -> PairView:
-    answer = OwnAnswer(row.outcome, row.grade, row.note, row.reason) if row.outcome else None
+    key, *facts, length, document_sha256, guideline_version = row.facts
+    answer = OwnAnswer(*row.answer) if with_answer and row.answer[0] else None
     return PairView(
-        pair=pair.key or row.key,
-        query_id=row.query_id,
-        query=row.query,
-        narrative=row.narrative,
-        language=row.language,
-        doc_id=row.doc_id,
-        title=row.title,
-        url=row.url,
-        media_type=row.media_type,
-        text=row.text,
-        length=row.length or 0,
-        document_sha256=row.text_sha256,
-        guideline_version=row.guideline_version,
+        pair.key or key,
+        *facts,
+        length or 0,
+        document_sha256,
+        guideline_version,
         metadata=choose_metadata(read_json(row.extra), columns),
         training=pair.training,
-        answer=answer if with_answer else None,
+        answer=answer,
         outdated=outdated.get(pair.pair_pk) if with_answer else None,
     )
-
-
-def find_whole_text(session: Session, pair_pk: int) -> str | None:
-    """Return the whole present text of a pair's document, or None."""
-    statement = (
-        select(col(DocumentTextRow.text))
-        .join(
-            DocumentRow,
-            (col(DocumentRow.pk) == col(DocumentTextRow.document_pk))
-            & (col(DocumentRow.text_sha256) == col(DocumentTextRow.sha256)),
-        )
-        .join(PairRow, col(PairRow.document_pk) == col(DocumentRow.pk))
-        .where(col(PairRow.pk) == pair_pk)
-    )
-    return session.scalar(statement)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import case, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -22,15 +22,12 @@ from annotator.storage.judgments.quality_pairs import list_waiting
 from annotator.storage.lookup import key_of
 from annotator.storage.roles import list_dataset_people
 from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql, read_time
-from annotator.storage.tables.adjudication import CurrentAdjudicationRow
 from annotator.storage.tables.central import (
     DatasetRow,
     MembershipRow,
     PairRow,
     PersonRow,
-    QueryRow,
 )
-from annotator.storage.tables.labeling import CheckRow
 
 _BY_OUTCOME = prepare_sql("""
 SELECT m.annotator_pk, m.outcome, m.judgments, (
@@ -45,6 +42,16 @@ SELECT p.username, count(*) AS judgments FROM person p CROSS JOIN current_judgme
 WHERE c.annotator_pk = p.pk AND c.dataset_pk = :dataset_pk AND c.outcome IN ('graded', 'unrateable') AND c.made_at >= :since
   AND c.imported = 0 AND NOT p.simulated
 GROUP BY p.username""")  # CROSS JOIN: from the people, each by the index
+
+
+_BY_QUERY = prepare_sql("""
+SELECT q.query_id, q.text, q.category, count(p.pk) AS pairs,
+  coalesce(sum(CASE WHEN p.lacking = 0 THEN 1 END), 0) AS complete,
+  coalesce(sum(CASE WHEN p.judged > 0 AND p.lacking > 0 THEN 1 END), 0) AS begun
+FROM query q LEFT JOIN pair p ON p.query_pk = q.pk AND p.retired_at IS NULL AND (
+  p.judged > 0 OR p.kept OR p.pk NOT IN (SELECT pair_pk FROM check_pair)
+  OR p.pk IN (SELECT pair_pk FROM current_adjudication))
+WHERE q.dataset_pk = :dataset_pk GROUP BY q.pk, q.position, q.query_id, q.text, q.category ORDER BY q.position""")
 
 
 class _OutcomeCount(NamedTuple):
@@ -110,36 +117,7 @@ def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress
 
     Excludes pairs that left the pool, and pairs that are only checks (`checks` in `overview/records.py`).
     """
-    decided = select(col(CurrentAdjudicationRow.pair_pk))
-    judged = (
-        (col(PairRow.judged) > 0)
-        | col(PairRow.kept)
-        | col(PairRow.pk).not_in(select(col(CheckRow.pair_pk)))
-        | col(PairRow.pk).in_(decided)
-    )
-    statement = (
-        select(
-            col(QueryRow.query_id),
-            col(QueryRow.text),
-            col(QueryRow.category),
-            func.count(col(PairRow.pk)),
-            func.sum(case((col(PairRow.lacking) == 0, 1), else_=0)),
-            func.sum(case(((col(PairRow.judged) > 0) & (col(PairRow.lacking) > 0), 1), else_=0)),
-        )
-        .outerjoin(
-            PairRow, (col(PairRow.query_pk) == col(QueryRow.pk)) & col(PairRow.retired_at).is_(None) & judged
-        )
-        .where(col(QueryRow.dataset_pk) == dataset_pk)
-        .group_by(
-            col(QueryRow.pk),
-            col(QueryRow.position),
-            col(QueryRow.query_id),
-            col(QueryRow.text),
-            col(QueryRow.category),
-        )
-        .order_by(col(QueryRow.position))
-    )
-    return [QueryProgress(*row) for row in session.execute(statement)]
+    return fetch(session, _BY_QUERY, QueryProgress, {"dataset_pk": dataset_pk})
 
 
 _SHOWN = prepare_sql("""

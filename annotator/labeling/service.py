@@ -42,7 +42,7 @@ from annotator.labeling.next_pairs import (
 )
 from annotator.labeling.next_pairs_sql import SpecialWork, StoredWork
 from annotator.labeling.open_pairs_sql import count_work, take_leases
-from annotator.labeling.pair_view_sql import HandedOut, find_whole_text, read_handed_out
+from annotator.labeling.pair_view_sql import HandedOut, read_handed_out
 from annotator.labeling.progress_sql import (
     AnswerCount,
     count_judged_since,
@@ -69,7 +69,7 @@ from annotator.storage.judgments.current_judgments import CurrentJudgment, list_
 from annotator.storage.judgments.leases import OpenPairsRequest, end_leases_ahead, make_open_pairs_request
 from annotator.storage.judgments.quality_pairs import list_waiting
 from annotator.storage.lookup import find_handed_out, find_pair_pk, key_of
-from annotator.storage.pairs.document_text import DocumentBeginning, find_beginning
+from annotator.storage.pairs.document_text import DocumentBeginning, find_beginning, read_present_text
 from annotator.storage.tables.central import DatasetRow
 
 MOST_EVENTS = 500
@@ -247,7 +247,7 @@ def read_whole_text(database: Database, actor: Actor, dataset: str, pair: str) -
     """Return the whole text of a pair's document. The handed-out view may be cut."""
     with database.read() as session:
         pair_pk = _find_readable(session, actor, dataset, pair)
-        text = None if pair_pk is None else find_whole_text(session, pair_pk)
+        text = None if pair_pk is None else read_present_text(session, pair_pk)
         if text is None:
             raise NotFound("there is no text for this pair")
         return text

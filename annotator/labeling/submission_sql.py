@@ -35,14 +35,16 @@ from annotator.storage.sql import fetch_tuples, prepare_sql, read_json, read_tim
 from annotator.storage.tables.labeling import RepeatRow
 
 _COLUMNS = """
-SELECT p.key, p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept AND p.judged = 0, p.wanted, p.lacking,
-  p.judged, k.kind, EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk),
-  EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk),
-  l.pair_pk IS NOT NULL, l.expires_at > :now AND l.expires_at <= :latest, {freed}, ({{eligible}}), c.outcome, c.purpose, c.stale, (
+SELECT p.key, {freed}, (
     SELECT max(CASE WHEN x.outcome IS NULL THEN 'waiting' WHEN {decided_since} THEN 'decided' ELSE x.outcome END)
     FROM quality_pair x CROSS JOIN quality_draw w
     WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk
-      AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)){stored}
+      AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)), {stored},
+  p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept AND p.judged = 0, p.wanted, p.lacking,
+  p.judged, k.kind, EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk),
+  EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk),
+  l.pair_pk IS NOT NULL, coalesce(l.expires_at > :now AND l.expires_at <= :latest, FALSE), ({{eligible}}),
+  c.outcome, c.purpose, coalesce(c.stale, 0)
 FROM pair p LEFT JOIN check_pair k ON k.pair_pk = p.pk
 LEFT JOIN lease l ON l.pair_pk = p.pk AND l.annotator_pk = :annotator_pk
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
@@ -51,7 +53,7 @@ _HANDED_OUT = {
     "key": f"p.key IN :named AND {HANDED_OUT}",
     "pk": "p.pk IN :named",
 }  # the latter of own repeats
-_OF_ANSWERED = """,
+_OF_ANSWERED = """
   CASE WHEN p.{column} IN :answered THEN {list}(
     (SELECT d.text_sha256 FROM document d WHERE d.pk = p.document_pk),
     {nest}((SELECT {list_all}(t.sha256) FROM document_text t WHERE t.document_pk = p.document_pk)),
@@ -73,7 +75,7 @@ _JSON = {
 
 
 def _write_states(column: str, dialect: str, *, answered: bool) -> str:
-    stored = _OF_ANSWERED.format(column=column, **_JSON[dialect]) if answered else ", NULL"
+    stored = _OF_ANSWERED.format(column=column, **_JSON[dialect]) if answered else "NULL"
     return _COLUMNS.format(
         handed_out=_HANDED_OUT[column], decided_since=DECIDED_SINCE, freed=IS_FREED, stored=stored
     )
@@ -109,36 +111,6 @@ _STORED = prepare_sql(
 )
 
 
-class _PairStateRow(NamedTuple):
-    """A row of _COLUMNS. Flags are 0 or 1 on SQLite, Booleans on PostgreSQL."""
-
-    key: str
-    pair_pk: int
-    query_pk: int
-    document_pk: int
-    retired: bool | int
-    kept: bool | int
-    wanted: int
-    lacking: int
-    judged: int
-    kind: str | None
-    settled: bool | int
-    disclosed: bool | int
-    leased: bool | int
-    held: bool | int | None
-    freed: bool | int | None
-    eligible: bool | int
-    outcome: str | None
-    purpose: str | None
-    stale: int | None
-    drawn: (
-        str | None
-    )  # by quality control for this annotator: "waiting", "decided", or the outcome of the answer
-    stored: Any = (
-        None  # JSON of an AnsweredPair, as the driver gives it; None for a pair that is not answered
-    )
-
-
 class DocumentTexts(NamedTuple):
     """The texts of a document by their SHA-256."""
 
@@ -160,14 +132,13 @@ def read_pair_states(
     """
     if not keys:
         return {}
-    rows = _fetch_pair_states(session, request, eligibility, "key", keys, answered)
-    states = {row.key: _to_state(row) for row in rows}
+    states = dict(_fetch_pair_states(session, request, eligibility, "key", keys, answered))
     unknown = [key for key in keys if key not in states]
     repeats = find_repeats(session, request, unknown) if unknown else {}
     if repeats:
         pair_pks = {repeat.pair_pk for repeat in repeats.values()}
-        rows = _fetch_pair_states(session, request, eligibility, "pk", pair_pks, pair_pks)
-        repeated = {row.pair_pk: _to_state(row) for row in rows}
+        found = _fetch_pair_states(session, request, eligibility, "pk", pair_pks, pair_pks)
+        repeated = {state.pair_pk: state for _, state in found}
         tried = _list_answered_repeats(session, [repeat.repeat_pk for repeat in repeats.values()])
         for key, repeat in repeats.items():
             states[key] = replace(
@@ -187,41 +158,27 @@ def _fetch_pair_states(
     column: str,
     named: Collection[object],
     answered: Collection[object],
-) -> list[_PairStateRow]:
+) -> list[tuple[str, AnnotatorPairState]]:
     written = _STATES[column, session.get_bind().dialect.name, bool(answered)]
     statement = eligibility.prepare(written, query="p.query_pk")
     values = {**request.values, **eligibility.values, "named": list(named), "answered": list(answered)}
-    return list(map(_PairStateRow._make, fetch_tuples(session, statement, values)))
+    return [(key, _to_state(*row)) for key, *row in fetch_tuples(session, statement, values)]
 
 
-def _to_state(row: _PairStateRow) -> AnnotatorPairState:
-    state = AnnotatorPairState(
-        pair_pk=row.pair_pk,
-        query_pk=row.query_pk,
-        document_pk=row.document_pk,
-        retired=bool(row.retired),
-        kept=bool(row.kept),
-        wanted=row.wanted,
-        lacking=row.lacking,
-        judged=row.judged,
-        kind=row.kind,
-        settled=bool(row.settled),
-        disclosed=bool(row.disclosed),
-        leased=bool(row.leased),
-        held=bool(row.held),
-        freed=bool(row.freed),
-        eligible=bool(row.eligible),
-        outcome=row.outcome,
-        purpose=row.purpose,
-        stale=row.stale or 0,
-        stored=None if row.stored is None else _read_answered(read_json(row.stored)),
-    )
-    if row.drawn is None or row.kind is not None or state.answered:
+def _to_state(freed: bool | int | None, drawn: str | None, stored: Any, *facts: Any) -> AnnotatorPairState:
+    """Return the state of a row of _COLUMNS. Flags are 0 or 1 on SQLite, Booleans on PostgreSQL.
+
+    `drawn`: by quality control for this annotator: "waiting", "decided", or the outcome of the answer.
+    `stored`: JSON of an AnsweredPair; None for a pair that is not answered.
+    """
+    answered = None if stored is None else _read_answered(read_json(stored))
+    state = AnnotatorPairState(*facts, freed=bool(freed), stored=answered)
+    if drawn is None or state.kind is not None or state.answered:
         return state
     return replace(
         state,
-        settled=row.drawn == "decided",
-        outcome=None if row.drawn == "waiting" else row.drawn,
+        settled=drawn == "decided",
+        outcome=None if drawn == "waiting" else drawn,
         purpose="quality",
         stale=0,
         drawn=True,

@@ -5,9 +5,13 @@ profile asks, so that every keyboard gives the same password. Usernames and name
 Refuses passwords that are too short, too long, the username, one character repeated, or among the commonest.
 """
 
+import hashlib
 import secrets
 import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotator.domain.errors import ValidationError
@@ -16,11 +20,6 @@ from annotator.domain.usernames import LONGEST_NAME, clean_name, find_username_f
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
-
-
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 SHORTEST = 10
 LONGEST = 1_000
@@ -88,6 +87,11 @@ def is_outdated(stored_hash: str) -> bool:
 def make_one_time_password() -> str:
     """Return sixteen random letters and digits in groups of four, about 79 bits; easy to read out and to type."""
     return "-".join("".join(secrets.choice(_ALPHABET) for _ in range(4)) for _ in range(4))
+
+
+def digest_token(token: str) -> str:
+    """Return the hash to store of a token or a code."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _encode(password: str) -> bytes:

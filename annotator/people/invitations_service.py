@@ -34,6 +34,7 @@ from annotator.people.credentials import (
     check_name,
     check_new_account,
     check_new_password,
+    digest_token,
     hash_password,
 )
 from annotator.people.roles_service import (
@@ -50,7 +51,6 @@ from annotator.people.sign_in_sql import (
     add_account,
     begin_guess,
     clear_failures,
-    digest_token,
     find_invitation,
     find_link,
     forget_devices,

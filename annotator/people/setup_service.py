@@ -15,13 +15,18 @@ from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import LinkRefused, SignInTerms
 from annotator.domain.usernames import TAKEN_OR_ALIKE
-from annotator.people.credentials import AccountRefused, NewAccount, check_new_account, hash_password
+from annotator.people.credentials import (
+    AccountRefused,
+    NewAccount,
+    check_new_account,
+    digest_token,
+    hash_password,
+)
 from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import open_session
 from annotator.people.sign_in_sql import (
     add_account,
     begin_guess,
-    digest_token,
     find_link,
     has_account,
     revoke_setup_links,

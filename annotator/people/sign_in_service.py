@@ -3,7 +3,6 @@
 Passwords are checked outside transactions, because the check is slow by design. Tokens are stored only as hashes.
 """
 
-import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -31,6 +30,7 @@ from annotator.domain.people import (
 from annotator.people.credentials import (
     NOBODYS_HASH,
     check_new_password,
+    digest_token,
     hash_password,
     is_outdated,
     is_password,
@@ -413,8 +413,3 @@ def note_limited(database: Database, username: str, address: str, *, now: dateti
     with database.read() as session:
         person = session.scalars(select(PersonRow).where(col(PersonRow.username) == username)).first()
     note_failure(database, AuditAction.sign_in_limited, person, address=address, now=now)
-
-
-def digest_token(token: str) -> str:
-    """Return the hash to store of a token."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

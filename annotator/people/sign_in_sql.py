@@ -3,7 +3,6 @@
 Attempts with a link are stored with the failed sign-ins, under a username that no person can have.
 """
 
-import hashlib
 import hmac
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -16,6 +15,7 @@ from sqlmodel import col
 from annotator.domain.audit import AuditAction
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.people import DEVICE_LIFETIME, Membership
+from annotator.people.credentials import digest_token
 from annotator.people.sign_in_limits import WINDOW, check_unknown_browser, group_address
 from annotator.storage.database import lock_dataset
 from annotator.storage.lookup import key_of
@@ -427,8 +427,3 @@ def begin_guess(session: Session, token: str, address_group: str, *, now: dateti
     )
     attempt = {"username": GUESSED, "address": address_group, "at": now}
     session.add(LoginAttemptRow.model_validate(attempt))
-
-
-def digest_token(token: str) -> str:
-    """Return the SHA-256 that is stored in place of a link's token."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Select, delete, or_, select
+from sqlalchemy import ColumnElement, delete, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -14,8 +14,8 @@ from annotator.domain.messages import say
 from annotator.domain.people import Membership
 from annotator.domain.texts import check_text
 from annotator.storage.database import lock_dataset
-from annotator.storage.sql import fetch, fetch_tuples, prepare_sql
-from annotator.storage.tables.central import DatasetRow, MembershipRow, PersonRow, QueryRow
+from annotator.storage.sql import PreparedSql, fetch, fetch_tuples, prepare_sql, read_json
+from annotator.storage.tables.central import MembershipRow, PersonRow, QueryRow
 
 ROLES_LOCK = 0
 """The key of the lock under which roles change. No dataset has it."""
@@ -44,6 +44,15 @@ _ADMINLESS = prepare_sql(
     f"SELECT d.name FROM dataset d WHERE NOT {_ADMIN.format(or_here=' OR m.dataset_pk = d.pk')} ORDER BY d.name"
 )
 
+_AT_WORK = prepare_sql("""
+SELECT annotator_pk FROM query_answers WHERE dataset_pk = :dataset_pk
+UNION SELECT a.person_pk FROM assignment a JOIN query q ON q.pk = a.query_pk WHERE q.dataset_pk = :dataset_pk""")
+_HELD_ROLES = """
+SELECT m.person_pk, d.name, m.role, m.categories, m.languages FROM membership m LEFT JOIN dataset d ON d.pk = m.dataset_pk
+{chosen} ORDER BY m.dataset_pk IS NOT NULL, d.name"""
+_ALL_HELD_ROLES = prepare_sql(_HELD_ROLES.format(chosen=""))
+_ROLES_HELD_BY = prepare_sql(_HELD_ROLES.format(chosen="WHERE m.person_pk = :person_pk"))
+
 
 @contextmanager
 def keep_led(session: Session) -> Iterator[None]:
@@ -54,12 +63,12 @@ def keep_led(session: Session) -> Iterator[None]:
     time.
     """
     lock_dataset(session, ROLES_LOCK)
-    leaderless, adminless = _list_leaderless(session), _list_adminless(session)
+    leaderless, adminless = _list_names(session, _LEADERLESS), _list_names(session, _ADMINLESS)
     administered = _is_administered(session)
     yield
     if administered and not _is_administered(session):
         raise StateError(say("there would be no admin left; give another person the role admin first"))
-    for name in _list_adminless(session):
+    for name in _list_names(session, _ADMINLESS):
         if name not in adminless:
             raise StateError(
                 say(
@@ -67,7 +76,7 @@ def keep_led(session: Session) -> Iterator[None]:
                     dataset=name,
                 )
             )
-    for name in _list_leaderless(session):
+    for name in _list_names(session, _LEADERLESS):
         if name not in leaderless:
             raise StateError(
                 say(
@@ -82,35 +91,19 @@ def _is_administered(session: Session) -> bool:
     return bool(fetch_tuples(session, _IS_ADMINISTERED)[0][0])
 
 
-def _list_leaderless(session: Session) -> list[str]:
+def _list_names(session: Session, statement: PreparedSql) -> list[str]:
     session.flush()
-    return [name for (name,) in fetch_tuples(session, _LEADERLESS)]
-
-
-def _list_adminless(session: Session) -> list[str]:
-    session.flush()
-    return [name for (name,) in fetch_tuples(session, _ADMINLESS)]
+    return [name for (name,) in fetch_tuples(session, statement)]
 
 
 def list_held_roles(session: Session, person_pk: int | None = None) -> dict[int, tuple[Membership, ...]]:
     """Return {person_pk: roles}, of all people or one: the role everywhere first, then by dataset name."""
-    statement = (
-        select(
-            col(MembershipRow.person_pk),
-            col(DatasetRow.name),
-            col(MembershipRow.role),
-            col(MembershipRow.categories),
-            col(MembershipRow.languages),
-        )
-        .join(DatasetRow, col(DatasetRow.pk) == col(MembershipRow.dataset_pk), isouter=True)
-        .order_by(col(MembershipRow.dataset_pk).is_not(None), col(DatasetRow.name))
-    )
-    if person_pk is not None:
-        statement = statement.where(col(MembershipRow.person_pk) == person_pk)
+    session.flush()
+    held = _ALL_HELD_ROLES if person_pk is None else _ROLES_HELD_BY
     by_person: dict[int, list[Membership]] = {}
-    for holder_pk, dataset, role, categories, languages in session.execute(statement):
-        membership = Membership(dataset, role, to_tuple(categories), to_tuple(languages))
-        by_person.setdefault(holder_pk, []).append(membership)
+    for holder_pk, dataset, role, *limits in fetch_tuples(session, held, {"person_pk": person_pk}):
+        categories, languages = (to_tuple(read_json(names)) for names in limits)
+        by_person.setdefault(holder_pk, []).append(Membership(dataset, role, categories, languages))
     return {holder_pk: tuple(memberships) for holder_pk, memberships in by_person.items()}
 
 
@@ -225,16 +218,8 @@ class DatasetPerson:
 
 def list_dataset_people(session: Session, dataset_pk: int) -> list[DatasetPerson]:
     """Return the people with a role, judgments or assigned queries in the dataset, by username."""
-    from annotator.storage.tables.labeling import QueryAnswersRow
-
-    active: set[int] = set(session.scalars(_select_assigned(dataset_pk)))
-    active.update(
-        session.scalars(
-            select(col(QueryAnswersRow.annotator_pk))
-            .where(col(QueryAnswersRow.dataset_pk) == dataset_pk)
-            .distinct()
-        )
-    )
+    session.flush()
+    active = {person_pk for (person_pk,) in fetch_tuples(session, _AT_WORK, {"dataset_pk": dataset_pk})}
     counts = or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None))
     roles: dict[int, list[tuple[str, list[str] | None, list[str] | None]]] = {}
     for row in session.scalars(select(MembershipRow).where(counts).order_by(col(MembershipRow.pk))):
@@ -256,14 +241,3 @@ def list_dataset_people(session: Session, dataset_pk: int) -> list[DatasetPerson
         )
         for row in people
     ]
-
-
-def _select_assigned(dataset_pk: int) -> Select[Any]:
-    from annotator.storage.tables.labeling import AssignmentRow
-
-    return (
-        select(col(AssignmentRow.person_pk))
-        .join(QueryRow, col(QueryRow.pk) == col(AssignmentRow.query_pk))
-        .where(col(QueryRow.dataset_pk) == dataset_pk)
-        .distinct()
-    )

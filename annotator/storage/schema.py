@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import and_, inspect, select, text
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import inspect, select, text
+from sqlalchemy.orm import Session
 
 from annotator.domain.errors import StateError
 from annotator.storage.database import CONNECTION, Database, name_connection
@@ -153,37 +153,24 @@ def _derive_all_disagreements(session: Session) -> None:
         derive_disagreements(session, key_of(dataset_pk))
 
 
+_PASSED_BY = """
+SELECT DISTINCT p.dataset_pk, j.annotator_pk, j.pair_pk FROM judgment j JOIN pair p ON p.pk = j.pair_pk
+JOIN judgment e ON e.pair_pk = j.pair_pk AND e.annotator_pk = j.annotator_pk AND e.pk < j.pk AND e.judged_at > j.judged_at
+WHERE NOT j.late"""
+
+
 def _derive_where_the_clock_was_set_back(session: Session) -> None:
     """Derive the pairs again whose current judgment differs from the old rule, which compared press times.
 
     These are the few pairs with a judgment that is not late but was received after one with a later press
     time.
     """
-    from sqlmodel import col
-
     from annotator.storage.judgments.current_judgments import derive_current
     from annotator.storage.judgments.quality_pairs import follow_answers
-    from annotator.storage.tables.central import JudgmentRow, PairRow
 
-    earlier = aliased(JudgmentRow)
-    statement = (
-        select(col(PairRow.dataset_pk), col(JudgmentRow.annotator_pk), col(JudgmentRow.pair_pk))
-        .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
-        .join(
-            earlier,
-            and_(
-                col(earlier.pair_pk) == col(JudgmentRow.pair_pk),
-                col(earlier.annotator_pk) == col(JudgmentRow.annotator_pk),
-                col(earlier.pk) < col(JudgmentRow.pk),
-                col(earlier.judged_at) > col(JudgmentRow.judged_at),
-            ),
-        )
-        .where(col(JudgmentRow.late).is_(False))
-        .distinct()
-    )
     pairs: dict[int, set[int]] = {}
     people: dict[int, set[int]] = {}
-    for dataset_pk, annotator_pk, pair_pk in session.execute(statement):
+    for dataset_pk, annotator_pk, pair_pk in session.execute(text(_PASSED_BY)):
         pairs.setdefault(dataset_pk, set()).add(pair_pk)
         people.setdefault(annotator_pk, set()).add(pair_pk)
     for annotator_pk, pair_pks in people.items():

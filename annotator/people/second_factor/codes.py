@@ -8,19 +8,18 @@ as they are. What was stored without a key stays readable with one.
 import base64
 import hashlib
 import hmac
-import secrets
 import unicodedata
 from datetime import datetime
 from pathlib import Path
 
 from annotator.domain.errors import ValidationError
+from annotator.people.credentials import digest_token, make_one_time_password
 from annotator.people.second_factor.records import UnreadableSecret
 
 STEP_SECONDS = 30
 DRIFT = 1  # steps by which the two clocks may differ, either way
 DIGITS = 6
 RECOVERY_CODES = 10
-_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that is read as something else
 
 
 def derive_secret(token: str) -> str:
@@ -66,15 +65,12 @@ def find_step(secret: str, code: str, *, now: datetime) -> int | None:
 
 def make_recovery_codes() -> tuple[str, ...]:
     """Return new codes of sixteen random letters and digits: about 79 bits each, too many to guess from their hashes."""
-    return tuple(
-        "-".join("".join(secrets.choice(_ALPHABET) for _ in range(4)) for _ in range(4))
-        for _ in range(RECOVERY_CODES)
-    )
+    return tuple(make_one_time_password() for _ in range(RECOVERY_CODES))
 
 
 def digest_recovery_code(code: str) -> str:
     """Return the hash to store of a recovery code, however it is typed."""
-    return hashlib.sha256(normalize_code(code).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest_token(normalize_code(code))
 
 
 SHORTEST_KEY = 32  # bytes of the file

@@ -16,7 +16,7 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import SESSION_LIFETIME, Actor, SecondFactor, WrongSignIn, requires_second_factor
-from annotator.people.credentials import NOBODYS_HASH, is_password
+from annotator.people.credentials import NOBODYS_HASH, digest_token, is_password
 from annotator.people.roles_service import require_person
 from annotator.people.second_factor.codes import (
     derive_secret,
@@ -59,7 +59,6 @@ from annotator.people.sign_in_service import (
     add_half_session,
     add_session,
     begin_attempt,
-    digest_token,
     note_failure,
 )
 from annotator.people.sign_in_sql import (

@@ -5,7 +5,6 @@ and is used once. The first sign-in of an identity makes a new account; an exist
 linked it.
 """
 
-import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping
@@ -23,12 +22,13 @@ from annotator.people.credentials import (
     LONGEST_USERNAME,
     check_name,
     check_username,
+    digest_token,
     hash_password,
 )
 from annotator.people.roles_service import require_admin
 from annotator.people.sign_in_limits import WINDOW
 from annotator.people.sign_in_service import add_session
-from annotator.people.sign_in_sql import clear_old, revoke_live_sessions
+from annotator.people.sign_in_sql import add_account, clear_old, revoke_live_sessions
 from annotator.people.single_sign_on.identities_sql import (
     add_request,
     end_provider_sessions,
@@ -46,7 +46,6 @@ from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_look_alikes, find_person, key_of
 from annotator.storage.roles import ROLES_LOCK
-from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import ProviderIdentityRow, SignInRequestRow
 
 REQUEST_LIFETIME = timedelta(minutes=10)
@@ -66,8 +65,8 @@ def begin_single_sign_on(
         redirect_uri, state=state, nonce=nonce, code_verifier=code_verifier
     )
     kept = {
-        "token_sha256": _digest(token),
-        "state_sha256": _digest(state),
+        "token_sha256": digest_token(token),
+        "state_sha256": digest_token(state),
         "nonce": nonce,
         "code_verifier": code_verifier,
         "redirect_uri": redirect_uri,
@@ -94,10 +93,10 @@ def finish_single_sign_on(
     Returns (session token, path to open). Raises SingleSignOnRefused.
     """
     with database.write() as session:
-        begun = take_request(session, _digest(token)) if token else None
+        begun = take_request(session, digest_token(token)) if token else None
     if begun is None or begun.expires_at <= now:
         raise SingleSignOnRefused("expired", "this browser has begun no sign-in")
-    if not hmac.compare_digest(begun.state_sha256, _digest(answer.get("state", ""))):
+    if not hmac.compare_digest(begun.state_sha256, digest_token(answer.get("state", ""))):
         raise SingleSignOnRefused("expired", "the state is another sign-in's")
     if answer.get("iss", provider.settings.issuer) != provider.settings.issuer:
         raise SingleSignOnRefused("refused", "the answer is another issuer's")
@@ -148,7 +147,7 @@ def make_provider_sign_out(
     if not token:
         return None
     with database.read() as session:
-        id_token = find_id_token(session, _digest(token))
+        id_token = find_id_token(session, digest_token(token))
     if id_token is None:
         return None
     try:
@@ -166,7 +165,7 @@ def end_sessions_of_provider(database: Database, provider: Provider, token: str,
     notice = provider.check_logout_token(token, now=now)
     issuer, expires_at = provider.settings.issuer, notice.issued_at + LOGOUT_AGE
     with database.write() as session:
-        digest = _digest(f"{issuer} {notice.token_id}")
+        digest = digest_token(f"{issuer} {notice.token_id}")
         if not use_logout_token(session, digest, now=now, expires_at=expires_at):
             raise SingleSignOnRefused("refused", "the logout token was used before")
         return end_provider_sessions(
@@ -209,16 +208,8 @@ def link_identity(
         end_leases(session, identity.person_pk, None, now=now)
         identity.person_pk = person_pk
         session.add(identity)
-        details = {"moved": True}
-        note_act(
-            session,
-            AuditAction.identity_linked,
-            actor,
-            at=now,
-            subject=person_pk,
-            target=issuer,
-            details=details,
-        )
+        linked, details = AuditAction.identity_linked, {"moved": True}
+        note_act(session, linked, actor, at=now, subject=person_pk, target=issuer, details=details)
 
 
 def choose_username(session: Session, wanted: str) -> str:
@@ -248,23 +239,16 @@ def _add_account(
         name = check_name(found.name[:LONGEST_NAME])
     except ValidationError:
         name = ""
-    values = {"username": choose_username(session, found.username), "name": name}
-    person = PersonRow.model_validate({**values, "password_hash": password_hash, "created_at": now})
-    session.add(person)
-    session.flush()
-    identity = _make_identity(key_of(person.pk), found.issuer, found.subject, now=now)
+    person_pk = add_account(session, choose_username(session, found.username), name, password_hash, now=now)
+    identity = _make_identity(person_pk, found.issuer, found.subject, now=now)
     session.add(identity)
     session.flush()
     details = {"by": "identity"}
-    note_act(session, AuditAction.account_made, "program", at=now, subject=person.pk, details=details)
-    note_act(session, AuditAction.identity_linked, "program", at=now, subject=person.pk, target=found.issuer)
+    note_act(session, AuditAction.account_made, "program", at=now, subject=person_pk, details=details)
+    note_act(session, AuditAction.identity_linked, "program", at=now, subject=person_pk, target=found.issuer)
     return identity
 
 
 def _make_identity(person_pk: int, issuer: str, subject: str, *, now: datetime) -> ProviderIdentityRow:
     values = {"person_pk": person_pk, "issuer": issuer, "subject": subject, "created_at": now}
     return ProviderIdentityRow.model_validate(values)
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -20,7 +20,7 @@ not replace each other. Checks (training, gold, repeats) are never current, and 
 on an older document text (2), or both (3).
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -32,7 +32,7 @@ from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.storage.judgments.missing_judgments import derive_lacking
-from annotator.storage.logs.import_records import IMPORTED, is_time_known
+from annotator.storage.logs.import_records import IMPORTED
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.sql import (
     execute_sql,
@@ -43,13 +43,8 @@ from annotator.storage.sql import (
 )
 from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.tables.central import (
-    CurrentJudgmentRow,
-    DocumentRow,
     JudgmentRow,
     PairRow,
-    PersonRow,
-    QueryRow,
-    RubricRow,
 )
 
 AnswerSlot = tuple[int, int, str]
@@ -273,6 +268,21 @@ class CurrentJudgment:
     simulated: bool
 
 
+_LISTED = """
+SELECT j.event_id, p.key AS pair_key, q.query_id, d.doc_id, a.username AS annotator, j.annotator_pk, j.outcome, j.grade,
+  j.note, j.reason, j.purpose, CASE WHEN j.line_id IS NULL OR j.judged_at <> j.received_at THEN j.judged_at END AS judged_at,
+  j.seconds, CASE WHEN j.line_id IS NULL THEN r.version END AS guideline_version, a.simulated
+FROM judgment j JOIN pair p ON p.pk = j.pair_pk JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
+JOIN person a ON a.pk = j.annotator_pk JOIN rubric r ON r.pk = j.rubric_pk
+WHERE p.dataset_pk = :dataset_pk {chosen} ORDER BY q.position, d.doc_id, a.username, j.pk"""
+_ALL_LISTED = prepare_sql(_LISTED.format(chosen=""))
+_CURRENT_LISTED = prepare_sql(
+    _LISTED.format(
+        chosen="AND EXISTS (SELECT 1 FROM current_judgment c WHERE c.judgment_pk = j.pk AND c.outcome <> 'later')"
+    )
+)
+
+
 def list_current_judgments(
     session: Session, dataset_pk: int, *, history: bool = False
 ) -> list[CurrentJudgment]:
@@ -281,61 +291,19 @@ def list_current_judgments(
     With `history`: every judgment ever given, also "later"; for each annotator and pair the current one comes
     last.
     """
-    statement = (
-        select(
-            JudgmentRow,
-            col(PairRow.key),
-            col(QueryRow.query_id),
-            col(DocumentRow.doc_id),
-            PersonRow,
-            col(RubricRow.version),
-        )
-        .join(PairRow, col(PairRow.pk) == JudgmentRow.pair_pk)
-        .join(QueryRow, col(QueryRow.pk) == PairRow.query_pk)
-        .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
-        .join(PersonRow, col(PersonRow.pk) == JudgmentRow.annotator_pk)
-        .join(RubricRow, col(RubricRow.pk) == JudgmentRow.rubric_pk)
-        .where(col(PairRow.dataset_pk) == dataset_pk)
-        .order_by(
-            col(QueryRow.position),
-            col(DocumentRow.doc_id),
-            col(PersonRow.username),
-            col(JudgmentRow.pk),
-        )
-    )
+    values = {"dataset_pk": dataset_pk}
+    listed = fetch(session, _ALL_LISTED if history else _CURRENT_LISTED, CurrentJudgment, values)
     if not history:
-        statement = statement.join(
-            CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == JudgmentRow.pk
-        ).where(col(CurrentJudgmentRow.outcome) != "later")
-    rows: Sequence[Any] = session.execute(statement).all()
-    return [
-        CurrentJudgment(
-            event_id=judgment.event_id,
-            pair_key=key,
-            query_id=query_id,
-            doc_id=doc_id,
-            annotator=person.username,
-            annotator_pk=judgment.annotator_pk,
-            outcome=judgment.outcome,
-            grade=judgment.grade,
-            note=judgment.note,
-            reason=judgment.reason,
-            purpose=judgment.purpose,
-            judged_at=judgment.judged_at if is_time_known(judgment) else None,
-            seconds=judgment.seconds,
-            guideline_version=version if judgment.line_id is None else None,
-            simulated=person.simulated,
-        )
-        for judgment, key, query_id, doc_id, person, version in (_order_history(rows) if history else rows)
-    ]
-
-
-def _order_history(rows: Sequence[Any]) -> Iterator[Any]:
-    """Yield the rows, which begin with a judgment, ordered within each annotator and pair."""
-    for _, group in groupby(rows, key=lambda row: (row[0].pair_pk, row[0].annotator_pk)):
-        by_pk = {row[0].pk: row for row in group}
-        for judgment in order_answers([row[0] for row in by_pk.values()]):
-            yield by_pk[judgment.pk]
+        return listed
+    statement = select(JudgmentRow).join(PairRow, col(PairRow.pk) == JudgmentRow.pair_pk)
+    rows = session.scalars(statement.where(col(PairRow.dataset_pk) == dataset_pk))
+    row_by_event = {row.event_id: row for row in rows}
+    ordered = []
+    for _, group in groupby(listed, key=lambda judgment: (judgment.pair_key, judgment.annotator_pk)):
+        by_event = {judgment.event_id: judgment for judgment in group}
+        answers = order_answers([row_by_event[event_id] for event_id in by_event])
+        ordered += [by_event[row.event_id] for row in answers]
+    return ordered
 
 
 _REPLACE_DECIDED = [

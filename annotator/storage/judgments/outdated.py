@@ -22,9 +22,7 @@ from annotator.storage.judgments.meaning_changes import write_stale
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import (
-    CurrentJudgmentRow,
     DocumentTextRow,
-    PairRow,
     PersonRow,
     RubricRow,
 )
@@ -186,16 +184,8 @@ def count_outdated_by_annotator(session: Session, dataset_pk: int) -> list[Outda
     outdated = []
     for pk, username, name in session.execute(people):
         older_guideline, older_text, both = (counts[key_of(pk), stale] for stale in (1, 2, 3))
-        if older_guideline + older_text + both:
-            outdated.append(
-                OutdatedCount(
-                    username,
-                    name,
-                    older_guideline + older_text + both,
-                    older_guideline + both,
-                    older_text + both,
-                )
-            )
+        if total := older_guideline + older_text + both:
+            outdated.append(OutdatedCount(username, name, total, older_guideline + both, older_text + both))
     return sorted(outdated, key=lambda count: count.annotator)
 
 
@@ -207,22 +197,18 @@ def count_changeable(session: Session, dataset_pk: int) -> int:
     return int(answers - final)
 
 
+_ON_OLDER_TEXT = prepare_sql(
+    "SELECT count(*) FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk WHERE p.document_pk IN :documents "
+    f"AND c.stale IN ({OLDER_TEXT}, {OLDER_GUIDELINE | OLDER_TEXT}) AND c.outcome <> 'later'",
+    lists=["documents"],
+)
+
+
 def count_on_older_text(session: Session, document_pks: Sequence[int]) -> int:
     """Count the current judgments of these documents that were made on another text than the present one."""
-    total = 0
-    for chunk in split_into_chunks(document_pks, CHUNK_OF_DOCUMENTS):
-        statement = (
-            select(func.count())
-            .select_from(CurrentJudgmentRow)
-            .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
-            .where(
-                col(PairRow.document_pk).in_(chunk),
-                col(CurrentJudgmentRow.stale).in_([OLDER_TEXT, OLDER_GUIDELINE | OLDER_TEXT]),
-                col(CurrentJudgmentRow.outcome) != "later",
-            )
-        )
-        total += session.scalar(statement) or 0
-    return total
+    session.flush()
+    chunks = split_into_chunks(document_pks, CHUNK_OF_DOCUMENTS)
+    return sum(fetch_tuples(session, _ON_OLDER_TEXT, {"documents": chunk})[0][0] for chunk in chunks)
 
 
 def find_judgment_basis(session: Session, pair_pk: int, annotator_pk: int) -> JudgmentBasis | None:

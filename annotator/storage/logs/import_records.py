@@ -26,13 +26,6 @@ IMPORTED = "CASE WHEN j.line_id IS NULL THEN 0 WHEN j.judged_at = j.received_at 
 was made."""
 
 
-def is_time_known(judgment: JudgmentRow) -> bool:
-    """Return whether the judgment's time is its own, and not the time of its import."""
-    if judgment.line_id is None:
-        return True
-    return judgment.judged_at != judgment.received_at
-
-
 def add_import_record(session: Session, dataset_pk: int, record: ImportRecord) -> int:
     """Store the record of one import and return its primary key, for the rows that came with it."""
     check_options(record.options)

@@ -11,6 +11,11 @@ from sqlmodel import col
 
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow
 
+TEXT_IS_PRESENT = and_(
+    col(DocumentTextRow.document_pk) == col(DocumentRow.pk),
+    col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentBeginning:
@@ -30,11 +35,7 @@ def find_beginning(session: Session, pair_pk: int, *, most: int) -> DocumentBegi
             func.substr(col(DocumentTextRow.text), 1, most),
         )
         .join(PairRow, col(PairRow.document_pk) == col(DocumentRow.pk))
-        .join(
-            DocumentTextRow,
-            (col(DocumentTextRow.document_pk) == col(DocumentRow.pk))
-            & (col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256)),
-        )
+        .join(DocumentTextRow, TEXT_IS_PRESENT)
         .where(col(PairRow.pk) == pair_pk)
     )
     row = session.execute(statement).first()
@@ -58,18 +59,13 @@ def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str,
     }
 
 
-def read_present_text(session: Session, pair_pk: int, *, characters: int) -> str | None:
-    """Return the beginning of the present text of a pair's document, or None."""
+def read_present_text(session: Session, pair_pk: int, *, characters: int | None = None) -> str | None:
+    """Return the present text of a pair's document or its first `characters`, or None without a text."""
+    text = col(DocumentTextRow.text)
     statement = (
-        select(func.substr(col(DocumentTextRow.text), 1, characters))
+        select(text if characters is None else func.substr(text, 1, characters))
         .join(DocumentRow, TEXT_IS_PRESENT)
         .join(PairRow, col(PairRow.document_pk) == col(DocumentRow.pk))
         .where(col(PairRow.pk) == pair_pk)
     )
     return session.scalar(statement)
-
-
-TEXT_IS_PRESENT = and_(
-    col(DocumentTextRow.document_pk) == col(DocumentRow.pk),
-    col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256),
-)

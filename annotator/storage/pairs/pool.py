@@ -5,28 +5,34 @@ existing pairs, with one statement each. A pair's key is opaque: it says nothing
 """
 
 import hashlib
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from json.encoder import encode_basestring
 from typing import Any
 
-from sqlalchemy import Select, and_, func, select
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.judgments.missing_judgments import count_queries, want
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs import document_text
-from annotator.storage.sql import add_tuples, fetch_tuples, split_into_chunks, write_json, write_time
+from annotator.storage.sql import (
+    add_tuples,
+    fetch,
+    fetch_tuples,
+    prepare_sql,
+    read_json,
+    split_into_chunks,
+    write_json,
+    write_time,
+)
 from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,
     PairRow,
     ProvenanceRow,
-    QueryRow,
-    RunEntryRow,
-    RunRow,
 )
 
 
@@ -259,103 +265,68 @@ class Provenance:
     signals: Mapping[str, Any]
 
 
+_QUERIES = prepare_sql(
+    "SELECT pk, query_id, text FROM query WHERE dataset_pk = :dataset_pk ORDER BY position, pk"
+)
+_RUNS = prepare_sql("SELECT pk, system FROM run WHERE dataset_pk = :dataset_pk")
+_CANDIDATES = """
+SELECT e.query_pk, q.query_id, e.document_pk, d.doc_id, r.system, e.rank, e.score, e.signals
+FROM {entries} e JOIN query q ON q.pk = e.query_pk JOIN document d ON d.pk = e.document_pk JOIN run r ON r.pk = e.run_pk
+WHERE """
+_OF_RUNS = (
+    "run_pk IN :runs AND document_pk NOT IN (SELECT document_pk FROM pair WHERE retired_at IS NOT NULL)"
+)
+_PLACED = f"""(
+  SELECT x.*, row_number() OVER (PARTITION BY run_pk, query_pk ORDER BY rank) AS position
+  FROM run_entry x WHERE {_OF_RUNS})"""
+_FIRST_RESULTS = prepare_sql(
+    _CANDIDATES.format(entries=_PLACED) + "e.position <= :depth ORDER BY e.run_pk, e.query_pk, e.rank",
+    lists=["runs"],
+)
+_NAMED_RESULTS = prepare_sql(
+    _CANDIDATES.format(entries="run_entry")
+    + f"e.{_OF_RUNS} AND q.query_id IN :queries AND d.doc_id IN :documents ORDER BY e.run_pk",
+    lists=["runs", "queries", "documents"],
+)
+_PROVENANCE = prepare_sql("""
+SELECT v.pair_pk, v.system, v.rank, v.score, v.signals FROM provenance v JOIN pair p ON p.pk = v.pair_pk
+WHERE p.dataset_pk = :dataset_pk""")
+
+
 def list_queries(session: Session, dataset_pk: int) -> dict[int, RetrievalQuery]:
     """Return the queries by query_pk, in their order."""
-    statement = (
-        select(col(QueryRow.pk), col(QueryRow.query_id), col(QueryRow.text))
-        .where(col(QueryRow.dataset_pk) == dataset_pk)
-        .order_by(col(QueryRow.position), col(QueryRow.pk))
-    )
-    return {key_of(pk): RetrievalQuery(query_id, text) for pk, query_id, text in session.execute(statement)}
+    session.flush()
+    rows = fetch_tuples(session, _QUERIES, {"dataset_pk": dataset_pk})
+    return {pk: RetrievalQuery(query_id, text) for pk, query_id, text in rows}
 
 
 def list_runs(session: Session, dataset_pk: int) -> dict[int, str]:
     """Return the system of every run, by run_pk."""
-    statement = select(col(RunRow.pk), col(RunRow.system)).where(col(RunRow.dataset_pk) == dataset_pk)
-    return {key_of(pk): system for pk, system in session.execute(statement)}
+    session.flush()
+    return dict(fetch_tuples(session, _RUNS, {"dataset_pk": dataset_pk}))
 
 
-def list_first_results(session: Session, runs: Mapping[int, str], depth: int) -> list[PoolCandidate]:
-    """Return the first `depth` results per query of each of these runs ({run_pk: system}), in order.
+def list_first_results(session: Session, runs: Collection[int], depth: int) -> list[PoolCandidate]:
+    """Return the first `depth` results per query of each of these runs (run_pk), in order.
 
     The order counts, not the rank; the candidates' ranks are those of the file and start at 0 or 1.
     """
-    position = func.row_number().over(
-        partition_by=(col(RunEntryRow.run_pk), col(RunEntryRow.query_pk)), order_by=col(RunEntryRow.rank)
-    )
-    entry = (
-        select(RunEntryRow.__table__.c, position.label("position"))  # type: ignore[attr-defined]
-        .where(
-            col(RunEntryRow.run_pk).in_(list(runs)),
-            col(RunEntryRow.document_pk).not_in(select_documents_left()),
-        )
-        .subquery()
-        .c
-    )
-    statement = (
-        select(
-            entry.query_pk,
-            col(QueryRow.query_id),
-            entry.document_pk,
-            col(DocumentRow.doc_id),
-            entry.run_pk,
-            entry.rank,
-            entry.score,
-            entry.signals,
-        )
-        .join(QueryRow, col(QueryRow.pk) == entry.query_pk)
-        .join(DocumentRow, col(DocumentRow.pk) == entry.document_pk)
-        .where(entry.position <= depth)
-        .order_by(entry.run_pk, entry.query_pk, entry.rank)
-    )
-    return [
-        PoolCandidate(query_pk, query_id, document_pk, doc_id, runs[run_pk], rank, score, signals)
-        for query_pk, query_id, document_pk, doc_id, run_pk, rank, score, signals in session.execute(
-            statement
-        )
-    ]
+    return fetch(session, _FIRST_RESULTS, PoolCandidate, {"runs": runs, "depth": depth})
 
 
 def list_run_candidates(
-    session: Session, runs: Mapping[int, str], names: Sequence[tuple[str, str]]
+    session: Session, runs: Collection[int], names: Sequence[tuple[str, str]]
 ) -> list[PoolCandidate]:
-    """Return the results of these runs for these documents as candidates, in order of runs.
+    """Return the results of these runs (run_pk) for these documents as candidates, in order of runs.
 
-    `runs`: {run_pk: system}; `names`: (query_id, doc_id).
+    `names`: (query_id, doc_id).
     """
-    statement = (
-        select(
-            col(QueryRow.pk),
-            col(QueryRow.query_id),
-            col(DocumentRow.pk),
-            col(DocumentRow.doc_id),
-            col(RunEntryRow.run_pk),
-            col(RunEntryRow.rank),
-            col(RunEntryRow.score),
-            col(RunEntryRow.signals),
-        )
-        .join(QueryRow, col(QueryRow.pk) == col(RunEntryRow.query_pk))
-        .join(DocumentRow, col(DocumentRow.pk) == col(RunEntryRow.document_pk))
-        .where(
-            col(RunEntryRow.run_pk).in_(list(runs)),
-            col(RunEntryRow.document_pk).not_in(select_documents_left()),
-        )
-        .order_by(col(RunEntryRow.run_pk))
-    )
     candidates = []
     for chunk in split_into_chunks(names, CHUNK_OF_NAMES):
-        wanted = set(chunk)
-        chosen = statement.where(
-            col(QueryRow.query_id).in_({query_id for query_id, _ in chunk}),
-            col(DocumentRow.doc_id).in_({doc_id for _, doc_id in chunk}),
-        )
-        candidates += [
-            PoolCandidate(query_pk, query_id, document_pk, doc_id, runs[run_pk], rank, score, signals)
-            for query_pk, query_id, document_pk, doc_id, run_pk, rank, score, signals in session.execute(
-                chosen
-            )
-            if (query_id, doc_id) in wanted
-        ]
+        wanted, (queries, documents) = set(chunk), zip(*chunk, strict=True)
+        values = {"runs": runs, "queries": set(queries), "documents": set(documents)}
+        found = fetch(session, _NAMED_RESULTS, PoolCandidate, values)
+        candidates += [item for item in found if (item.query_id, item.doc_id) in wanted]
     return candidates
 
 
@@ -381,13 +352,7 @@ def read_documents(session: Session, dataset_pk: int) -> Iterator[RetrievalDocum
             col(DocumentRow.title),
             func.substr(col(DocumentTextRow.text), 1, document_text.RANKED_CHARACTERS),
         )
-        .outerjoin(
-            DocumentTextRow,
-            and_(
-                col(DocumentTextRow.document_pk) == DocumentRow.pk,
-                col(DocumentTextRow.sha256) == DocumentRow.text_sha256,
-            ),
-        )
+        .outerjoin(DocumentTextRow, document_text.TEXT_IS_PRESENT)
         .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))
         .execution_options(yield_per=500)
     )
@@ -406,20 +371,9 @@ def list_titles(session: Session, dataset_pk: int) -> dict[int, str]:
 
 def list_provenance(session: Session, dataset_pk: int) -> dict[int, list[Provenance]]:
     """Return which systems proposed each pair, by pair_pk, in the order of the systems' names."""
-    statement = (
-        select(
-            col(ProvenanceRow.pair_pk),
-            col(ProvenanceRow.system),
-            col(ProvenanceRow.rank),
-            col(ProvenanceRow.score),
-            col(ProvenanceRow.signals),
-        )
-        .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk)
-    )
     by_pair: dict[int, list[Provenance]] = {}
-    for pair_pk, *values in session.execute(statement):
-        by_pair.setdefault(pair_pk, []).append(Provenance(*values))
+    for pair_pk, *values, signals in fetch_tuples(session, _PROVENANCE, {"dataset_pk": dataset_pk}):
+        by_pair.setdefault(pair_pk, []).append(Provenance(*values, read_json(signals)))
     return {
         pair_pk: sorted(provenance, key=lambda entry: entry.system) for pair_pk, provenance in by_pair.items()
     }
