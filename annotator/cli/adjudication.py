@@ -57,7 +57,6 @@ def _read_filter(
     distance: int | None = None,
     taste: bool | None = None,
 ) -> "QueueFilter":
-    """Return the queue's filter from the options. Raises ValidationError for an unknown value."""
     from annotator.adjudication.queue.queue_records import SHOWN, QueueFilter, read_reasons
     from annotator.domain.errors import ValidationError
 
@@ -76,7 +75,6 @@ def _read_filter(
 
 
 def _make_progress_bar() -> "ProgressCallback | None":
-    """Return a function that prints the number of processed queries on stderr; None unless stderr is a terminal."""
     if not sys.stderr.isatty():
         return None
     return lambda done, total: typer.echo(f"impact: {done:,} of {count_of(total, 'query')} …", err=True)
@@ -215,7 +213,6 @@ def order(
 
 
 def _read_file(file: Path, encoding: str | None) -> bytes:
-    """Return the file's bytes as UTF-8."""
     from annotator.formats.syntax.text import to_utf8
 
     return to_utf8(read_bytes(file), str(file), encoding)

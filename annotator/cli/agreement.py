@@ -221,7 +221,6 @@ def format_value(value: "CoefficientValue") -> str:
 
 
 def _print(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print an empty line and a table; nothing if there are no rows."""
     if rows:
         typer.echo("")
         print_table(columns, rows, empty="")

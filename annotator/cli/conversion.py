@@ -103,7 +103,6 @@ def _open(path: str, encoding: str | None, map_grades: str | None = None) -> "In
 
 
 def _choose_progress() -> Callable[[str], None]:
-    """Return a function that prints each step on stderr, or does nothing if stderr is no terminal."""
     if not sys.stderr.isatty():
         return lambda _: None
     return lambda step: typer.echo(f"{step} …", err=True)

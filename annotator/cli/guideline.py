@@ -149,7 +149,6 @@ def _describe_texts(rubric: Rubric) -> dict[str, object]:
 
 
 def _find_texts(version: "GuidelineVersion", language: str) -> Rubric:
-    """Return the texts in this language. Raises NotFound if the version has none."""
     texts = version.rubric.texts_by_language.get(language)
     if not language or texts is None:
         known = ", ".join(version.rubric.languages) or "not stated"

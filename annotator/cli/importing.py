@@ -258,7 +258,6 @@ def _fetch(console: FileConsole, dataset: str, spec: Path, **options: Any) -> No
 
 
 def _show_sample(report: "FetchReport") -> None:
-    """Show what a dry run read from the first answer."""
     import json
 
     sample = dict(report.sample or {})

@@ -384,7 +384,6 @@ def _print_report(report: "PoolReport") -> None:
 
 
 def _describe_depths(systems: Mapping[str, int] | Sequence[str]) -> str:
-    """Return the systems of a round, each with its pooling depth if it is stored."""
     if isinstance(systems, Mapping):
         return ", ".join(f"{system} to {depth}" for system, depth in systems.items())
     return ", ".join(systems)
@@ -398,7 +397,6 @@ def _describe_provenance(by: "Provenance") -> str:
 
 
 def _print_outlook(report: "PoolReport") -> None:
-    """Print the expected benefit and cost of the new pairs."""
     per_query, expected, effort = report.per_query, report.expected_relevant, report.effort
     typer.echo(
         f"New pairs per query: median {per_query.median:g}, from {per_query.min:,} to {per_query.max:,}."
@@ -421,7 +419,6 @@ def _print_outlook(report: "PoolReport") -> None:
 
 
 def _print_order(order: "SystemOrder") -> None:
-    """Print the order of the systems by the grades so far, and the undecided comparisons."""
     typer.echo(
         f"The systems' expected order by {order.measure}, from {count_of(order.judged, 'settled candidate')}. "
         f"{len(order.open):,} of {count_of(order.compared, 'pair of systems', 'pairs of systems')} could still swap."

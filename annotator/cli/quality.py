@@ -195,7 +195,6 @@ def _print_status(status: "QualityStatus") -> None:
 
 
 def _print_rows(records: Sequence[object], columns: Mapping[str, str]) -> None:
-    """Print records as a table. `columns`: {heading: field}."""
     rows = [[getattr(record, field) for field in columns.values()] for record in records]
     shown = [[show_figure(value, 6) if isinstance(value, float) else value for value in row] for row in rows]
     print_table(tuple(columns), shown, empty="")

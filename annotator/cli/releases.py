@@ -243,8 +243,6 @@ def _show_sides(gate: "ReleaseGate") -> tuple[Any, Any]:
 
 
 def _print_diff(release_diff: "ReleaseDiff") -> None:
-    """Print the recommended version number, then each difference on a line."""
-
     typer.echo(f"{release_diff.dataset} {release_diff.before} to {release_diff.after}")
     typer.echo(release_diff.describe_advice().replace("**", ""))
     if release_diff.scale_changed:

@@ -226,7 +226,6 @@ def _to_json(dataset: str, report: "DatasetStatus") -> dict[str, object]:
 
 
 def _describe_queue(report: "DatasetStatus") -> str:
-    """Return a sentence with the number of pairs that wait for a lead, by reason."""
     from annotator.domain.settling import REASONS
 
     pairs = report.pairs

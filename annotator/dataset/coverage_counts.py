@@ -449,5 +449,4 @@ def _list_lengths(counts: Counts) -> dict[str, int]:
 
 
 def _first(ids: list[str]) -> dict[str, Any]:
-    """Return {"count", "query_ids"} with at most NAMED ids."""
     return {"count": len(ids), "query_ids": ids[:NAMED]}

@@ -400,7 +400,6 @@ class _Restorer:
         return row
 
     def _find_number(self, table_name: str, number: Any, column: str) -> int:
-        """Return the new number of a row of the file."""
         if table_name == PERSON and number in self.people:
             return self.people[number]
         numbers = self.numbers.get(table_name, ())

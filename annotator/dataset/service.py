@@ -265,7 +265,6 @@ def _set_values(row: DatasetRow, values: Mapping[str, Any]) -> None:
 
 
 def _read_overlap_settings(dataset: Dataset) -> tuple[Any, ...]:
-    """Return the settings that decide how many judgments a pair needs."""
     return dataset.overlap, dataset.overlap_rules, dataset.seed
 
 
@@ -314,7 +313,6 @@ def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Da
 
 
 def _check_rates(before: Dataset, after: Dataset) -> None:
-    """Raise ValidationError unless ordinary pairs remain between gold pairs and repeats."""
     changed = (before.gold_rate, before.repeat_rate) != (after.gold_rate, after.repeat_rate)
     if changed and after.gold_rate + after.repeat_rate >= 1:
         raise ValidationError(

@@ -112,7 +112,6 @@ def _copy_tables(
 
 
 def _hash_rows(session: Session, table: Table, hashed: TableHash) -> Iterator[list[Row]]:
-    """Yield the rows of a table unchanged, and add them to the hash."""
     for rows in read_rows(session, table):
         hashed.add(rows)
         yield rows

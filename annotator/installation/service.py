@@ -423,7 +423,6 @@ def _finish(database: Database, manifest: BackupManifest, now: datetime) -> int:
 
 
 def _compare(expected: Mapping[str, int], found: Mapping[str, int]) -> None:
-    """Raise StateError if a table has an unexpected number of rows."""
     different = [
         f"{name}: {expected.get(name, 0):,} rows in the backup, {found.get(name, 0):,} restored"
         for name in sorted({*expected, *found})

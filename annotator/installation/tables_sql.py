@@ -169,7 +169,6 @@ def _fetch(session: Session, table: Table) -> Iterator[list[Row]]:
 
 
 def _find_driver(session: Session) -> Any:
-    """Return the driver's own connection, in the session's transaction."""
     return session.connection().connection.driver_connection
 
 

@@ -175,7 +175,6 @@ def _list_conditions(dataset_pk: int, wanted: QueryFilter) -> list[ColumnElement
 
 
 def _list_assignees(session: Session, query_pks: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    """Return the usernames that each of these queries is assigned to, sorted."""
     statement = (
         select(col(AssignmentRow.query_pk), col(PersonRow.username))
         .join(PersonRow, col(PersonRow.pk) == col(AssignmentRow.person_pk))
@@ -189,7 +188,6 @@ def _list_assignees(session: Session, query_pks: Sequence[int]) -> dict[int, tup
 
 
 def _list_values(session: Session, dataset_pk: int, column: Mapped[str | None]) -> tuple[str, ...]:
-    """Return the values of this column of the dataset's queries, sorted."""
     statement = select(column).where(col(QueryRow.dataset_pk) == dataset_pk).distinct()
     return tuple(sorted(value for value in session.scalars(statement) if value))
 

@@ -224,7 +224,6 @@ def find_candidates(
 
 
 def _describe_state(state: PairState) -> tuple[str, int | None, int]:
-    """Return the pair's status, its settled grade, and how many people judged it."""
     return state.settlement.status, state.settlement.grade, len(state.grades) + state.unrateable
 
 

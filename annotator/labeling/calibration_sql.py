@@ -3,11 +3,12 @@
 Reads from the checks and the repeats, never all judgments.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Select, case, delete, func, insert, or_, select
+from sqlalchemy import ColumnElement, Select, case, delete, insert, or_, select
 from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
@@ -61,6 +62,11 @@ _SAMPLE = prepare_sql(
     """
 SELECT pk AS pair_pk FROM pair WHERE query_pk IN :queries AND judged >= :judged AND retired_at IS NULL ORDER BY query_pk, key LIMIT 400""",
     lists=["queries"],
+)
+
+_CHECKS = prepare_sql(
+    "SELECT c.pair_pk, c.kind, p.retired_at IS NOT NULL FROM check_pair c CROSS JOIN pair p "
+    "WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk"
 )
 
 
@@ -126,19 +132,13 @@ def list_repeats(
 
 def count_checks_by_kind(session: Session, dataset_pk: int) -> dict[str, int]:
     """Count the checks by kind."""
-    statement = (
-        select(col(CheckRow.kind), func.count())
-        .join(PairRow, col(PairRow.pk) == col(CheckRow.pair_pk))
-        .where(col(PairRow.dataset_pk) + 0 == dataset_pk, col(PairRow.retired_at).is_(None))
-        .group_by(col(CheckRow.kind))
-    )
-    return {str(kind): number for kind, number in session.execute(statement)}
+    rows = fetch_tuples(session, _CHECKS, {"dataset_pk": dataset_pk})
+    return Counter(kind for _, kind, is_retired in rows if not is_retired)
 
 
 def list_check_pks(session: Session, dataset_pk: int) -> set[int]:
     """Return the pairs of the dataset that are marked for training or as gold, by pair_pk."""
-    statement = select(col(CheckRow.pair_pk)).join(PairRow, col(PairRow.pk) == col(CheckRow.pair_pk))
-    return set(session.scalars(statement.where(col(PairRow.dataset_pk) == dataset_pk)))
+    return {pair_pk for pair_pk, _, _ in fetch_tuples(session, _CHECKS, {"dataset_pk": dataset_pk})}
 
 
 def list_checks_of(session: Session, pair_pks: Collection[int]) -> dict[int, PairCheck]:

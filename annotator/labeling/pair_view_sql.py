@@ -4,7 +4,7 @@ Never loads ranks, scores, system names or other people's grades.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
@@ -54,7 +54,7 @@ class _ViewRow(NamedTuple):
 
 
 def _to_row(row: Sequence[Any]) -> _ViewRow:
-    return _ViewRow(*row[:4], row[4:8], row[8:_SIZE])
+    return _ViewRow._make((*row[:4], row[4:8], row[8:_SIZE]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +140,11 @@ def _to_view(
     with_answer: bool,
 ) -> PairView:
     key, *facts, length, document_sha256, guideline_version = row.facts
-    answer = OwnAnswer(*row.answer) if with_answer and row.answer[0] else None
-    return PairView(
-        pair.key or key,
-        *facts,
-        length or 0,
-        document_sha256,
-        guideline_version,
+    shown = (pair.key or key, *facts, length or 0, document_sha256, guideline_version)
+    return replace(
+        PairView(*shown),
         metadata=choose_metadata(read_json(row.extra), columns),
         training=pair.training,
-        answer=answer,
+        answer=OwnAnswer(*row.answer) if with_answer and row.answer[0] else None,
         outdated=outdated.get(pair.pair_pk) if with_answer else None,
     )

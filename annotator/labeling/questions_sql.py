@@ -55,13 +55,13 @@ def find_question(session: Session, dataset_pk: int, number: int) -> QuestionRow
 
 def count_unanswered(session: Session, dataset_pk: int) -> int:
     """Count the questions of a dataset that wait for an answer."""
-    statement = (
-        select(func.count())
-        .select_from(QuestionRow)
-        .join(PairRow, col(PairRow.pk) == col(QuestionRow.pair_pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk, col(QuestionRow.answer).is_(None))
-    )
-    return session.scalar(statement) or 0
+    return _count(session, col(PairRow.dataset_pk) == dataset_pk, col(QuestionRow.answer).is_(None))
+
+
+def _count(session: Session, *conditions: ColumnElement[bool]) -> int:
+    counted = select(func.count()).select_from(QuestionRow)
+    counted = counted.join(PairRow, col(PairRow.pk) == col(QuestionRow.pair_pk)).where(*conditions)
+    return session.scalar(counted) or 0
 
 
 def list_questions_of(session: Session, dataset_pk: int, *, reader_pk: int | None) -> list[PairQuestion]:
@@ -81,12 +81,7 @@ def list_questions_by(
     Questions with an answer that was new at the `visit` come first, then the latest.
     """
     own = (col(PairRow.dataset_pk) == dataset_pk, col(QuestionRow.annotator_pk) == person_pk)
-    count = (
-        select(func.count())
-        .select_from(QuestionRow)
-        .join(PairRow, col(PairRow.pk) == col(QuestionRow.pair_pk))
-    )
-    total = session.scalar(count.where(*own)) or 0
+    total = _count(session, *own)
     if not total:
         return 0, ()
     is_new = and_(col(QuestionRow.answered_at).is_not(None), ~_was_shown(before=visit))
@@ -103,18 +98,8 @@ def list_questions_by(
 
 def count_unread_answers(session: Session, dataset_pk: int, person_pk: int) -> int:
     """Count the answers to a person's questions that the person has not been shown."""
-    statement = (
-        select(func.count())
-        .select_from(QuestionRow)
-        .join(PairRow, col(PairRow.pk) == col(QuestionRow.pair_pk))
-        .where(
-            col(QuestionRow.annotator_pk) == person_pk,
-            col(PairRow.dataset_pk) == dataset_pk,
-            col(QuestionRow.answered_at).is_not(None),
-            ~_was_shown(),
-        )
-    )
-    return session.scalar(statement) or 0
+    own = (col(PairRow.dataset_pk) == dataset_pk, col(QuestionRow.annotator_pk) == person_pk)
+    return _count(session, *own, col(QuestionRow.answered_at).is_not(None), ~_was_shown())
 
 
 def list_unread_answers(session: Session, numbers: Collection[int]) -> list[int]:

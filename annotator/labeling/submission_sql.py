@@ -172,7 +172,7 @@ def _to_state(freed: bool | int | None, drawn: str | None, stored: Any, *facts: 
     `stored`: JSON of an AnsweredPair; None for a pair that is not answered.
     """
     answered = None if stored is None else _read_answered(read_json(stored))
-    state = AnnotatorPairState(*facts, freed=bool(freed), stored=answered)
+    state = replace(AnnotatorPairState(*facts), freed=bool(freed), stored=answered)
     if drawn is None or state.kind is not None or state.answered:
         return state
     return replace(

@@ -56,7 +56,7 @@ from annotator.people.sign_in_sql import (
     forget_devices,
     list_invitation_rows,
     revoke_live_sessions,
-    revoke_password_links,
+    revoke_unused_links,
 )
 from annotator.storage.database import Database, lock_dataset, require_not_archived
 from annotator.storage.logs.audit_entries import note_act
@@ -167,7 +167,7 @@ def make_password_link(
         require_may_manage(session, actor, person)
         if person.disabled_at is not None:
             raise StateError(say("{username} is disabled; enable them first", username=username))
-        revoke_password_links(session, key_of(person.pk), now=now)
+        revoke_unused_links(session, "password", person_pk=key_of(person.pk), now=now)
         made = {"token_sha256": digest_token(token), "purpose": "password", "person_pk": person.pk}
         times = {"created_at": now, "expires_at": expires_at, "author_pk": actor.person_id}
         session.add(OneTimeLinkRow.model_validate({**made, **times}))

@@ -38,7 +38,7 @@ from annotator.people.sign_in_sql import (
     clear_failures,
     forget_devices,
     revoke_live_sessions,
-    revoke_password_links,
+    revoke_unused_links,
 )
 from annotator.storage.database import Database
 from annotator.storage.judgments.leases import end_leases
@@ -178,7 +178,7 @@ def change_person(
             row.password_hash, row.must_change_password = password_hash, one_time_password is not None
             revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
             forget_devices(session, key_of(row.pk))
-            revoke_password_links(session, key_of(row.pk), now=now)
+            revoke_unused_links(session, "password", person_pk=key_of(row.pk), now=now)
             clear_failures(session, username=row.username)
             note_act(session, AuditAction.password_reset, actor, at=now, subject=row.pk)
         if enable:

@@ -29,7 +29,7 @@ from annotator.people.sign_in_sql import (
     begin_guess,
     find_link,
     has_account,
-    revoke_setup_links,
+    revoke_unused_links,
 )
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_entries import note_act
@@ -71,7 +71,7 @@ def make_setup_link(database: Database, *, now: datetime) -> SetupLink | None:
         lock_dataset(session, ROLES_LOCK)
         if has_account(session):
             return None
-        revoke_setup_links(session, now=now)
+        revoke_unused_links(session, "setup", now=now)
         made = {"token_sha256": digest_token(token), "purpose": "setup"}
         times = {"created_at": now, "expires_at": expires_at}
         session.add(OneTimeLinkRow.model_validate({**made, **times}))

@@ -62,7 +62,7 @@ from annotator.people.sign_in_sql import (
     list_live_sessions,
     lock_person,
     revoke_live_sessions,
-    revoke_password_links,
+    revoke_unused_links,
 )
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_entries import note_act
@@ -324,7 +324,7 @@ def change_password(
         clear_own_failures(session, username=row.username, address="", device_sha256=None)
         note_act(session, AuditAction.password_changed, actor, at=now)
         forget_devices(session, key_of(row.pk), keep_session_sha256=keep)
-        revoke_password_links(session, key_of(row.pk), now=now)
+        revoke_unused_links(session, "password", person_pk=key_of(row.pk), now=now)
         revoke_live_sessions(session, person_pk=key_of(row.pk), keep_sha256=keep, now=now)
 
 
@@ -354,7 +354,7 @@ def replace_one_time_password(
         session.add(row)
         note_act(session, AuditAction.password_changed, actor, at=now, details={"one_time": True})
         forget_devices(session, person_pk, keep_session_sha256=keep)
-        revoke_password_links(session, person_pk, now=now)
+        revoke_unused_links(session, "password", person_pk=person_pk, now=now)
         revoke_live_sessions(session, person_pk=person_pk, keep_sha256=keep, now=now)
 
 

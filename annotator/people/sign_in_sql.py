@@ -20,7 +20,7 @@ from annotator.people.sign_in_limits import WINDOW, check_unknown_browser, group
 from annotator.storage.database import lock_dataset
 from annotator.storage.lookup import key_of
 from annotator.storage.roles import ROLES_LOCK, to_tuple
-from annotator.storage.sql import fetch, prepare_sql
+from annotator.storage.sql import fetch_tuples, prepare_sql, read_json, read_time
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import (
     HalfSignInRow,
@@ -36,9 +36,8 @@ FAILURES_OF_AN_ADDRESS = 20
 """How many of them may be about one address, so that nobody who guesses fills the minute for all others."""
 _LIVE_SESSIONS = prepare_sql(
     """
-SELECT s.token_sha256, p.pk, p.username, p.name, p.must_change_password, p.language, s.expires_at,
-  CASE WHEN s.identity_pk IS NULL THEN 0 ELSE 1 END AS by_provider, s.second_factor,
-  d.name AS dataset, m.role, m.categories, m.languages
+SELECT s.token_sha256, d.name, m.role, m.categories, m.languages, s.expires_at,
+  p.pk, p.username, p.name, p.language, p.must_change_password, s.identity_pk IS NOT NULL, s.second_factor
 FROM login_session s JOIN person p ON p.pk = s.person_pk
 LEFT JOIN membership m ON m.person_pk = p.pk LEFT JOIN dataset d ON d.pk = m.dataset_pk
 WHERE s.token_sha256 IN :tokens AND s.expires_at > :now AND s.created_at <= :ahead AND s.revoked_at IS NULL AND p.disabled_at IS NULL
@@ -61,30 +60,12 @@ class OpenedSession(NamedTuple):
     person_pk: int
     username: str
     name: str
-    must_change_password: bool
     language: str | None
-    expires_at: datetime
-    memberships: tuple[Membership, ...]  # the role on every dataset first
+    must_change_password: bool
     by_provider: bool  # an OpenID Connect provider's sign-in, not by a password
     second_factor: bool  # a code was asked for
-
-
-class _LiveSessionRow(NamedTuple):
-    """A row of _LIVE_SESSIONS: one for each membership of a session's person, or one without."""
-
-    token_sha256: str
-    pk: int
-    username: str
-    name: str
-    must_change_password: bool
-    language: str | None
     expires_at: datetime
-    by_provider: int
-    second_factor: bool
-    dataset: str | None
-    role: str | None
-    categories: list[str] | None
-    languages: list[str] | None
+    memberships: tuple[Membership, ...] = ()  # the role on every dataset first
 
 
 def add_account(
@@ -269,30 +250,18 @@ def find_live_sessions(
     Unknown, expired and revoked sessions, and those of disabled people, are left out.
     """
     values = {"tokens": tokens_sha256, "now": now, "ahead": now + CLOCK_SLACK}
-    by_token: dict[str, list[_LiveSessionRow]] = {}
-    for row in fetch(session, _LIVE_SESSIONS, _LiveSessionRow, values):
-        by_token.setdefault(row.token_sha256, []).append(row)
-    return {token_sha256: _open_session(rows) for token_sha256, rows in by_token.items()}
-
-
-def _open_session(rows: Sequence[_LiveSessionRow]) -> OpenedSession:
-    memberships = tuple(
-        Membership(row.dataset, row.role, to_tuple(row.categories), to_tuple(row.languages))
-        for row in rows
-        if row.role is not None
-    )
-    first = rows[0]
-    return OpenedSession(
-        first.pk,
-        first.username,
-        first.name,
-        first.must_change_password,
-        first.language,
-        first.expires_at,
-        memberships,
-        bool(first.by_provider),
-        bool(first.second_factor),
-    )
+    session.flush()
+    opened: dict[str, OpenedSession] = {}
+    rows = fetch_tuples(session, _LIVE_SESSIONS, values)
+    for token, dataset, role, categories, languages, expires_at, *who in rows:
+        facts = *who[:4], *map(bool, who[4:]), read_time(expires_at)
+        one = opened.get(token) or OpenedSession(*facts)
+        if role is not None:
+            limits = (to_tuple(read_json(names)) for names in (categories, languages))
+            held = Membership(dataset, role, *limits)
+            one = one._replace(memberships=(*one.memberships, held))
+        opened[token] = one
+    return opened
 
 
 def list_live_sessions(session: Session, person_pk: int, *, now: datetime) -> list[LoginSessionRow]:
@@ -380,31 +349,17 @@ def list_invitation_rows(session: Session, dataset_pks: Sequence[int | None] | N
     return list(session.scalars(statement.order_by(col(OneTimeLinkRow.pk).desc())))
 
 
-def revoke_password_links(session: Session, person_pk: int, *, now: datetime) -> None:
-    """Revoke the person's unused links for choosing a password."""
-    session.execute(
-        update(OneTimeLinkRow)
-        .where(
-            col(OneTimeLinkRow.purpose) == "password",
-            col(OneTimeLinkRow.person_pk) == person_pk,
-            col(OneTimeLinkRow.used_at).is_(None),
-            col(OneTimeLinkRow.revoked_at).is_(None),
-        )
-        .values(revoked_at=now)
+def revoke_unused_links(
+    session: Session, purpose: str, *, person_pk: int | None = None, now: datetime
+) -> None:
+    """Revoke the unused links for choosing a password ("password"; of a person), or for making a first admin ("setup")."""
+    unused = update(OneTimeLinkRow).where(
+        col(OneTimeLinkRow.purpose) == purpose,
+        col(OneTimeLinkRow.person_pk) == person_pk,
+        col(OneTimeLinkRow.used_at).is_(None),
+        col(OneTimeLinkRow.revoked_at).is_(None),
     )
-
-
-def revoke_setup_links(session: Session, *, now: datetime) -> None:
-    """Revoke the links that would make a first admin and were not used."""
-    session.execute(
-        update(OneTimeLinkRow)
-        .where(
-            col(OneTimeLinkRow.purpose) == "setup",
-            col(OneTimeLinkRow.used_at).is_(None),
-            col(OneTimeLinkRow.revoked_at).is_(None),
-        )
-        .values(revoked_at=now)
-    )
+    session.execute(unused.values(revoked_at=now))
 
 
 def begin_guess(session: Session, token: str, address_group: str, *, now: datetime) -> None:

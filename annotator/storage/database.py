@@ -206,10 +206,6 @@ _LOCK = text("SELECT pg_advisory_xact_lock(:d)")
 _LOCK_RELEASES = text("SELECT pg_advisory_xact_lock(1, :d)")  # two numbers: never the same lock as of one
 
 
-def _note_nothing(_what: str, _seconds: float) -> None:
-    """Ignore the time. The default of `note_time`."""
-
-
 class _ThreadLock(Protocol):
     """A lock of `threading`. Its type has no name before Python 3.13."""
 
@@ -236,7 +232,7 @@ class Database:
         self._patience = patience
         self._locked_outside = False
         self._turn: _ThreadLock = beside._turn if beside else threading.RLock()
-        self.note_time: Callable[[str, float], None] = _note_nothing
+        self.note_time: Callable[[str, float], None] = lambda _what, _seconds: None
         """Called with seconds of a "connection" or "turn" that was waited for, and of each "read" or "write"
         transaction."""
         self.engine = self._create_engine()
@@ -498,7 +494,6 @@ class SharedTransaction:
             )
 
     def _is_open(self) -> bool:
-        """Return whether SQLite still has the transaction."""
         return bool(self._connection.connection.dbapi_connection.in_transaction)  # type: ignore[union-attr]
 
 
@@ -510,7 +505,6 @@ def _attempt(work: Callable[[Writable], Result], writable: Writable) -> Result |
 
 
 def _finish(session: Session) -> None:
-    """Call the functions that `at_end` registered."""
     for finish in session.info.pop(_AT_END, ()):
         finish(session)
 

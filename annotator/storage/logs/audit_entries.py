@@ -89,7 +89,6 @@ def note_act(
 
 
 def _append_noted(session: Session) -> None:
-    """Append the entries that were noted."""
     acts: list[NotedAct] = session.info.pop(_PENDING)
     session.flush()
     names = find_names(session, (pk for act in acts for pk in (act.actor_pk, act.subject_pk)))
@@ -151,6 +150,6 @@ def _make_rows(
         commitments=commitments,
         previous=previous,
     )
-    columns = {field.name: getattr(chained, field.name) for field in fields(chained)}
-    del columns["commitments"]
-    return {**columns, **commitments, "sha256": chained.compute_hash()}, beside
+    columns: dict[str, Any] = {field.name: getattr(chained, field.name) for field in fields(chained)}
+    columns.update(columns.pop("commitments"), sha256=chained.compute_hash())
+    return columns, beside

@@ -24,7 +24,15 @@ from annotator.domain.settling import (
     settle,
 )
 from annotator.storage.pairs.impact_scores import note_due
-from annotator.storage.sql import PreparedSql, add_rows, execute_sql, fetch, fetch_tuples, prepare_sql
+from annotator.storage.sql import (
+    PreparedSql,
+    add_rows,
+    execute_sql,
+    fetch,
+    fetch_tuples,
+    prepare_sql,
+    split_into_chunks,
+)
 from annotator.storage.tables.adjudication import DisagreementRow
 
 CHUNK = 500
@@ -176,10 +184,8 @@ def derive_disagreements(session: Session, dataset_pk: int, pair_pks: Iterable[i
             _derive(session, dataset_pk, statements[False], {**whole, "after": after, "last": last}, meanings)
             after = last
         return
-    pks = sorted(set(pair_pks))
-    for start in range(0, len(pks), CHUNK):
-        some = {"pairs": pks[start : start + CHUNK]}
-        _derive(session, dataset_pk, statements[True], some, meanings)
+    for chunk in split_into_chunks(sorted(set(pair_pks)), CHUNK):
+        _derive(session, dataset_pk, statements[True], {"pairs": chunk}, meanings)
 
 
 def find_entry(
@@ -199,11 +205,8 @@ def find_entry(
 def list_disagreements(session: Session, pair_pks: Collection[int]) -> dict[int, DisagreementRow]:
     """Return the disagreements among these pairs, by pair_pk; other pairs are absent."""
     rows: dict[int, DisagreementRow] = {}
-    ordered = sorted(pair_pks)
-    for start in range(0, len(ordered), CHUNK):
-        statement = select(DisagreementRow).where(
-            col(DisagreementRow.pair_pk).in_(ordered[start : start + CHUNK])
-        )
+    for chunk in split_into_chunks(sorted(pair_pks), CHUNK):
+        statement = select(DisagreementRow).where(col(DisagreementRow.pair_pk).in_(chunk))
         rows.update((row.pair_pk, row) for row in session.scalars(statement))
     return rows
 
@@ -229,8 +232,8 @@ def _derive(
             changed.append(row)
         else:
             new.append({**row, "dataset_pk": dataset_pk, "query_pk": pair.query_pk, "impact": 0.0})
-    for start in range(0, len(gone), CHUNK):
-        execute_sql(session, _DROP, {"pairs": gone[start : start + CHUNK]})
+    for chunk in split_into_chunks(gone, CHUNK):
+        execute_sql(session, _DROP, {"pairs": chunk})
     execute_sql(session, _CHANGE, changed)
     add_rows(session, DisagreementRow, new)
     note_due(session, {pair.query_pk for pair in pairs.values()})

@@ -6,7 +6,7 @@ no judgment (`domain/settling.py`); all others are suggestions.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -24,19 +24,6 @@ from annotator.storage.tables.central import ImportedQrelRow, PairRow
 
 CHUNK = 500
 RELATION = "relation"
-_COLUMNS = ImportedQrelRow.__table__.c[  # type: ignore[attr-defined]
-    "pk",
-    "pair_pk",
-    "grade",
-    "keep",
-    "source",
-    "description",
-    "note",
-    "annotator_grades",
-    "extra",
-    "imported_at",
-    "import_record_pk",
-]
 IS_BY_RELATION: ColumnElement[bool] = (
     func.coalesce(col(ImportedQrelRow.source)["kind"].as_string(), "") == RELATION
 )
@@ -69,6 +56,9 @@ class ImportedQrel:
     def place(self) -> int | None:
         """The document's position in the file's list, from 1; None if the order has no meaning."""
         return self.source.get("place")
+
+
+_COLUMNS = [ImportedQrelRow.__table__.c[field.name] for field in fields(ImportedQrel)]  # type: ignore[attr-defined]
 
 
 def list_imported_ranks(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> dict[int, int]:
@@ -210,16 +200,5 @@ def _list_latest(
 
 
 def _record(row: Row[Any]) -> ImportedQrel:
-    return ImportedQrel(
-        key_of(row.pk),
-        row.pair_pk,
-        row.grade,
-        row.keep,
-        row.source,
-        row.description,
-        row.note,
-        tuple((name, grade) for name, grade in row.annotator_grades),
-        row.extra,
-        row.imported_at,
-        row.import_record_pk,
-    )
+    grades = tuple((name, grade) for name, grade in row.annotator_grades)
+    return ImportedQrel(**{**row._mapping, "annotator_grades": grades})

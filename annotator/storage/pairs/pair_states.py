@@ -14,7 +14,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sqlalchemy import exists, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -23,8 +23,14 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import Decided, Settlement, settle
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.imported_grades import list_kept_grades
-from annotator.storage.sql import PreparedSql, fetch_tuples, prepare_sql, read_json, split_into_chunks
-from annotator.storage.tables.adjudication import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
+from annotator.storage.sql import (
+    PreparedSql,
+    fetch_tuples,
+    prepare_sql,
+    read_json,
+    read_time,
+    split_into_chunks,
+)
 from annotator.storage.tables.central import QueryRow
 
 
@@ -35,6 +41,15 @@ class ExpertGrade(NamedTuple):
     answered_at: datetime
 
 
+_ERRORS = """
+SELECT x.pair_pk, x.grade, x.answered_at FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk
+WHERE w.dataset_pk = :dataset_pk AND x.grade <> x.settled_grade {chosen} AND NOT EXISTS (
+  SELECT 1 FROM current_adjudication a WHERE a.pair_pk = x.pair_pk AND a.decided_at >= x.answered_at)
+ORDER BY x.answered_at, x.draw_pk"""
+_OPEN_ERRORS = prepare_sql(_ERRORS.format(chosen=""))
+_OPEN_ERRORS_OF = prepare_sql(_ERRORS.format(chosen="AND x.pair_pk IN :chosen"), lists=["chosen"])
+
+
 def list_open_errors(
     session: Session, dataset_pk: int, pair_pks: Collection[int] | None = None
 ) -> dict[int, tuple[ExpertGrade, ...]]:
@@ -42,26 +57,12 @@ def list_open_errors(
 
     `pair_pks`: only of these few.
     """
-    decided_since = exists().where(
-        col(CurrentAdjudicationRow.pair_pk) == col(QualityPairRow.pair_pk),
-        col(CurrentAdjudicationRow.decided_at) >= col(QualityPairRow.answered_at),
-    )
-    statement = (
-        select(col(QualityPairRow.pair_pk), col(QualityPairRow.grade), col(QualityPairRow.answered_at))
-        .join(QualityDrawRow, col(QualityDrawRow.pk) == col(QualityPairRow.draw_pk))
-        .where(
-            col(QualityDrawRow.dataset_pk) == dataset_pk,
-            col(QualityPairRow.grade) != col(QualityPairRow.settled_grade),
-            ~decided_since,
-        )
-        .order_by(col(QualityPairRow.answered_at), col(QualityPairRow.draw_pk))
-    )
-    if pair_pks is not None:
-        statement = statement.where(col(QualityPairRow.pair_pk).in_(sorted(pair_pks)))
+    session.flush()
+    statement = _OPEN_ERRORS if pair_pks is None else _OPEN_ERRORS_OF
+    values = {"dataset_pk": dataset_pk, "chosen": sorted(pair_pks or ())}
     errors: dict[int, tuple[ExpertGrade, ...]] = {}
-    rows: Any = session.execute(statement)
-    for pair_pk, grade, answered_at in rows:
-        errors[pair_pk] = (*errors.get(pair_pk, ()), ExpertGrade(grade, answered_at))
+    for pair_pk, grade, answered_at in fetch_tuples(session, statement, values):
+        errors[pair_pk] = (*errors.get(pair_pk, ()), ExpertGrade(grade, read_time(answered_at)))
     return errors
 
 

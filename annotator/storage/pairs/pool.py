@@ -209,7 +209,6 @@ def list_pair_pks(session: Session, dataset_pk: int, queries: set[int]) -> dict[
 
 
 def _list_provenance_keys(session: Session, dataset_pk: int, systems: set[str]) -> set[tuple[int, str]]:
-    """Return (pair_pk, system) of every pair of the dataset that one of these systems proposed."""
     statement = (
         select(col(ProvenanceRow.pair_pk), col(ProvenanceRow.system))
         .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
@@ -372,8 +371,9 @@ def list_titles(session: Session, dataset_pk: int) -> dict[int, str]:
 def list_provenance(session: Session, dataset_pk: int) -> dict[int, list[Provenance]]:
     """Return which systems proposed each pair, by pair_pk, in the order of the systems' names."""
     by_pair: dict[int, list[Provenance]] = {}
-    for pair_pk, *values, signals in fetch_tuples(session, _PROVENANCE, {"dataset_pk": dataset_pk}):
-        by_pair.setdefault(pair_pk, []).append(Provenance(*values, read_json(signals)))
+    rows = fetch_tuples(session, _PROVENANCE, {"dataset_pk": dataset_pk})
+    for pair_pk, system, rank, score, signals in rows:
+        by_pair.setdefault(pair_pk, []).append(Provenance(system, rank, score, read_json(signals)))
     return {
         pair_pk: sorted(provenance, key=lambda entry: entry.system) for pair_pk, provenance in by_pair.items()
     }
