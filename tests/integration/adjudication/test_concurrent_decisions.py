@@ -167,15 +167,16 @@ def test_of_the_last_two_who_may_decide_one_stays_when_both_are_disabled_in_the_
     desk = DecisionWorld(database)
     for username in ("lea", "lou"):
         change_person(database, OPERATOR, username, role=role, dataset="d", now=EPOCH)
-    both_looked, look = threading.Barrier(2), roles._list_leaderless
+    both_looked, look = threading.Barrier(2), roles._list_names
     looked, refusals = set[int](), list[AnnotatorError]()
 
-    def look_together(session: Any) -> list[str]:
-        result = look(session)
-        if threading.get_ident() in looked:
-            with suppress(threading.BrokenBarrierError):
-                both_looked.wait(timeout=0.3)
-        looked.add(threading.get_ident())
+    def look_together(session: Any, statement: Any) -> list[str]:
+        result = look(session, statement)
+        if statement is roles._LEADERLESS:
+            if threading.get_ident() in looked:
+                with suppress(threading.BrokenBarrierError):
+                    both_looked.wait(timeout=0.3)
+            looked.add(threading.get_ident())
         return result
 
     def disable(actor: Actor, username: str) -> None:
@@ -184,7 +185,7 @@ def test_of_the_last_two_who_may_decide_one_stays_when_both_are_disabled_in_the_
         except AnnotatorError as error:
             refusals.append(error)
 
-    monkeypatch.setattr(roles, "_list_leaderless", look_together)
+    monkeypatch.setattr(roles, "_list_names", look_together)
     actors = (OPERATOR, OPERATOR) if role == "lead" else (desk.lou, desk.lea)
     threads = [
         threading.Thread(target=disable, args=given) for given in zip(actors, ("lea", "lou"), strict=True)
