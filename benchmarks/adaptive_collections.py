@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.importing.texts.sections import find_rst_headings
-from annotator.pooling.adaptive.candidates import build_candidates
-from annotator.pooling.adaptive.records import CandidateTable
+from annotator.pooling.adaptive.records import CandidateTable, build_candidates
 
 Floats = NDArray[np.float64]
 GAINS = np.array([0.0, 0.8, 1.2, 1.6])

@@ -18,8 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from annotator.pooling.filters.near_duplicates import SimilarTexts, measure_similarity
-from annotator.pooling.filters.shingles import hash_runs, normalize_text
+from annotator.pooling.filters.near_duplicates import (
+    SimilarTexts,
+    hash_runs,
+    measure_similarity,
+    normalize_text,
+)
 
 SMALL = "--documents 300"  # what the tests start it with
 KANA = "あいうえおかきくけこさしすせそたちつてとなにぬねのはひふへほまみむめもやゆよらりるれろわをん"

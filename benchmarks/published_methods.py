@@ -15,7 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from annotator.pooling.adaptive.move_to_front import FAR, Rows, Values, choose_evenly, choose_from_lists
+from annotator.pooling.adaptive.choice import FAR, Rows, Values, choose_evenly, choose_from_lists
 from annotator.pooling.adaptive.records import UNJUDGED, AdaptiveSettings, CandidateTable
 from annotator.pooling.adaptive.swaps import sort_systems
 

@@ -38,7 +38,7 @@ SHARED = {  # rules, and queries that another slice's service runs in its own tr
     "labeling.open_pairs_sql": {"adjudication", "pooling", "quality"},
     "labeling.questions_sql": {"overview"},
     "labeling.submission_sql": {"pooling"},
-    "pooling.filters.shingles": {"adjudication"},
+    "pooling.filters.near_duplicates": {"adjudication"},
     "pooling.one_thread": {"evaluation"},
     "pooling.rounds.rounds_sql": {"releases"},
     "releases.releases_sql": {"overview"},

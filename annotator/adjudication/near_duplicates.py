@@ -1,6 +1,6 @@
 """Compare the texts of documents, to find near-duplicates.
 
-Texts are compared by runs of characters, as in a pool (`pooling/filters/shingles.py`). The sketch of a text
+Texts are compared by runs of characters, as in a pool (`pooling/filters/near_duplicates.py`). The sketch of a text
 has its smallest hashes (bottom-k: Cohen and Kaplan, 2007), from which the Jaccard similarity is estimated.
 The estimate is exact if both texts have few runs. Only the first 50,000 characters of a text count.
 """
@@ -9,7 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-from annotator.pooling.filters.shingles import hash_runs, normalize_text
+from annotator.pooling.filters.near_duplicates import hash_runs, normalize_text
 
 SKETCH_SIZE = 512
 MOST_CHARACTERS = 50_000

@@ -15,7 +15,7 @@ from annotator.cli.terminal import (
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.pooling.duplicates.duplicate_records import AcceptedDuplicates, DuplicateReport
+    from annotator.pooling.duplicates.duplicates import AcceptedDuplicates, DuplicateReport
 
 COLUMNS = (
     "pair",

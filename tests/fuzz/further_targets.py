@@ -59,7 +59,7 @@ from annotator.labeling.submission import read_events
 from annotator.people.single_sign_on.records import read_group_roles
 from annotator.pooling.adaptive.measures import read_measure
 from annotator.pooling.filters.filters import read_filters
-from annotator.pooling.proposals.first_grade import read_first_grade
+from annotator.pooling.proposals.proposals_service import read_first_grade
 from annotator.pooling.retrievers.options import read_weights
 from annotator.pooling.retrievers.vector_files import open_vectors
 from annotator.pooling.rounds.strategies import read_strata, read_strategy

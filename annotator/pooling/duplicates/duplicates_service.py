@@ -15,15 +15,13 @@ from annotator.domain.errors import ConflictError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person
-from annotator.pooling.duplicates.duplicate_records import (
+from annotator.pooling.duplicates.duplicates import (
+    OPEN_TO_GRADES,
     AcceptedDuplicates,
     DuplicateGroup,
     DuplicatePage,
-    DuplicateReport,
-)
-from annotator.pooling.duplicates.duplicates import (
-    OPEN_TO_GRADES,
     DuplicatePair,
+    DuplicateReport,
     LeftOutDuplicate,
     choose_groups,
     group_duplicates,

@@ -4,11 +4,18 @@ Values are compared exactly, including case, in Unicode form NFC: file names of 
 characters, and Hangul as single letters. A list matches if one of its members does. A number or true/false is
 compared as JSON writes it. Null and missing fields match nothing. Pairs of the pool are never left out and
 come before all others.
+
+Titles are matched with a typed regular expression. Some expressions, such as `(a+)+$`, would search for
+years. Others, such as large ranges after `(?i)`, take seconds to compile. Python can stop neither. So a
+separate process compiles the expression and searches the titles. It is ended at the limit.
 """
 
 import json
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from annotator.domain.errors import ValidationError
@@ -23,7 +30,6 @@ from annotator.pooling.filters.filter_records import (
     name_one_per_rule,
 )
 from annotator.pooling.filters.near_duplicates import SimilarTexts, read_threshold
-from annotator.pooling.filters.title_patterns import check_pattern
 from annotator.pooling.rounds.round_records import LeftOut
 
 OWN_FIELDS = ("doc_id", "title", "url", "media_type")
@@ -248,3 +254,76 @@ def _list_members(value: Any) -> Iterator[Any]:
 def _write_value(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     return unicodedata.normalize("NFC", text)
+
+
+LONGEST_PATTERN = 1_000
+SECONDS = 10.0
+_SEARCH = """
+import json, re, sys
+if sys.platform != "win32":
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (60, resource.RLIM_INFINITY))
+request = json.load(sys.stdin)
+try:
+    pattern = re.compile(request["pattern"])
+except (re.error, OverflowError, RecursionError) as error:
+    fault = {"position": getattr(error, "pos", None) or 0, "why": getattr(error, "msg", None) or str(error)}
+    json.dump(fault, sys.stdout)
+else:
+    json.dump([number for number, title in request["titles"] if pattern.search(title)], sys.stdout)
+"""
+
+
+@lru_cache(maxsize=100)
+def check_pattern(pattern: str) -> None:
+    """Raise ValidationError unless the text is a regular expression of at most LONGEST_PATTERN characters.
+
+    The message has the position of the fault.
+    """
+    match_titles(pattern, {})
+
+
+def match_titles(pattern: str, titles: Mapping[int, str], *, seconds: float = SECONDS) -> set[int]:
+    """Return the keys of the titles that contain a match of the pattern.
+
+    Raises ValidationError for a wrong pattern, or if compiling it and the search take more than `seconds`.
+    """
+    if not pattern or len(pattern) > LONGEST_PATTERN:
+        raise ValidationError(
+            say(
+                "title: expected a regular expression of 1 to {most:,} characters, found {found:,}",
+                most=LONGEST_PATTERN,
+                found=len(pattern),
+            )
+        )
+    listed = [(key, unicodedata.normalize("NFC", title)) for key, title in titles.items()]
+    request = json.dumps({"pattern": unicodedata.normalize("NFC", pattern), "titles": listed})
+    try:
+        done = subprocess.run(
+            (sys.executable, "-I", "-c", _SEARCH),
+            input=request.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds,
+            check=True,
+        )
+    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+        raise ValidationError(
+            say(
+                "title: expected a regular expression that takes at most {seconds:g} seconds, found {found!r}, which takes longer; avoid repeats inside repeats, such as (a+)+",
+                seconds=seconds,
+                found=pattern,
+            )
+        ) from None
+    answer = json.loads(done.stdout)
+    if isinstance(answer, dict):
+        raise ValidationError(
+            say(
+                "title: expected a regular expression, found {found!r}, wrong at character {position}: {why}",
+                found=pattern,
+                position=answer["position"] + 1,
+                why=answer["why"],
+            )
+        )
+    return set(answer)

@@ -14,11 +14,11 @@ from annotator.pooling.filters.filters import (
     list_field_names,
     list_unknown_fields,
     list_values,
+    match_titles,
     rank_candidates,
     refuse_fields,
 )
 from annotator.pooling.filters.near_duplicates import SimilarTexts
-from annotator.pooling.filters.title_patterns import match_titles
 from annotator.pooling.rounds.round_records import LeftOut
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs import document_text

@@ -14,14 +14,15 @@ from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError
-from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
+from annotator.domain.grades import RELEVANT_FROM, check_grade
+from annotator.domain.judgments import read_event_id, read_pressed_at, read_seconds
 from annotator.domain.messages import say_n
 from annotator.domain.people import Actor
+from annotator.domain.texts import holds_no_text, read_note
 from annotator.labeling.checks_sql import find_training
 from annotator.labeling.submission_sql import find_stored, list_rubric_versions, list_text_hashes
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person
-from annotator.pooling.proposals.first_grade import FirstGrade, read_first_grade
 from annotator.pooling.proposals.proposals_sql import (
     ExistingPair,
     add_first_judgment,
@@ -44,6 +45,39 @@ from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.pairs.pair_states import iterate_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.central import DatasetRow, DocumentRow, QueryRow
+
+
+@dataclass(frozen=True, slots=True)
+class FirstGrade:
+    """The annotator's grade for the proposed document. `event_id` makes a second delivery harmless."""
+
+    event_id: str
+    grade: int
+    note: str | None
+    pressed_at: datetime | None
+    seconds: float | None
+    document_sha256: str | None
+    guideline_version: int | None
+
+
+def read_first_grade(event: Mapping[str, Any]) -> FirstGrade:
+    """Return the grade of a request. Raises ValidationError with the expected and the found value."""
+    version, pressed_at = event.get("guideline_version"), event.get("pressed_at")
+    return FirstGrade(
+        event_id=read_event_id(event.get("id")),
+        grade=check_grade(event.get("grade")),
+        note=read_note(event.get("note")),
+        pressed_at=None if pressed_at is None else read_pressed_at(pressed_at),
+        seconds=read_seconds(event.get("seconds")),
+        document_sha256=_read_sha256(event.get("document_sha256")),
+        guideline_version=version if type(version) is int else None,
+    )
+
+
+def _read_sha256(value: object) -> str | None:
+    if value is not None and (not isinstance(value, str) or holds_no_text(value)):
+        raise ValidationError(f"document_sha256: expected a text, found {value!r:.80}")
+    return value
 
 
 @dataclass(frozen=True, slots=True)

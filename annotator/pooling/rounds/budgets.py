@@ -11,9 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.pooling.adaptive.candidates import build_candidates
 from annotator.pooling.adaptive.choice import choose_pairs, estimate_order
-from annotator.pooling.adaptive.records import AdaptiveMethod, AdaptiveSettings, CandidateTable
+from annotator.pooling.adaptive.records import (
+    AdaptiveMethod,
+    AdaptiveSettings,
+    CandidateTable,
+    build_candidates,
+)
 from annotator.pooling.rounds.pool_records import (
     CandidateLists,
     CandidatePairs,

@@ -14,7 +14,7 @@ from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import say
 from annotator.pooling.adaptive.measures import read_measure
 from annotator.pooling.filters.filter_records import ExcludedValue, NearDuplicateRule, PoolFilters
-from annotator.pooling.filters.title_patterns import check_pattern
+from annotator.pooling.filters.filters import check_pattern
 from annotator.pooling.retrievers.options import RUN
 from annotator.pooling.retrievers.records import RetrievalOptions
 from annotator.pooling.rounds.pool_records import PoolRequest, Strategy

@@ -13,7 +13,7 @@ from annotator.dataset.service import change_settings
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError
 from annotator.domain.people import OPERATOR
 from annotator.pooling.analysis.pool_analysis_service import iterate_left_out
-from annotator.pooling.duplicates.duplicate_records import DuplicateGroup
+from annotator.pooling.duplicates.duplicates import DuplicateGroup
 from annotator.pooling.duplicates.duplicates_service import (
     accept_duplicates,
     list_duplicates,

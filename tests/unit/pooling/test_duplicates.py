@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.domain.errors import NotFound, StateError
-from annotator.pooling.duplicates.duplicate_records import DuplicateGroup
 from annotator.pooling.duplicates.duplicates import (
+    DuplicateGroup,
     DuplicatePair,
     LeftOutDuplicate,
     choose_groups,

@@ -16,17 +16,19 @@ from annotator.pooling.filters.filter_records import (
     RankedCandidate,
 )
 from annotator.pooling.filters.filters import (
+    LONGEST_PATTERN,
+    check_pattern,
     choose_one_per,
     find_excluded,
     leave_out,
     list_field_names,
     list_unknown_fields,
     list_values,
+    match_titles,
     rank_candidates,
     read_filters,
     refuse_fields,
 )
-from annotator.pooling.filters.title_patterns import LONGEST_PATTERN, check_pattern, match_titles
 from annotator.pooling.rounds.round_records import LeftOut
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.pooling.proposals.first_grade import FirstGrade, read_first_grade
+from annotator.pooling.proposals.proposals_service import FirstGrade, read_first_grade
 
 ID = str(UUID(int=7, version=4))
 

@@ -15,11 +15,12 @@ from annotator.pooling.filters.near_duplicates import (
     SEED,
     SimilarTexts,
     choose_bands,
+    hash_runs,
     make_signature,
     measure_similarity,
+    normalize_text,
     read_threshold,
 )
-from annotator.pooling.filters.shingles import hash_runs, normalize_text
 
 TEXTS = {
     "Japanese": "届出は、事由の発生した日から十日以内に、書面によって行わなければならない。附則の定めは別に置く。"

@@ -9,9 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.domain.errors import ValidationError
-from annotator.pooling.adaptive.candidates import build_candidates
 from annotator.pooling.adaptive.choice import choose_pairs, estimate_order
-from annotator.pooling.adaptive.records import UNJUDGED, AdaptiveMethod, AdaptiveSettings, CandidateTable
+from annotator.pooling.adaptive.records import (
+    UNJUDGED,
+    AdaptiveMethod,
+    AdaptiveSettings,
+    CandidateTable,
+    build_candidates,
+)
 
 METHODS = get_args(AdaptiveMethod)
 
