@@ -129,7 +129,7 @@ def retrieve_by_bm25s(folder: Path, depth: int) -> int:
     """Return how many results bm25s alone has, with the same grams."""
     import bm25s
 
-    from annotator.pooling.search.grams import cut_query
+    from annotator.pooling.retrievers.grams import cut_query
 
     codes = [cut_query(text) for text in read_texts(folder / "documents.txt")]
     vocabulary = np.unique(np.concatenate(codes))

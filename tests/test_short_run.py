@@ -23,7 +23,7 @@ WRITTEN_TWICE = {
     "installation/upgrade_service": "installation/test_check_upgrade",
     "labeling/exchange_sql": "labeling/test_at_the_same_time",
     "labeling/submission_sql": "labeling/test_labeling",
-    "pooling/search/search_sql": "pooling/test_proposals",
+    "pooling/proposals/search_service": "pooling/test_proposals",
     "releases/releases_sql": "releases/test_release_order",
     "releases/writing/judged_sql": "releases/test_release_order",
     "releases/writing/recording_sql": "releases/test_publish_in_parts",

@@ -118,6 +118,12 @@ def pool(
         return
     if options.limit is not None:
         raise typer.BadParameter("--limit goes with --holes")
+    name = _find_strategy(strategy, budget=budget or per_category, adaptive=adaptive)
+    if depth is None and name in ("depth", "fused"):
+        raise typer.BadParameter("expected --depth K, --budget N, --strategy stratified or --holes")
+    from annotator.pooling.filters.filters import read_filters
+    from annotator.pooling.retrievers.records import RetrievalOptions, read_weights
+    from annotator.pooling.rounds.pool_records import PoolRequest
     from annotator.pooling.rounds.rounds_service import make_round
 
     request = _make_request(options, _find_strategy(options))
@@ -247,7 +253,7 @@ def pool_probabilities(
 ) -> None:
     """Print the settled pairs as TREC qrels with a fifth column: the probability with which each was drawn."""
     from annotator.pooling.rounds.rounds_service import list_pair_probabilities
-    from annotator.pooling.rounds.sampled_qrels import write_sampled_qrels
+    from annotator.pooling.rounds.samples import write_sampled_qrels
 
     listed = list_pair_probabilities(console.open(), OPERATOR, dataset)
     if console.show_json(listed):

@@ -1,9 +1,11 @@
-"""Add single results to the pool, and list its pairs. `rounds/rounds_service.py` makes whole rounds.
+"""Add single results to the pool, and list its pairs and the choices for a new round.
+
+`rounds/rounds_service.py` makes whole rounds.
 
 Each pair keeps the systems that proposed it, with rank and score, and the round in which it came.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +14,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.roles_service import open_dataset
+from annotator.pooling.filters.filters_sql import sample_field_values
 from annotator.pooling.rounds.round_records import NewRound
 from annotator.pooling.rounds.rounds_sql import (
     add_new_pairs_to_round,
@@ -25,6 +28,7 @@ from annotator.storage.pairs.pool import (
     PoolCandidate,
     Provenance,
     add_candidates,
+    count_documents,
     list_pair_pks,
     list_provenance,
     list_queries,
@@ -146,3 +150,24 @@ def _store(
             number = add_round(session, dataset_pk, made, {}, made_by=actor.person_id, now=now)
             add_new_pairs_to_round(session, dataset_pk, number, latest, {})
         return number, new
+
+
+@dataclass(frozen=True, slots=True)
+class RoundChoices:
+    """The choices for a new round. `systems`: of imported runs. `fields`: {field: some values} of the first documents."""
+
+    systems: tuple[str, ...]
+    queries: int
+    documents: int
+    fields: Mapping[str, tuple[str, ...]]
+
+
+def list_round_choices(database: Database, actor: Actor, dataset: str) -> RoundChoices:
+    """Return the choices for a new round. For leads."""
+    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
+        return RoundChoices(
+            systems=tuple(sorted(list_runs(session, dataset_pk).values())),
+            queries=len(list_queries(session, dataset_pk)),
+            documents=count_documents(session, dataset_pk),
+            fields=sample_field_values(session, dataset_pk),
+        )

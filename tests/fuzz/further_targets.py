@@ -60,7 +60,7 @@ from annotator.people.single_sign_on.records import read_group_roles
 from annotator.pooling.adaptive.measures import read_measure
 from annotator.pooling.filters.filters import read_filters
 from annotator.pooling.proposals.proposals_service import read_first_grade
-from annotator.pooling.retrievers.options import read_weights
+from annotator.pooling.retrievers.records import read_weights
 from annotator.pooling.retrievers.vector_files import open_vectors
 from annotator.pooling.rounds.strategies import read_strata, read_strategy
 from annotator.pooling.suggestions.suggestion_rules import read_rules

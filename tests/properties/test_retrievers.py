@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.pooling.retrievers import cosine
-from annotator.pooling.retrievers.cosine import VectorsInMemory, rank_by_cosine
+from annotator.pooling.retrievers import vectors
 from annotator.pooling.retrievers.fusion import ListedDocument, fuse_lists
 from annotator.pooling.retrievers.order import rank_doc_ids
 from annotator.pooling.retrievers.records import RetrievalOptions, SearchedDocument, SearchedQuery
 from annotator.pooling.retrievers.registry import retrieve_candidates
+from annotator.pooling.retrievers.vectors import VectorsInMemory, rank_by_cosine
 
 DOC_IDS = st.sampled_from("abcdefgh가字")
 LISTS = st.dictionaries(st.sampled_from("XYZ"), st.lists(DOC_IDS, unique=True), max_size=3)
@@ -61,9 +61,9 @@ def test_cosines_are_those_of_brute_force_whatever_the_blocks(
     searched[~searched.any(axis=1), 0] = 1.0
     doc_ids = [f"{number * 7 % 101}" for number in range(documents)]
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(cosine, "MOST_SCORES", 1)
-        patched.setattr(cosine, "LEAST_ROWS", 1 + seed % 13)
-        patched.setattr(cosine, "RESCORED", 1 + seed % 5)
+        patched.setattr(vectors, "MOST_SCORES", 1)
+        patched.setattr(vectors, "LEAST_ROWS", 1 + seed % 13)
+        patched.setattr(vectors, "RESCORED", 1 + seed % 5)
         ranked = rank_by_cosine(VectorsInMemory(rows), searched, rank_doc_ids(doc_ids), depth=depth)
     assert len(ranked) == queries
     for query, hits in zip(searched.astype(float), ranked, strict=True):

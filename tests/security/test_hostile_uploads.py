@@ -16,8 +16,8 @@ from annotator.formats.syntax.source import InputSource
 from annotator.importing.relations import law_relations
 from annotator.importing.relations.law_relations import LawDocument, find_relations
 from annotator.importing.uploads.staging import StagingLimits, stage_files
-from annotator.pooling.search import search_index
-from annotator.pooling.search.search_index import make_searchable
+from annotator.pooling.proposals import search_index
+from annotator.pooling.proposals.search_index import make_searchable
 from annotator.pooling.suggestions.suggestion_records import SuggestionRule
 from annotator.pooling.suggestions.suggestion_rules import find_suggestions
 

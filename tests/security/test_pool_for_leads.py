@@ -28,13 +28,12 @@ from annotator.pooling.duplicates.duplicates_service import (
 )
 from annotator.pooling.proposals.proposals_service import list_proposals
 from annotator.pooling.rounds.pool_records import PoolRequest
-from annotator.pooling.rounds.round_choices_service import list_round_choices
 from annotator.pooling.rounds.rounds_service import (
     list_pair_probabilities,
     list_pool_rounds,
     make_round,
 )
-from annotator.pooling.service import list_pairs
+from annotator.pooling.service import list_pairs, list_round_choices
 from annotator.pooling.suggestions.suggestions_service import report_suggestions
 from annotator.settings import Settings
 from annotator.storage.database import Database

@@ -34,9 +34,9 @@ from annotator.pooling.proposals.proposals_sql import (
     list_pooled_pairs,
     list_stored_proposals,
     may_judge,
+    read_excerpts,
 )
-from annotator.pooling.search.search_sql import read_excerpts
-from annotator.pooling.search.snippets import cut_snippet
+from annotator.pooling.proposals.snippets import cut_snippet
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.judgments.leases import make_open_pairs_request
@@ -192,7 +192,7 @@ def search_documents(
     database: Database, actor: Actor, dataset: str, text: str, *, query_id: str, limit: int, now: datetime
 ) -> SearchResults:
     """Search the dataset's documents while the annotator types, for one of their queries."""
-    from annotator.pooling.search.search_service import search_texts  # brings numpy
+    from annotator.pooling.proposals.search_service import search_texts  # brings numpy
 
     limit = max(1, min(limit, MOST_FOUND))
     matches = search_texts(database, actor, dataset, text, limit=limit, now=now)

@@ -15,9 +15,11 @@ from sqlmodel import col
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.labeling.open_pairs_sql import find_eligibility
 from annotator.storage.lookup import HANDED_OUT, key_of
-from annotator.storage.sql import fetch_tuples, prepare_sql
+from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables.central import (
     DocumentRow,
+    DocumentTextRow,
     JudgmentRow,
     PairRow,
     PersonRow,
@@ -43,6 +45,17 @@ class ExistingPair:
 
     key: str | None  # None: it was not handed out to the annotator
     answered: bool  # by the annotator, for any purpose
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentExcerpt:
+    """A document in a list of results. `text`: its beginning; None without a text. `length`: of the whole text."""
+
+    document_pk: int
+    doc_id: str
+    title: str
+    text: str | None
+    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +180,24 @@ def list_only_proposed(session: Session, dataset_pk: int, system: str) -> set[in
         ~exists().where(of_pair, col(ProvenanceRow.system) != system),
     )
     return {key_of(pk) for pk in session.scalars(statement)}
+
+
+def read_excerpts(
+    session: Session, document_pks: Collection[int], *, characters: int
+) -> list[DocumentExcerpt]:
+    """Return these documents, in no particular order, with the first `characters` of their texts."""
+    statement = (
+        select(
+            col(DocumentRow.pk),
+            col(DocumentRow.doc_id),
+            col(DocumentRow.title),
+            func.substr(col(DocumentTextRow.text), 1, characters),
+            func.length(col(DocumentTextRow.text)),
+        )
+        .outerjoin(DocumentTextRow, TEXT_IS_PRESENT)
+        .where(col(DocumentRow.pk).in_(document_pks))
+    )
+    return [
+        DocumentExcerpt(key_of(pk), doc_id, title, text, length or 0)
+        for pk, doc_id, title, text, length in session.execute(statement)
+    ]

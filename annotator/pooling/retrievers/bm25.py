@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from annotator.pooling.retrievers.gram_weights import answer_nothing, list_without_grams, note_ids
-from annotator.pooling.retrievers.order import choose_best, rank_doc_ids
+from annotator.pooling.retrievers.grams import Codes, TextGrams, cut_query, list_grams, note_ids
+from annotator.pooling.retrievers.order import answer_nothing, choose_best, list_without_grams, rank_doc_ids
 from annotator.pooling.retrievers.records import Ranking, SearchHit
-from annotator.pooling.search.grams import Codes, TextGrams, cut_query, list_grams
 
 
 class _DocumentGrams:

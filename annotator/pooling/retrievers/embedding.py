@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from annotator.domain.errors import StateError, ValidationError
-from annotator.pooling.retrievers.cosine import has_direction
 from annotator.pooling.retrievers.vector_files import VectorSpool, VectorTable
+from annotator.pooling.retrievers.vectors import has_direction
 
 BATCH = 1_024  # texts at once
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}

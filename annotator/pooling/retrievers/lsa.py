@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.pooling.retrievers.cosine import VectorsInMemory, has_direction, rank_by_cosine
-from annotator.pooling.retrievers.gram_weights import answer_nothing, list_without_grams, weigh_documents
-from annotator.pooling.retrievers.order import rank_doc_ids
+from annotator.pooling.retrievers.grams import cut_query
+from annotator.pooling.retrievers.order import answer_nothing, list_without_grams, rank_doc_ids
 from annotator.pooling.retrievers.records import Ranking, SearchHit
-from annotator.pooling.search.grams import cut_query
+from annotator.pooling.retrievers.tfidf import weigh_documents
+from annotator.pooling.retrievers.vectors import VectorsInMemory, has_direction, rank_by_cosine
 
 DIMENSIONS = 128
 SAMPLE = 20_000

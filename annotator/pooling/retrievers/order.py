@@ -1,11 +1,12 @@
-"""Order documents by score; equal scores by doc_id (by code points)."""
+"""Order documents by score, equal scores by doc_id (by code points), and answer queries that match nothing."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.pooling.retrievers.records import SearchHit
+from annotator.pooling.retrievers.grams import Codes
+from annotator.pooling.retrievers.records import Ranking, SearchHit
 
 
 def rank_doc_ids(doc_ids: Sequence[str]) -> NDArray[np.int64]:
@@ -25,3 +26,14 @@ def choose_best(
         candidates = candidates[scores[candidates] >= least]
     order = np.lexsort((id_order[candidates], -scores[candidates]))[:depth]
     return tuple(SearchHit(int(number), float(scores[number])) for number in candidates[order])
+
+
+def answer_nothing(queries: Sequence[Codes]) -> Ranking:
+    """Return a ranking without hits for the grams of these queries."""
+    hits: tuple[tuple[SearchHit, ...], ...] = tuple(() for _ in queries)
+    return Ranking(hits, list_without_grams(queries))
+
+
+def list_without_grams(queries: Sequence[Codes]) -> tuple[int, ...]:
+    """Return the numbers of the queries that are too short to match."""
+    return tuple(number for number, codes in enumerate(queries) if not len(codes))

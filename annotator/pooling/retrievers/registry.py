@@ -11,10 +11,10 @@ from pathlib import Path
 
 from annotator.pooling.retrievers.bm25 import rank_bm25
 from annotator.pooling.retrievers.embedding import embed_texts, load_model
-from annotator.pooling.retrievers.fusion import FUSED_RESULTS, ListedDocument, fuse_lists
+from annotator.pooling.retrievers.fusion import FUSED_RESULTS, ListedDocument, TitleIndex, fuse_lists
 from annotator.pooling.retrievers.lsa import rank_lsa
-from annotator.pooling.retrievers.options import RUN, check_options, choose_fused
 from annotator.pooling.retrievers.records import (
+    RUN,
     NoteKind,
     Ranking,
     Retrieval,
@@ -23,9 +23,10 @@ from annotator.pooling.retrievers.records import (
     RetrieverNote,
     SearchedDocument,
     SearchedQuery,
+    check_options,
+    choose_fused,
 )
 from annotator.pooling.retrievers.tfidf import rank_tfidf
-from annotator.pooling.retrievers.titles import TitleIndex
 from annotator.pooling.retrievers.vector_files import VectorSpool, open_vectors
 from annotator.pooling.retrievers.vectors import rank_vectors
 

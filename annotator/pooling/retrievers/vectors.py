@@ -1,20 +1,188 @@
-"""Rank documents by a team's own vectors: the exact cosine of each query with every document.
+"""Rank documents by vectors: the exact cosine of each query with every document, in bounded memory.
 
-Both tables are checked first: the same number of dimensions, no NaN and no infinity, a direction (not all
+A first pass in single precision, block by block, keeps every document that could be among the best. A second
+pass computes their cosine in double precision, row by row. So a score depends only on its two vectors, and
+equal vectors have equal scores.
+
+A team's own tables are checked first: the same number of dimensions, no NaN and no infinity, a direction (not all
 zeros), each id once, only ids of the dataset, and a vector for every query. Documents without a vector are
 reported, not refused.
 """
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotator.domain.errors import BadInput, FormatError, Problems
-from annotator.pooling.retrievers.cosine import has_direction, rank_by_cosine
 from annotator.pooling.retrievers.order import rank_doc_ids
 from annotator.pooling.retrievers.records import SearchHit
 from annotator.pooling.retrievers.vector_files import VectorTable
+
+LEAST_ROWS = 256  # of a block, whatever the number of queries
+MOST_SCORES = 4_000_000  # of a block: queries × documents
+MOST_NUMBERS = 8_000_000  # of a block: documents × dimensions
+RESCORED = 4_096  # results at once
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+
+class VectorSource(Protocol):
+    """Vectors, one row each, without NaN, infinities or rows of zeros."""
+
+    @property
+    def count(self) -> int: ...
+    @property
+    def dimensions(self) -> int: ...
+    def read(self, start: int, stop: int) -> NDArray[np.floating]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class VectorsInMemory:
+    """A VectorSource of an array."""
+
+    array: NDArray[np.floating]
+
+    @property
+    def count(self) -> int:
+        return int(self.array.shape[0])
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.array.shape[1])
+
+    def read(self, start: int, stop: int) -> NDArray[np.floating]:
+        return self.array[start:stop]
+
+
+@dataclass(slots=True)
+class _Contenders:
+    """The results that can still be among the best of their query, by query and falling score."""
+
+    queries: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    scores: Floats
+
+
+def rank_by_cosine(
+    documents: VectorSource,
+    queries: NDArray[np.floating],
+    id_order: NDArray[np.int64],
+    *,
+    depth: int,
+    report_share: Callable[[float], None] = lambda _share: None,
+) -> tuple[tuple[SearchHit, ...], ...]:
+    """Return the `depth` documents with the highest cosine for each query, best first.
+
+    `id_order`: each document's position in the order of doc_ids, which decides between equal scores. Calls
+    `report_share(share of documents compared)`.
+    """
+    unit_queries = normalize_rows(queries)
+    rows = max(LEAST_ROWS, min(MOST_SCORES // max(len(queries), 1), MOST_NUMBERS // documents.dimensions))
+    contenders = _find_contenders(documents, unit_queries.astype(np.float32), rows, depth, report_share)
+    scores = _rescore(documents, unit_queries, contenders, rows)
+    order = np.lexsort((id_order[contenders.rows], -scores, contenders.queries))
+    starts = np.searchsorted(contenders.queries[order], np.arange(len(queries) + 1))
+    return tuple(
+        tuple(
+            SearchHit(int(contenders.rows[index]), float(scores[index]))
+            for index in order[start:stop][:depth]
+        )
+        for start, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+    )
+
+
+def normalize_rows(rows: NDArray[np.floating]) -> Doubles:
+    """Scale the rows to length 1, in double precision. Safe for very large and very small numbers."""
+    doubles = rows.astype(np.float64)
+    doubles /= np.abs(doubles).max(axis=1, keepdims=True)
+    doubles /= np.sqrt((doubles * doubles).sum(axis=1, keepdims=True))
+    return doubles
+
+
+def _normalize_quickly(rows: NDArray[np.floating]) -> Floats:
+    """Scale the rows to length 1, in single precision."""
+    if rows.dtype == np.float64:
+        return normalize_rows(rows).astype(np.float32)
+    floats = rows.astype(np.float32)
+    floats /= np.abs(floats).max(axis=1, keepdims=True)
+    floats /= np.sqrt(np.einsum("ij,ij->i", floats, floats))[:, None]
+    return floats
+
+
+def _find_contenders(
+    documents: VectorSource,
+    queries: Floats,
+    rows: int,
+    depth: int,
+    report_share: Callable[[float], None],
+) -> _Contenders:
+    tolerance = np.float32(4 * documents.dimensions * np.finfo(np.float32).eps)  # above any error of rounding
+    least = np.full(len(queries), -np.inf, dtype=np.float32)  # the lowest of the best scores so far
+    empty = np.zeros(0, dtype=np.int64)
+    contenders = _Contenders(empty, empty, np.zeros(0, dtype=np.float32))
+    for start in range(0, documents.count, rows):
+        stop = min(start + rows, documents.count)
+        scores = queries @ _normalize_quickly(documents.read(start, stop)).T
+        if start == 0 and stop > depth:
+            least = np.partition(scores, stop - depth, axis=1)[:, stop - depth]
+        query_numbers, columns = np.nonzero(scores >= (least - tolerance)[:, None])
+        contenders = _keep_best(
+            np.concatenate([contenders.queries, query_numbers]),
+            np.concatenate([contenders.rows, columns + start]),
+            np.concatenate([contenders.scores, scores[query_numbers, columns]]),
+            least,
+            depth,
+            tolerance,
+        )
+        report_share(stop / documents.count)
+    return contenders
+
+
+def _keep_best(
+    queries: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    scores: Floats,
+    least: Floats,
+    depth: int,
+    tolerance: np.float32,
+) -> _Contenders:
+    """Return the results not clearly below the `depth` best of their query. Writes the lowest of these to `least`."""
+    order = np.lexsort((-scores, queries))
+    queries, rows, scores = queries[order], rows[order], scores[order]
+    starts = np.searchsorted(queries, np.arange(len(least) + 1))
+    full = np.flatnonzero(np.diff(starts) >= depth)
+    least[full] = scores[starts[full] + depth - 1]
+    kept = scores >= (least - tolerance)[queries]
+    return _Contenders(queries[kept], rows[kept], scores[kept])
+
+
+def _rescore(documents: VectorSource, queries: Doubles, contenders: _Contenders, rows: int) -> Doubles:
+    """Return the cosine of each contender in double precision."""
+    scores = np.empty(len(contenders.rows), dtype=np.float64)
+    order = np.argsort(contenders.rows, kind="stable")
+    ordered_rows = contenders.rows[order]
+    for start in range(0, documents.count, rows):
+        first, last = np.searchsorted(ordered_rows, [start, start + rows])
+        if first == last:
+            continue
+        block = documents.read(start, min(start + rows, documents.count))
+        different, positions = np.unique(ordered_rows[first:last], return_inverse=True)
+        units = normalize_rows(block[different - start])
+        for begin in range(first, last, RESCORED):
+            end = min(begin + RESCORED, last)
+            chosen = order[begin:end]
+            products = units[positions[begin - first : end - first]] * queries[contenders.queries[chosen]]
+            scores[chosen] = products.sum(axis=1)
+    return scores
+
+
+def has_direction(rows: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Return for each row whether it has a number other than 0. Without one it has no cosine."""
+    return np.asarray(rows.any(axis=1))
+
 
 CHECKED_NUMBERS = 8_000_000  # read at once
 

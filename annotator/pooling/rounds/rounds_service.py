@@ -25,9 +25,7 @@ from annotator.labeling.my_work_service import compute_times
 from annotator.people.roles_service import open_dataset
 from annotator.pooling.adaptive.records import UNJUDGED
 from annotator.pooling.filters.filters_sql import find_left_out
-from annotator.pooling.retrievers.options import check_options, describe_options
-from annotator.pooling.retrievers.records import RetrieverNote
-from annotator.pooling.rounds.budgets import PoolState, describe_order, spend_budget, tabulate
+from annotator.pooling.retrievers.records import RetrieverNote, check_options, describe_options
 from annotator.pooling.rounds.estimates import describe_per_query, estimate_effort, expect_relevant
 from annotator.pooling.rounds.pool_records import (
     CandidateLists,
@@ -39,8 +37,14 @@ from annotator.pooling.rounds.pool_records import (
     SystemCounts,
     SystemOrder,
 )
-from annotator.pooling.rounds.pooling_sql import PoolArrays, list_doc_ids, name_systems, read_lists, read_pool
-from annotator.pooling.rounds.retrieval_sql import retrieve_from_documents
+from annotator.pooling.rounds.pooling_sql import (
+    PoolArrays,
+    list_doc_ids,
+    name_systems,
+    read_lists,
+    read_pool,
+    retrieve_from_documents,
+)
 from annotator.pooling.rounds.round_records import (
     JudgedProbability,
     LeftOut,
@@ -71,14 +75,18 @@ from annotator.pooling.rounds.samples import (
 )
 from annotator.pooling.rounds.strategies import (
     BUDGETED,
+    PoolState,
     check_request,
     choose_candidates,
     count_strata,
+    describe_order,
     drop_pairs,
     find_list_depth,
     find_strata,
     measure_chances,
     pair_candidates,
+    spend_budget,
+    tabulate,
 )
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import want

@@ -7,7 +7,7 @@ example because a run has changed, the second sample is refused: its estimates w
 Thompson 1952; multiple-frame samples: Bankier 1986.)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
+from annotator.formats.trec import check_writable
 from annotator.pooling.rounds.pool_records import CandidatePairs, PoolChoice, PoolRequest, RankStratum
-from annotator.pooling.rounds.round_records import PoolRound
+from annotator.pooling.rounds.round_records import JudgedProbability, PoolRound
 from annotator.pooling.rounds.strategies import (
     count_strata,
     draw_by_rank,
@@ -131,3 +132,20 @@ def carry_chances(
         could_be_drawn = earlier_keys[at] == keys
         chances[could_be_drawn] = measure_chances(earlier, sample.strata)[at[could_be_drawn]]
     return chances
+
+
+def write_sampled_qrels(pairs: Iterable[JudgedProbability]) -> str:
+    """Return TREC qrels with inclusion probabilities, for estimates from a sample.
+
+    A line is `query_id 0 doc_id grade probability`, as in the files qrelsL07.probs and qrels.probs of TREC's
+    Legal tracks 2007 and 2008: the probability that the document was chosen from the pool (1 if certain). A
+    pair that cannot be rated has the grade -1, TREC's "gray". Raises ValidationError for an id with white
+    space.
+    """
+    lines = []
+    for pair in pairs:
+        check_writable(pair.query_id, "query_id")
+        check_writable(pair.doc_id, "doc_id")
+        grade = -1 if pair.grade is None else pair.grade
+        lines.append(f"{pair.query_id} 0 {pair.doc_id} {grade} {pair.inclusion:.9g}\n")
+    return "".join(lines)

@@ -1,4 +1,4 @@
-"""Read rules of suggestions, check a file of relations against them, and follow the relations.
+"""Read rules of suggestions, check relations against them, follow the relations, and measure the rules.
 
 A rule file is YAML: `rules: [{relation, follow, grade, name}]`; `rules/` has the shipped templates. Refused
 with file and line: a rule for a relation that the file does not have, a grade outside 0-3, the same rule
@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 from annotator.domain.errors import Problems, ValidationError
-from annotator.domain.grades import GRADES
+from annotator.domain.grades import GRADES, RELEVANT_FROM
 from annotator.domain.messages import say
 from annotator.formats.relations import RelationLine
 from annotator.formats.syntax.source import read_regular
@@ -22,7 +22,10 @@ from annotator.formats.syntax.yaml_text import load_yaml, resolve
 from annotator.pooling.suggestions.suggestion_records import (
     FOLLOWS,
     Follow,
+    MeasuredShare,
     RelationSuggestion,
+    RuleAccuracy,
+    SuggestedPair,
     SuggestionRule,
 )
 
@@ -251,3 +254,40 @@ def count_unused(lines: Iterable[RelationLine], rules: Iterable[SuggestionRule])
     followed = {rule.relation for rule in rules}
     counts = Counter(line.relation for line in lines if line.relation not in followed)
     return dict(sorted(counts.items()))
+
+
+def measure_accuracy(pairs: Iterable[tuple[str, SuggestedPair]]) -> tuple[RuleAccuracy, ...]:
+    """Return the figures of each rule and suggested grade. `pairs`: (relation of the rule, pair)."""
+    groups: dict[tuple[str, str, int], list[SuggestedPair]] = {}
+    for relation, pair in pairs:
+        groups.setdefault((pair.rule, relation, pair.grade), []).append(pair)
+    accuracies = []
+    for (rule, relation, grade), members in sorted(groups.items()):
+        by_grade = Counter(pair.settled for pair in members if pair.settled is not None)
+        settled = by_grade.total()
+        unrateable = sum(pair.status == "unrateable" for pair in members)
+        relevant = sum(count for at, count in by_grade.items() if at >= RELEVANT_FROM)
+        accuracies.append(
+            RuleAccuracy(
+                rule=rule,
+                relation=relation,
+                grade=grade,
+                suggested=len(members),
+                open=len(members) - settled - unrateable,
+                unrateable=unrateable,
+                settled_at={at: by_grade[at] for at in GRADES},
+                exact=measure_share(by_grade[grade], settled),
+                relevant=measure_share(relevant, settled),
+                outdated=sum(pair.outdated for pair in members),
+            )
+        )
+    return tuple(accuracies)
+
+
+def measure_share(count: int, of: int) -> MeasuredShare:
+    """Return a share with Clopper and Pearson's 95 % interval; both None if `of` is 0."""
+    from annotator.agreement.intervals import exact_interval  # brings numpy
+
+    if not of:
+        return MeasuredShare(count, of, None, None)
+    return MeasuredShare(count, of, count / of, exact_interval(count, of))

@@ -21,7 +21,6 @@ from annotator.formats.relations import RelationLine, read_relation_lines
 from annotator.people.roles_service import open_dataset
 from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
-from annotator.pooling.suggestions.suggestion_accuracy import measure_accuracy
 from annotator.pooling.suggestions.suggestion_records import (
     SETTLED_AT,
     RelationSuggestion,
@@ -35,6 +34,7 @@ from annotator.pooling.suggestions.suggestion_rules import (
     check_relations,
     count_unused,
     find_suggestions,
+    measure_accuracy,
     read_rules,
 )
 from annotator.pooling.suggestions.suggestions_sql import (

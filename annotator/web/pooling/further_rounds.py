@@ -19,8 +19,8 @@ from annotator.evaluation.holes_service import HOLE_DEPTH, MAX_DEPTH, PooledHole
 from annotator.formats.relations import RelationLine, read_relation_table
 from annotator.formats.syntax.source import InputSource
 from annotator.importing.relations.relations_service import find_law_relations
-from annotator.pooling.rounds.round_choices_service import RoundChoices
 from annotator.pooling.rounds.rounds_service import STORING
+from annotator.pooling.service import RoundChoices
 from annotator.pooling.suggestions.suggestion_records import SETTLED_AT, SuggestionRule, SuggestReport
 from annotator.pooling.suggestions.suggestion_rules import read_rules, take_follow
 from annotator.pooling.suggestions.suggestions_service import suggest_from

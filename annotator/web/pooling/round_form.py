@@ -15,10 +15,8 @@ from annotator.domain.messages import say
 from annotator.pooling.adaptive.measures import read_measure
 from annotator.pooling.filters.filter_records import ExcludedValue, NearDuplicateRule, PoolFilters
 from annotator.pooling.filters.filters import check_pattern
-from annotator.pooling.retrievers.options import RUN
-from annotator.pooling.retrievers.records import RetrievalOptions
+from annotator.pooling.retrievers.records import RUN, RetrievalOptions
 from annotator.pooling.rounds.pool_records import PoolRequest, Strategy
-from annotator.pooling.rounds.round_choices_service import RoundChoices
 from annotator.pooling.rounds.strategies import (
     BUDGETED,
     MAX_BUDGET,
@@ -27,6 +25,7 @@ from annotator.pooling.rounds.strategies import (
     read_strata,
     read_strategy,
 )
+from annotator.pooling.service import RoundChoices
 from annotator.web.kit.kept_fields import KeptFields
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.page_parts import draw_note

@@ -27,7 +27,7 @@ from annotator.pooling.proposals.proposals_service import (
     read_document,
     search_documents,
 )
-from annotator.pooling.search.search_service import SEARCHES
+from annotator.pooling.proposals.search_service import SEARCHES
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
 from annotator.storage.judgments.leases import OpenPairsRequest, make_open_pairs_request

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.pooling.search import grams as grams_module
-from annotator.pooling.search.grams import list_grams
+from annotator.pooling.retrievers import grams as grams_module
+from annotator.pooling.retrievers.grams import list_grams
 
 
 def _grams(*texts: str) -> list[list[str]]:

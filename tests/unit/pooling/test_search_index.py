@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from annotator.pooling.proposals import search_index
+from annotator.pooling.proposals.search_index import build_index, choose_most_characters
 from annotator.pooling.retrievers.bm25 import rank_bm25
-from annotator.pooling.search import search_index
-from annotator.pooling.search.search_index import build_index, choose_most_characters
 
 WORDS = [
     "ハンドラ",

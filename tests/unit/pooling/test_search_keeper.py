@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-from annotator.pooling.search.search_index import LOOK_AGAIN, MOST_KEPT, SearchKeeper, make_searchable
+from annotator.pooling.proposals.search_index import LOOK_AGAIN, MOST_KEPT, SearchKeeper, make_searchable
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

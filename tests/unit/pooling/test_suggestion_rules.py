@@ -6,13 +6,14 @@ import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.formats.relations import RelationLine, read_relation_lines
-from annotator.pooling.suggestions.suggestion_accuracy import measure_accuracy, measure_share
 from annotator.pooling.suggestions.suggestion_records import SuggestedPair, SuggestionRule
 from annotator.pooling.suggestions.suggestion_rules import (
     check_relations,
     count_unused,
     find_suggestions,
     list_templates,
+    measure_accuracy,
+    measure_share,
     read_rules,
     read_template,
 )

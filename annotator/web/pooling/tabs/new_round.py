@@ -17,9 +17,9 @@ from annotator.people.service import list_people
 from annotator.pooling.analysis.pool_analysis_records import PairFilter
 from annotator.pooling.analysis.pool_analysis_service import read_stamp
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
-from annotator.pooling.rounds.round_choices_service import RoundChoices, list_round_choices
 from annotator.pooling.rounds.rounds_service import make_round
 from annotator.pooling.rounds.strategies import find_list_depth
+from annotator.pooling.service import RoundChoices, list_round_choices
 from annotator.web.kit.background_work import BackgroundWork, ReportStep
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time

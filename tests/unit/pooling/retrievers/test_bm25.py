@@ -3,10 +3,10 @@
 import bm25s
 import pytest
 
+from annotator.pooling.retrievers import grams
 from annotator.pooling.retrievers.bm25 import rank_bm25
+from annotator.pooling.retrievers.grams import list_grams
 from annotator.pooling.retrievers.records import Ranking
-from annotator.pooling.search import grams
-from annotator.pooling.search.grams import list_grams
 
 DOCUMENTS = [
     ("ja/handler.rst", "ハンドラキューの構成\nトランザクション制御ハンドラはトランザクションを開始する。"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotator.pooling.retrievers.cosine import VectorsInMemory, rank_by_cosine
+from annotator.pooling.retrievers.vectors import VectorsInMemory, rank_by_cosine
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from annotator.pooling.retrievers import lsa
-from annotator.pooling.retrievers.gram_weights import weigh_documents
 from annotator.pooling.retrievers.lsa import rank_lsa
 from annotator.pooling.retrievers.records import Ranking
-from annotator.pooling.retrievers.tfidf import rank_tfidf
+from annotator.pooling.retrievers.tfidf import rank_tfidf, weigh_documents
 
 WORDS = {
     "sea": ["船舶", "入港", "海運", "harbour", "vessel"],

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.pooling.retrievers.options import (
+from annotator.pooling.retrievers.records import (
+    RetrievalOptions,
     check_options,
     choose_fused,
     describe_options,
     list_fused_runs,
     read_weights,
 )
-from annotator.pooling.retrievers.records import RetrievalOptions
 
 FILE = Path("vectors/documents.npy")
 

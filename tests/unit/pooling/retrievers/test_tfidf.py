@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from annotator.pooling.retrievers import grams
+from annotator.pooling.retrievers.grams import list_grams
 from annotator.pooling.retrievers.records import Ranking
 from annotator.pooling.retrievers.tfidf import rank_tfidf
-from annotator.pooling.search import grams
-from annotator.pooling.search.grams import list_grams
 
 DOCUMENTS = [
     (

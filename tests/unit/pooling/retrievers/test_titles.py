@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.pooling.retrievers.titles import TitleIndex
+from annotator.pooling.retrievers.fusion import TitleIndex
 
 TITLES = [
     ("q", "ハンドラキュー"),

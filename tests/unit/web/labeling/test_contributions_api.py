@@ -8,7 +8,7 @@ import pytest
 from annotator.domain.people import OPERATOR
 from annotator.labeling.questions_service import list_questions
 from annotator.labeling.service import list_judgments
-from annotator.pooling.search.search_service import SEARCHES
+from annotator.pooling.proposals.search_service import SEARCHES
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates

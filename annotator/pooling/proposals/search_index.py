@@ -17,7 +17,7 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from annotator.pooling.search.grams import cut_query, list_grams
+from annotator.pooling.retrievers.grams import cut_query, list_grams
 
 TEXTS_PER_SEGMENT = 1 << 16
 CHARACTERS_PER_SEGMENT = 3_000_000

@@ -1,38 +1,53 @@
-"""Read the documents' present texts for the search while an annotator types.
+"""Search the dataset's documents while an annotator types, with indexes in memory.
 
 Never reads ranks, scores, system names or other people's grades.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, func, select
 from sqlmodel import col
 
+from annotator.domain.people import Actor
+from annotator.people.roles_service import open_dataset
+from annotator.pooling.proposals.search_index import SearchKeeper
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
+from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
 from annotator.storage.pairs.pool import select_documents_left
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow
 
 STAMP_DIGITS = (1, 5, 9, 13, 17, 21, 25, 29)
+SEARCHES = SearchKeeper()  # one for the process: indexes in memory
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentExcerpt:
-    """A document in a list of results. `text`: its beginning; None without a text. `length`: of the whole text."""
+class SearchAnswer:
+    """The answer of a search: documents (document_pk), best first; None while the index is built.
 
-    document_pk: int
-    doc_id: str
-    title: str
-    text: str | None
-    length: int
+    `share`: how much of the index is built (0 to 1). `most_characters`: the searched part of each document;
+    None: all of it.
+    """
+
+    document_pks: tuple[int, ...] | None
+    share: float
+    most_characters: int | None
 
 
-_PRESENT_TEXT = and_(
-    col(DocumentTextRow.document_pk) == col(DocumentRow.pk),
-    col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256),
-)
+def search_texts(
+    database: Database, actor: Actor, dataset: str, text: str, *, limit: int, now: datetime
+) -> SearchAnswer:
+    """Search the dataset's documents. For annotators. The first search starts to build the index in the background."""
+    with open_dataset(database, actor, dataset, "annotator") as (_, _, dataset_pk):
+        pass
+    name = database.url.render_as_string(hide_password=True), dataset_pk
+    ready, share = SEARCHES.find(name, SearchedTexts(database, dataset_pk), now=now)
+    if ready is None:
+        return SearchAnswer(None, share, None)
+    document_pks = tuple(ready.document_pks[match.text] for match in ready.index.search(text, limit=limit))
+    return SearchAnswer(document_pks, 1.0, ready.most_characters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +76,7 @@ class SearchedTexts:
     def list_lengths(self) -> list[int]:
         """Return the length of each document's present text; 0 without one."""
         length = func.coalesce(func.length(col(DocumentTextRow.text)), 0)
-        statement = select(length).select_from(DocumentRow).outerjoin(DocumentTextRow, _PRESENT_TEXT)
+        statement = select(length).select_from(DocumentRow).outerjoin(DocumentTextRow, TEXT_IS_PRESENT)
         with self.database.read() as session:
             return list(session.scalars(statement.where(*_searched(self.dataset_pk))))
 
@@ -75,7 +90,7 @@ class SearchedTexts:
                 col(DocumentRow.title),
                 text if most_characters is None else func.substr(text, 1, most_characters),
             )
-            .outerjoin(DocumentTextRow, _PRESENT_TEXT)
+            .outerjoin(DocumentTextRow, TEXT_IS_PRESENT)
             .where(*_searched(self.dataset_pk))
             .order_by(col(DocumentRow.pk))
             .execution_options(yield_per=500)
@@ -83,27 +98,6 @@ class SearchedTexts:
         with self.database.read() as session:
             for pk, doc_id, title, beginning in session.execute(statement):
                 yield key_of(pk), f"{doc_id}\n{title}\n{beginning or ''}"
-
-
-def read_excerpts(
-    session: Session, document_pks: Collection[int], *, characters: int
-) -> list[DocumentExcerpt]:
-    """Return these documents, in no particular order, with the first `characters` of their texts."""
-    statement = (
-        select(
-            col(DocumentRow.pk),
-            col(DocumentRow.doc_id),
-            col(DocumentRow.title),
-            func.substr(col(DocumentTextRow.text), 1, characters),
-            func.length(col(DocumentTextRow.text)),
-        )
-        .outerjoin(DocumentTextRow, _PRESENT_TEXT)
-        .where(col(DocumentRow.pk).in_(document_pks))
-    )
-    return [
-        DocumentExcerpt(key_of(pk), doc_id, title, text, length or 0)
-        for pk, doc_id, title, text, length in session.execute(statement)
-    ]
 
 
 def _searched(dataset_pk: int) -> tuple[ColumnElement[bool], ...]:

@@ -74,3 +74,10 @@ def _cut_window(points: Codes, number: NDArray[np.int64]) -> TextGrams:
 def cut_query(query: str) -> Codes:
     """Return all grams of one text with repetitions, in no particular order."""
     return np.concatenate([np.zeros(0, dtype=np.uint64), *(grams.codes for grams in list_grams([query]))])
+
+
+def note_ids(documents: Iterable[tuple[str, str]], doc_ids: list[str]) -> Iterator[str]:
+    """Yield the texts of the documents (doc_id, text), and append each id to `doc_ids`."""
+    for doc_id, text in documents:
+        doc_ids.append(doc_id)
+        yield text
