@@ -102,7 +102,7 @@ def relations(
 ) -> None:
     """Write the relations between law articles that their texts state."""
     from annotator.agreement.report_files import check_target, write_file
-    from annotator.formats.relations import write_relations
+    from annotator.formats.input_tables import write_relations
     from annotator.importing.relations.relations_service import find_law_relations
 
     check_target(target)

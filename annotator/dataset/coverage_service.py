@@ -27,7 +27,7 @@ from annotator.formats.content_warnings import (
     list_repeated_texts,
 )
 from annotator.formats.format import Format
-from annotator.formats.law_annotators import has_mixed_annotators
+from annotator.formats.law import has_mixed_annotators
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
 from annotator.formats.syntax.json_text import is_comment
 from annotator.formats.syntax.source import InputSource

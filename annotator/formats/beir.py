@@ -28,7 +28,7 @@ from annotator.domain.ground_truth import (
     Query,
 )
 from annotator.domain.messages import say
-from annotator.formats.format import OTHER_KEYS, Format, ReservedKeys
+from annotator.formats.format import OTHER_KEYS, QUERY_FEATURES, FileWriter, Format, ReservedKeys, list_fields
 from annotator.formats.qrel_jsonl import end_lines, read_objects, write_object
 from annotator.formats.qrel_rows import QrelList
 from annotator.formats.syntax.grade_scale import UNRATEABLE
@@ -36,7 +36,6 @@ from annotator.formats.syntax.source import MAX_LINE, InputSource
 from annotator.formats.syntax.tables import TableLine, take_id, take_text
 from annotator.formats.syntax.text import BOM_WITHIN, ID_LIMIT, describe, is_too_long, note_marks
 from annotator.formats.syntax.tree import MAX_TEXT, TEXT_LIMIT
-from annotator.formats.writer import FileWriter, list_fields
 
 QUERIES, TEST = "queries.jsonl", "test"
 HEADER = ("query-id", "corpus-id", "score")
@@ -328,20 +327,7 @@ FORMAT = Format(
         "further keys of a qrel",
         "what the file says of itself",
     ),
-    features=frozenset(
-        (
-            "query_ids",
-            "query_texts",
-            "query_fields",
-            "query_metadata",
-            "queries_without_qrels",
-            "grades",
-            "large_grades",
-            "documents",
-            "typed_metadata",
-            "empty_texts",
-        )
-    ),
+    features=QUERY_FEATURES | {"large_grades", "documents", "typed_metadata", "empty_texts"},
     read=read,
     files=(
         FileWriter(QUERIES, add=_add_query, end=end_lines),

@@ -1,4 +1,4 @@
-"""Read imported tables of queries, documents and pairs: CSV, TSV or JSON Lines.
+"""Read tables of queries, documents, pairs and relations: CSV, TSV or JSON Lines.
 
 Queries: `query_id,text` (BEIR: `_id,text,metadata{}`); `category, language, query_type, difficulty,
 primary_domain, narrative` become fields, other columns metadata. A TSV of two columns may omit the header if
@@ -7,20 +7,33 @@ its first line cannot be one. Documents: `doc_id,title,text,url,media_type` (BEI
 Pairs: `query_id,doc_id`; other columns go to the pair's provenance; a repeated pair counts once. Refused: an
 empty id; a repeated query or document; an empty query text; a document without title and text; an unknown
 media type.
+
+Relations: `from,to,relation`; a relation leads from one document to another. Evaluation and suggestions read
+the same file. Without a column `relation` it is ""; other columns are ignored. In a CSV table of a lead
+(decisions, checks), with one line for each pair, other columns and repeated pairs are refused.
 """
 
 import codecs
 import re
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from annotator.domain.errors import Problems
+from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import MEDIA_TYPES, QUERY_FIELDS, Document, Query
 from annotator.domain.messages import say
+from annotator.formats.judgments import quote_cell
+from annotator.formats.syntax.grade_scale import read_decimal
+from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import (
     ColumnNames,
     TableLine,
+    check_columns,
     detect_kind,
     open_table,
+    read_rows,
+    read_table,
     take_id,
     take_text,
     take_texts,
@@ -210,3 +223,115 @@ def read_pairs(
             lines.append(PairListLine(row.line, query_id, doc_id, row.cells))
     problems.raise_if_any()
     return lines
+
+
+_GRADES = {str(grade): grade for grade in GRADES}
+
+
+class PairTableLine(Protocol):
+    """One line; `line` is its first line number in the file, from 1."""
+
+    @property
+    def line(self) -> int: ...
+    @property
+    def query_id(self) -> str: ...
+    @property
+    def doc_id(self) -> str: ...
+
+
+Line = TypeVar("Line", bound=PairTableLine)
+
+
+def read_pair_table(
+    data: bytes,
+    path: str,
+    problems: Problems,
+    read_row: Callable[[TableLine, Problems], Line | None],
+    *,
+    columns: Sequence[str],
+    optional: Sequence[str] = (),
+) -> list[Line]:
+    """Return the good lines of a CSV file (UTF-8, with or without BOM). Bad ones are noted in `problems`.
+
+    BadInput at once if the columns are wrong. `read_row` returns None after noting a problem.
+    """
+    table = read_rows(data, path, kind="csv", problems=problems)
+    check_columns(table, [(name,) for name in columns], problems)
+    allowed, present = (*columns, *optional), table.columns or ()
+    unknown = [name for name in present if name not in allowed]
+    if unknown:
+        problems.add(
+            1,
+            say("no columns but {names}", names=", ".join(allowed)),
+            ", ".join(unknown).strip() or "a column without a name",
+        )
+    if unknown or not set(columns) <= set(present):
+        problems.raise_if_any()
+    by_pair: dict[tuple[str, str], Line] = {}
+    for row in table.rows:
+        line = read_row(row, problems)
+        if line is None:
+            continue
+        first = by_pair.setdefault((line.query_id, line.doc_id), line)
+        if first is not line:
+            problems.add(
+                row.line,
+                say("each pair once"),
+                say("{item} again", item=say("the pair of line {line}", line=first.line)),
+            )
+    return list(by_pair.values())
+
+
+def take_pair(row: TableLine, problems: Problems) -> tuple[str, str] | None:
+    """Remove and return (query_id, doc_id); None after noting a problem."""
+    query_id, doc_id = (take_id(row, (name,), problems) for name in ("query_id", "doc_id"))
+    return None if query_id is None or doc_id is None else (query_id, doc_id)
+
+
+def read_grade(row: TableLine, problems: Problems) -> int | None:
+    """Return the grade 0-3; None after noting a problem."""
+    cell = row.cells.get("grade", "")
+    grade = _GRADES.get(cell.strip())
+    grade = read_decimal(cell) if grade is None else grade
+    if grade is None:
+        problems.add(row.line, say("a grade 0, 1, 2 or 3"), repr(cell))
+    return grade
+
+
+RELATION_COLUMNS = (("from",), ("to",))
+
+
+class RelationLine(NamedTuple):
+    """A relation and its line."""
+
+    line: int
+    start: str
+    """The doc_id that it leads from."""
+    end: str
+    """The doc_id that it leads to."""
+    relation: str
+    """What kind of relation it is; "" if the file does not say."""
+
+
+def read_relation_lines(path: Path) -> tuple[RelationLine, ...]:
+    """Return the relations of a file, in order. BadInput names every bad line."""
+    return read_relation_table(InputSource(str(path)))
+
+
+def read_relation_table(source: InputSource) -> tuple[RelationLine, ...]:
+    """Return the relations of a table, in order. BadInput names every bad line."""
+    table, problems = open_table(read_table(source), source.path, RELATION_COLUMNS)
+    lines = []
+    for row in table.rows:
+        start, end = (take_id(row, names, problems) for names in RELATION_COLUMNS)
+        relation = take_text(row, ("relation",), problems) or ""
+        if start is not None and end is not None:
+            lines.append(RelationLine(row.line, start, end, relation.strip()))
+    problems.raise_if_any()
+    return tuple(lines)
+
+
+def write_relations(relations: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """Yield the lines of a CSV file: from, to, relation."""
+    for row in (("from", "to", "relation"), *relations):
+        yield ",".join(quote_cell(text) for text in row) + "\n"

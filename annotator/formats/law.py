@@ -1,16 +1,20 @@
-"""`law`: the JSON that the law-search evaluator (Python) loads. Read and written.
+"""`law` and `law-compact`: the JSON that the law-search evaluator (Python) loads. Read and written.
 
     {version, created_at, queries: [{query_id, query_text, query_type, difficulty, primary_domain,
       ground_truth: {doc_id: {relevance, law_type, annotator_1, annotator_2, notes}}, total_relevant, …}]}
 
+In `law-compact` a document has only a grade: `ground_truth: {doc_id: relevance}`, without `total_relevant`.
+
 Unknown keys are kept at their level: the file's, the query's, the document's. `annotator_1` and `annotator_2`
 are the first two independent grades. `total_relevant` counts grades from 1 and is recomputed; if it or
 `total_queries` is wrong in a file, both numbers are reported. Refused: a repeated query, a repeated document
-of a query, a grade other than 0-3, an empty text.
+of a query, a grade other than 0-3 (in `law-compact` also one that is not a number), an empty text.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from annotator.domain.grades import RELEVANT_FROM
@@ -25,14 +29,16 @@ from annotator.domain.ground_truth import (
 )
 from annotator.domain.messages import say
 from annotator.formats.content_warnings import QUERIES, RELEVANT, StatedCount, find_wrong_counts
-from annotator.formats.format import Format, ReservedKeys
+from annotator.formats.format import ONE_FILE, QUERY_FEATURES, FileWriter, Format, ReservedKeys, list_fields
 from annotator.formats.syntax.json_text import load_json, quote, write_entry, write_value
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing, locate_items
-from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 ANNOTATORS = ("annotator_1", "annotator_2")
+MANIFEST = "manifest.json"
+MOST_MANIFEST_BYTES = 50_000_000
 QUERY_KEYS = frozenset({"query_id", "query_text", "ground_truth", "total_relevant", *QUERY_FIELDS})
+_COMPACT_KEYS = QUERY_KEYS - {"total_relevant"}
 _FIRST_FIELDS = ("query_type", "difficulty", "primary_domain")
 _LAW = re.compile(rb'\s*\{.*"queries"\s*:\s*[\[{]', re.DOTALL)
 _COMPACT = re.compile(rb'"ground_truth"\s*:\s*\{\s*"[^"\\]*+(?:\\.[^"\\]*+)*+"\s*:\s*-?[0-9]')
@@ -43,13 +49,11 @@ ReadQrels = Callable[[str, dict[str, Any], Location, TreeProblems], Iterator[Qre
 
 def read(source: InputSource) -> GroundTruth:
     """Return the queries and qrels of a law JSON file. BadInput names every bad place with its line."""
-    return read_law(source, _read_qrels, counted=("total_relevant",))
+    return _read_law(source, _read_qrels, counted=("total_relevant",))
 
 
-def read_law(source: InputSource, read_qrels: ReadQrels, *, counted: Sequence[str]) -> GroundTruth:
-    """Read either form of the file. `read_qrels` reads a query's `ground_truth`; `counted` keys are
-    recomputed.
-    """
+def _read_law(source: InputSource, read_qrels: ReadQrels, *, counted: Sequence[str]) -> GroundTruth:
+    """Read either form of the file. `read_qrels` reads a query's `ground_truth`; `counted` keys are not kept."""
     tree = load_json(source.read_bytes(), source.path)
     problems = TreeProblems(tree, source.scale)
     top = dict(problems.mapping(tree.value, ()))
@@ -75,9 +79,8 @@ def read_law(source: InputSource, read_qrels: ReadQrels, *, counted: Sequence[st
                 else:
                     judgments.append(record)
         graded = qrels[before:]
-        if not source.scale.lenient or len(graded) == len(
-            judged or ()
-        ):  # else grades of another scale were passed over
+        # else grades of another scale were passed over
+        if not source.scale.lenient or len(graded) == len(judged or ()):
             relevant = sum(qrel.grade >= RELEVANT_FROM for qrel in graded)
             here = (*location, "total_relevant")
             stated.append(StatedCount(here, item.get("total_relevant"), relevant, RELEVANT))
@@ -92,8 +95,7 @@ def read_law(source: InputSource, read_qrels: ReadQrels, *, counted: Sequence[st
     )
 
 
-def find_query_lines(source: InputSource) -> list[int]:
-    """Return the line on which each query of a readable file begins, in order."""
+def _find_query_lines(source: InputSource) -> list[int]:
     return locate_items(load_json(source.read_bytes(), source.path), "queries")
 
 
@@ -152,21 +154,18 @@ def _read_annotators(
     return grades
 
 
-def begin(metadata: Metadata, queries: int) -> str:
-    """Return the file up to its first query."""
+def _begin(metadata: Metadata, queries: int) -> str:
     about = "".join(
         write_entry(key, value, "  ") + ",\n" for key, value in metadata.items() if key != "queries"
     )
     return f'{{\n{about}  "queries": [' + ("" if queries else "]\n}\n")
 
 
-def end(queries: int) -> str:
-    """Return the file after its last query."""
+def _end(queries: int) -> str:
     return "\n  ]\n}\n" if queries else ""
 
 
-def open_query(query: Query, index: int) -> str:
-    """Return a query's keys before its `ground_truth`."""
+def _open_query(query: Query, index: int) -> str:
     fields = list_fields(query)
     first = {name: fields[name] for name in _FIRST_FIELDS if name in fields}
     lines = "".join(f",\n      {quote(key)}: {quote(value)}" for key, value in (first | fields).items())
@@ -174,8 +173,7 @@ def open_query(query: Query, index: int) -> str:
     return f'{lead}    {{\n      "query_id": {quote(query.query_id)},\n      "query_text": {quote(query.text)}{lines}'
 
 
-def close_query(query: Query, reserved: frozenset[str]) -> str:
-    """Return a query's further keys, and its end."""
+def _close_query(query: Query, reserved: frozenset[str]) -> str:
     kept = "".join(
         ",\n" + write_entry(key, value, "      ")
         for key, value in query.metadata.items()
@@ -188,10 +186,10 @@ def _add(query: Query, qrels: Sequence[Qrel], index: int) -> str:
     judged = ",\n".join([_write_qrel(qrel) for qrel in qrels])
     truth = f"{{\n{judged}\n      }}" if qrels else "{}"
     relevant = sum(qrel.grade >= RELEVANT_FROM for qrel in qrels)
-    opened = open_query(query, index)
+    opened = _open_query(query, index)
     return (
         f'{opened},\n      "ground_truth": {truth},\n      "total_relevant": {relevant}'
-        f"{close_query(query, QUERY_KEYS)}"
+        f"{_close_query(query, QUERY_KEYS)}"
     )
 
 
@@ -230,12 +228,63 @@ def _further_keys(qrel: Qrel) -> Iterator[str]:
             yield ",\n" + write_entry(key, value, "          ")
 
 
-def is_law(head: bytes) -> bool:
+def read_compact(source: InputSource) -> GroundTruth:
+    """Return the queries and qrels of a compact law JSON file. BadInput names every bad place with its line."""
+    return _read_law(source, _read_compact_qrels, counted=())
+
+
+def _read_compact_qrels(
+    query_id: str, judged: dict[str, Any], location: Location, problems: TreeProblems
+) -> Iterator[Qrel]:
+    for doc_id, value in judged.items():
+        here = (*location, doc_id)
+        problems.id(doc_id, here)
+        grade = problems.grade(value, here)
+        if grade is not None:
+            yield Qrel(query_id, doc_id, grade)
+
+
+def _add_compact(query: Query, qrels: Sequence[Qrel], index: int) -> str:
+    judged = ",\n".join([f"        {quote(qrel.doc_id)}: {qrel.grade}" for qrel in qrels])
+    truth = f"{{\n{judged}\n      }}" if qrels else "{}"
+    return f'{_open_query(query, index)},\n      "ground_truth": {truth}{_close_query(query, _COMPACT_KEYS)}'
+
+
+def has_mixed_annotators(source: InputSource) -> bool:
+    """Check whether `annotator_1` of a released `law.json` can be several people.
+
+    `annotator_1` and `annotator_2` are the first two annotators of each pair by pseudonym. In a release with
+    more annotators they differ from pair to pair. Only the manifest in the same folder shows this.
+    """
+    path = Path(source.path)
+    if source.data is not None:
+        return False
+    manifest = _read_manifest(path.with_name(MANIFEST))
+    files, agreement = manifest.get("files"), manifest.get("agreement")
+    listed = isinstance(files, list) and any(
+        isinstance(file, dict) and file.get("path") == path.name for file in files
+    )
+    annotators = agreement.get("annotators") if isinstance(agreement, dict) else None
+    return listed and isinstance(annotators, list) and any(name not in ANNOTATORS for name in annotators)
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    """Return the content of a manifest; empty if it does not exist or cannot be read."""
+    try:
+        if not path.is_file() or path.stat().st_size > MOST_MANIFEST_BYTES:
+            return {}
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _is_law(head: bytes) -> bool:
     """Check whether the file has one of the two forms of the law-search evaluator."""
     return bool(_LAW.match(head)) and b'"query_text"' in head
 
 
-def is_compact(head: bytes) -> bool:
+def _is_compact(head: bytes) -> bool:
     """Check whether the file writes a document's grade as a plain number."""
     return bool(_COMPACT.search(head))
 
@@ -254,33 +303,49 @@ FORMAT = Format(
         "further keys",
     ),
     cannot_hold=("a third annotator's grade", "grade 0 apart from relevant (left out unless asked for)"),
-    features=frozenset(
-        (
-            "query_ids",
-            "query_texts",
-            "query_fields",
-            "query_metadata",
-            "queries_without_qrels",
-            "grades",
-            "descriptions",
-            "notes",
-            "two_annotators",
-            "qrel_metadata",
-            "file_metadata",
-            "typed_metadata",
-            "empty_texts",
-        )
-    ),
+    features=QUERY_FEATURES
+    | {
+        "descriptions",
+        "notes",
+        "two_annotators",
+        "qrel_metadata",
+        "file_metadata",
+        "typed_metadata",
+        "empty_texts",
+    },
     read=read,
-    files=(FileWriter(ONE_FILE, begin=begin, add=_add, end=end),),
-    certain=lambda head: is_law(head) and not is_compact(head),
+    files=(FileWriter(ONE_FILE, begin=_begin, add=_add, end=_end),),
+    certain=lambda head: _is_law(head) and not _is_compact(head),
     tells_grade_0=False,
-    find_query_lines=find_query_lines,
+    find_query_lines=_find_query_lines,
     schema="law.schema.json",
     reserved=ReservedKeys(
         file=frozenset({"queries"}),
         query=QUERY_KEYS,
         qrel=frozenset({"relevance", "notes", "description", *ANNOTATORS}),
     ),
+    ordered=True,
+)
+
+COMPACT = Format(
+    name="law-compact",
+    about="JSON of the law-search evaluator, short: a grade per document",
+    suffixes=(".json",),
+    holds=("queries", "query metadata", "grades", "further keys of the file and of queries"),
+    cannot_hold=(
+        "notes",
+        "descriptions",
+        "annotators' own grades",
+        "documents' further keys",
+        "grade 0 apart from relevant (left out unless asked for)",
+    ),
+    features=QUERY_FEATURES | {"file_metadata", "typed_metadata", "empty_texts"},
+    read=read_compact,
+    files=(FileWriter(ONE_FILE, begin=_begin, add=_add_compact, end=_end),),
+    certain=lambda head: _is_law(head) and _is_compact(head),
+    tells_grade_0=False,
+    find_query_lines=_find_query_lines,
+    schema="law-compact.schema.json",
+    reserved=ReservedKeys(file=frozenset({"queries"}), query=_COMPACT_KEYS),
     ordered=True,
 )

@@ -17,11 +17,18 @@ from typing import Any
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.domain.messages import say
 from annotator.formats.content_warnings import QUERIES, StatedCount, find_wrong_counts
-from annotator.formats.format import OTHER_KEYS, Format, ReservedKeys
+from annotator.formats.format import (
+    ONE_FILE,
+    OTHER_KEYS,
+    QUERY_FEATURES,
+    FileWriter,
+    Format,
+    ReservedKeys,
+    list_fields,
+)
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing, locate_items
 from annotator.formats.syntax.yaml_text import load_yaml, quote, resolve, write_entry
-from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 GRADE_NAMES = ("Not Relevant", "Marginally Relevant", "Highly Relevant", "Perfect")
 _HEAD = "# evaluation-dataset.yaml, as the Nablarch search evaluator (SearchEvaluationRunner) loads it."
@@ -54,11 +61,6 @@ def read(source: InputSource) -> GroundTruth:
     stated = StatedCount(("dataset", "total_queries"), total, len(queries), QUERIES)
     wrong = find_wrong_counts(tree, [stated])
     return GroundTruth(tuple(queries.values()), tuple(qrels), metadata, wrong_counts=wrong)
-
-
-def find_query_lines(source: InputSource) -> list[int]:
-    """Return the line on which each query of a readable file begins, in order."""
-    return locate_items(load_yaml(source.read_bytes(), source.path), "queries")
 
 
 def _read_about(about: dict[str, Any], top: dict[str, Any], problems: TreeProblems) -> dict[str, Any]:
@@ -206,26 +208,13 @@ FORMAT = Format(
         "annotators' own grades",
         "grade 0 apart from relevant (left out unless asked for)",
     ),
-    features=frozenset(
-        (
-            "query_ids",
-            "query_texts",
-            "query_fields",
-            "query_metadata",
-            "queries_without_qrels",
-            "grades",
-            "descriptions",
-            "qrel_metadata",
-            "file_metadata",
-            "typed_metadata",
-            "empty_texts",
-        )
-    ),
+    features=QUERY_FEATURES
+    | {"descriptions", "qrel_metadata", "file_metadata", "typed_metadata", "empty_texts"},
     read=read,
     files=(FileWriter(ONE_FILE, begin=_begin, add=_add),),
     certain=lambda head: bool(_CERTAIN.search(head)) and bool(_STARTS.match(head)),
     tells_grade_0=False,
-    find_query_lines=find_query_lines,
+    find_query_lines=lambda source: locate_items(load_yaml(source.read_bytes(), source.path), "queries"),
     schema="nablarch.schema.json",
     reserved=ReservedKeys(
         file=frozenset({"created", "total_queries"}), query=frozenset(QUERY_FIELDS), qrel=_QREL_KEYS

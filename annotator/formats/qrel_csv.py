@@ -15,7 +15,7 @@ from typing import Any
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.domain.messages import say
-from annotator.formats.format import Format
+from annotator.formats.format import ONE_FILE, FileWriter, Format
 from annotator.formats.judgments import quote_cell
 from annotator.formats.qrel_rows import (
     JUDGMENTS,
@@ -32,7 +32,6 @@ from annotator.formats.qrel_rows import (
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import CELL_LIMIT, MAX_CELL
 from annotator.formats.syntax.text import BOM_WITHIN, describe, note_marks
-from annotator.formats.writer import ONE_FILE, FileWriter
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 

@@ -15,7 +15,7 @@ from typing import Any
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.domain.messages import say
-from annotator.formats.format import Format
+from annotator.formats.format import ONE_FILE, FileWriter, Format, list_fields
 from annotator.formats.qrel_rows import (
     GRADE_NAMES,
     JUDGMENTS,
@@ -30,7 +30,6 @@ from annotator.formats.qrel_rows import (
 from annotator.formats.syntax.json_text import describe_line_fault, parse_json
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import describe
-from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 

@@ -23,7 +23,7 @@ from annotator.domain.ground_truth import (
     Query,
 )
 from annotator.domain.messages import say
-from annotator.formats.format import Feature
+from annotator.formats.format import QUERY_FEATURES, Feature
 from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
 from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
 from annotator.formats.syntax.tree import MAX_TEXT, TEXT_LIMIT
@@ -57,22 +57,14 @@ TEXT_NAMES = ("query", "query_text", "text")
 QREL_FIELDS = ("origin", "description", "note")
 ANNOTATOR = re.compile(r"annotator_([1-9][0-9]{0,5})")
 JUDGMENTS = "annotator"  # a file with this column holds judgments, not qrels
-ROW_FEATURES: frozenset[Feature] = frozenset(
-    (
-        "query_ids",
-        "query_texts",
-        "query_fields",
-        "query_metadata",
-        "queries_without_qrels",
-        "grades",
-        "large_grades",
-        "descriptions",
-        "notes",
-        "annotator_grades",
-        "origins",
-        "qrel_metadata",
-    )
-)
+ROW_FEATURES: frozenset[Feature] = QUERY_FEATURES | {
+    "large_grades",
+    "descriptions",
+    "notes",
+    "annotator_grades",
+    "origins",
+    "qrel_metadata",
+}
 MAX_PLANS = 10_000
 UNGRADED = "(ungraded)"
 _ORIGINS = get_args(Origin)

@@ -20,11 +20,10 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.domain.messages import CommandWords, refuse_option, say
-from annotator.formats.format import Format, ReservedKeys
+from annotator.formats.format import ONE_FILE, FileWriter, Format, ReservedKeys, list_fields
 from annotator.formats.syntax.json_text import load_json, quote, write_entry
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tree import Location, TreeProblems, locate_items
-from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 GRADES_BY = ("position", "all=1", "all=2", "all=3")
 OPTION = CommandWords("--grades-by")
@@ -103,11 +102,6 @@ def _grade_position(position: int, length: int, grades_by: str, steps: list[tupl
     return length - position if grades_by == "position" else int(grades_by[-1])
 
 
-def find_query_lines(source: InputSource) -> list[int]:
-    """Return the line on which each query of a readable file begins, in order."""
-    return locate_items(load_json(source.read_bytes(), source.path))
-
-
 def _read_query(item: dict[str, Any], query_id: str, location: Location, problems: TreeProblems) -> Query:
     rest = {key: value for key, value in item.items() if key not in _TAKEN}
     text = problems.text(item.get("query"), (*location, "query"))
@@ -182,7 +176,7 @@ FORMAT = Format(
     files=(FileWriter(ONE_FILE, begin=_begin, add=_add, end=_end, takes=_takes),),
     certain=lambda head: bool(_CERTAIN.match(head)),
     tells_grade_0=False,
-    find_query_lines=find_query_lines,
+    find_query_lines=lambda source: locate_items(load_json(source.read_bytes(), source.path)),
     schema="ranked.schema.json",
     read_graded=read_graded,
     reserved=ReservedKeys(query=_KEYS),

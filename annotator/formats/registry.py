@@ -14,38 +14,18 @@ from annotator.domain.ground_truth import GroundTruth
 from annotator.domain.messages import CommandWords, say
 from annotator.formats import (
     assay,
-    assay_queries,
     beir,
     law,
-    law_compact,
     nablarch,
     qrel_csv,
     qrel_jsonl,
     ranked,
     trec,
 )
-from annotator.formats.format import Feature, Format, ReservedKeys
+from annotator.formats.format import Format, group_qrels, list_runs, write_file
 from annotator.formats.syntax.grade_scale import OPTION
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import check_encoding, describe_bytes
-from annotator.formats.writer import group_qrels, list_runs, write_file
-
-__all__ = [
-    "FORMATS",
-    "HEAD",
-    "Feature",
-    "Format",
-    "ReservedKeys",
-    "detect_format",
-    "find_format",
-    "find_unwritable",
-    "list_certain",
-    "list_formats",
-    "read_truth",
-    "write_files",
-    "write_pieces",
-    "write_table",
-]
 
 HEAD = 65_536
 FOLDER_FORMAT = "beir"
@@ -53,10 +33,10 @@ FOLDER_FORMAT = "beir"
 FORMATS: tuple[Format, ...] = (
     nablarch.FORMAT,
     law.FORMAT,
-    law_compact.FORMAT,
+    law.COMPACT,
     ranked.FORMAT,
     assay.FORMAT,
-    assay_queries.FORMAT,
+    assay.QUERY_LIST,
     trec.FORMAT,
     beir.FORMAT,
     qrel_csv.FORMAT,

@@ -7,24 +7,86 @@ signals{…}`, or answers of a search API: `query_id` (or `query`, its text), `r
 result's in its signals, an answer's in the query's. `importing/runs/run_plan.py` decides the order of
 results. Refused, mostly with the line: an empty file, several systems without one given name, JSON options
 for a TREC file, fewer than six fields, a missing or too long id, a rank or score that is not a finite number,
-signals that are not a mapping.
+signals that are not a mapping. A line may name its query by the query's text (NFC, trimmed).
 """
 
+import math
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import RunEntry
 from annotator.domain.messages import CommandWords, join, say, say_n
-from annotator.formats.run_records import QueryResponse, RunFile, RunLine, read_rank, read_score
 from annotator.formats.syntax.json_text import is_comment, parse_json_items
 from annotator.formats.syntax.tables import TableLine, take, take_id
 from annotator.formats.syntax.text import BOM_WITHIN, ID_LIMIT, describe, is_too_long, read_text
 from annotator.formats.trec import split_fields
+
+MAX_RANK = 2**31 - 1
+FAILED = "failed"
+"""The signal of a query that a search endpoint did not answer: why. It has no results, which is not an empty answer."""
+_WHOLE = re.compile(r"[0-9]{1,10}")
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+
+
+class RunLine(NamedTuple):
+    """One result, its line, and the system that the file names for it.
+
+    `query`: the query's text if the file gives it instead of a query_id; the entry's query_id is then empty.
+    """
+
+    line: int
+    entry: RunEntry
+    tag: str | None
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResponse:
+    """The response of a search to one query, without its results. Also exists for a query without results.
+
+    `signals`: `latency_ms` and every unknown field. `query`: as in `RunLine`.
+    """
+
+    line: int
+    query_id: str
+    query: str | None
+    tag: str | None
+    signals: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFile:
+    """The content of a run file."""
+
+    lines: tuple[RunLine, ...]
+    answers: tuple[QueryResponse, ...] = ()
+    """Empty unless the file groups its results by query."""
+    notes: tuple[str, ...] = field(default=())
+    """How the reader understood the file, in words."""
+
+
+def read_rank(text: str, line: int, problems: Problems) -> int | None:
+    """Return a rank, a whole number from 0; None after noting anything else."""
+    if _WHOLE.fullmatch(text) and int(text) <= MAX_RANK:
+        return int(text)
+    problems.add(line, say("rank to be a whole number from 0"), text)
+    return None
+
+
+def read_score(text: str, line: int, problems: Problems) -> float | None:
+    """Return a score, a finite number; None after noting anything else."""
+    if _NUMBER.fullmatch(text) and math.isfinite(float(text)):
+        return float(text)
+    problems.add(line, say("score to be a finite number"), text)
+    return None
+
 
 ID_FIELDS = ("doc_id", "hang_id", "id", "path", "_id")
 """The names of a result's document, the first one that every result has."""
@@ -350,3 +412,41 @@ def name_by_file(path: Path) -> str:
     while (suffix := Path(name).suffix).lower() in SUFFIXES and suffix:
         name = name.removesuffix(suffix)
     return name
+
+
+@dataclass(frozen=True, slots=True)
+class QueryNames:
+    """Queries by id and by text. `ambiguous`: texts already noted as shared by several queries."""
+
+    query_ids: frozenset[str]
+    by_text: Mapping[str, list[str]]
+    ambiguous: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, queries: Iterable[tuple[str, str]]) -> "QueryNames":
+        """Return the lookup for these queries, given as (query_id, text)."""
+        by_text: dict[str, list[str]] = {}
+        query_ids = []
+        for query_id, text in queries:
+            query_ids.append(query_id)
+            by_text.setdefault(_normalise(text), []).append(query_id)
+        return cls(frozenset(query_ids), by_text)
+
+    def find(self, query_id: str, query: str | None, line: int, problems: Problems) -> str | None:
+        """Return the known query_id, or None. Notes a text that several queries have."""
+        if query is None:
+            return query_id if query_id in self.query_ids else None
+        query_ids = self.by_text.get(_normalise(query), [])
+        if len(query_ids) > 1 and query not in self.ambiguous:
+            self.ambiguous.add(query)
+            several = ", ".join(query_ids[:3])
+            problems.add(
+                line,
+                say("a query_id, or a text that one query has"),
+                say("{query}, which {queries} have", query=describe(query), queries=several),
+            )
+        return query_ids[0] if query_ids else None
+
+
+def _normalise(text: str) -> str:
+    return unicodedata.normalize("NFC", text).strip()

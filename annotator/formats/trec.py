@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import NOTHING, GroundTruth, Metadata, Qrel, Query
 from annotator.domain.messages import say
-from annotator.formats.format import Format
+from annotator.formats.format import ONE_FILE, FileWriter, Format
 from annotator.formats.syntax.grade_scale import GradeScale, read_decimal
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import BOM_WITHIN, ID_LIMIT, describe, is_too_long
-from annotator.formats.writer import ONE_FILE, FileWriter
 
 _SPACE = re.compile(r"[ \t\r\f\v]+")
 _GRADES = {"0": 0, "1": 1, "2": 2, "3": 3}

@@ -23,8 +23,9 @@ from annotator.formats.content_warnings import (
     describe_wrong_counts,
     list_repeated_texts,
 )
+from annotator.formats.format import Format
 from annotator.formats.input_tables import DocumentLine, QueryLine, read_documents, read_queries
-from annotator.formats.registry import FORMATS, HEAD, Format, detect_format, find_format, list_certain
+from annotator.formats.registry import FORMATS, HEAD, detect_format, find_format, list_certain
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import (
     KINDS,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from annotator.domain.errors import Problems, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.texts import TextFault, check_text, find_fault
-from annotator.formats.pair_table import read_grade, read_pair_table, take_pair
+from annotator.formats.input_tables import read_grade, read_pair_table, take_pair
 from annotator.formats.syntax.tables import TableLine
 from annotator.labeling.records import KINDS, GoldMiss, GoldResult, RepeatConsistency, TrainingResult
 

@@ -29,7 +29,7 @@ FOR_PEOPLE = "annotator/formats/syntax/spreadsheet.py"
 FOR_PROGRAMS = {
     "annotator/formats/judgments.py": "judgments.csv of a release",
     "annotator/formats/qrel_csv.py": "the ground-truth format csv",
-    "annotator/formats/relations.py": "relations between documents",
+    "annotator/formats/input_tables.py": "relations between documents",
     "annotator/releases/writing/files.py": "judgments.csv of a release, in pieces",
 }
 """Files that write CSV by hand, exactly: programs read them."""

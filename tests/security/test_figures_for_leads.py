@@ -66,7 +66,7 @@ from annotator.evaluation.service import (
     list_choices,
     record_shown_grades,
 )
-from annotator.formats.relations import RelationLine
+from annotator.formats.input_tables import RelationLine
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.importing.remapping.remapping_service import remap_documents

@@ -11,7 +11,7 @@ import pytest
 from annotator.dataset.coverage_service import check_file
 from annotator.domain import errors
 from annotator.domain.errors import BadInput, Problems, ValidationError
-from annotator.formats.relations import RelationLine, read_relation_table
+from annotator.formats.input_tables import RelationLine, read_relation_table
 from annotator.formats.syntax.source import InputSource
 from annotator.importing.relations import law_relations
 from annotator.importing.relations.law_relations import LawDocument, find_relations

@@ -27,7 +27,7 @@ from annotator.domain.errors import Problems
 from annotator.domain.settling import Decided
 from annotator.domain.shuffling import Seed
 from annotator.domain.texts import NO_WORDS, find_fault
-from annotator.formats.pair_table import read_pair_table, take_pair
+from annotator.formats.input_tables import read_pair_table, take_pair
 from annotator.formats.syntax.spreadsheet import MarkedId, mark_id, unmark, write_sheet
 from annotator.formats.syntax.tables import TableLine
 from annotator.formats.syntax.text import read_text

@@ -1,4 +1,4 @@
-"""Read the edges between documents from a file of relations (`formats/relations.py`).
+"""Read the edges between documents from a file of relations (`formats/input_tables.py`).
 
 Several relations from one document to another are one edge.
 """
@@ -6,7 +6,7 @@ Several relations from one document to another are one edge.
 from pathlib import Path
 
 from annotator.evaluation.result_structure import Edge
-from annotator.formats.relations import read_relation_lines
+from annotator.formats.input_tables import read_relation_lines
 
 
 def read_relations(path: Path) -> frozenset[Edge]:

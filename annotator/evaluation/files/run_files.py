@@ -28,9 +28,7 @@ from annotator.evaluation.scores.ranking import (
     note_ties,
     order_columns,
 )
-from annotator.formats.query_names import QueryNames
-from annotator.formats.run_records import RunFile
-from annotator.formats.runs import LATENCY, find_system, name_by_file, read_run_file
+from annotator.formats.runs import LATENCY, QueryNames, RunFile, find_system, name_by_file, read_run_file
 from annotator.formats.syntax.source import read_regular
 from annotator.formats.syntax.text import describe
 

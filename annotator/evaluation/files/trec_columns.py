@@ -11,7 +11,7 @@ import re
 import numpy as np
 
 from annotator.evaluation.scores.ranking import ResultColumns
-from annotator.formats.run_records import MAX_RANK
+from annotator.formats.runs import MAX_RANK
 from annotator.formats.syntax.text import is_too_long
 
 _FIELDS = ("query_id", "iteration", "doc_id", "rank", "score", "tag")

@@ -28,7 +28,7 @@ from annotator.evaluation.scores.formulas import (
 from annotator.evaluation.scores.grade_grid import Codes, GradeGrid, GradeLookup, RunGrades, list_blocks
 from annotator.evaluation.scores.trec_eval import TrecEval, is_computed_by_trec_eval, prepare_run
 from annotator.evaluation.scores.unjudged_results import UnjudgedResults
-from annotator.formats.run_records import FAILED
+from annotator.formats.runs import FAILED
 
 Values = NDArray[np.float64]
 

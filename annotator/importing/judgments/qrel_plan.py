@@ -26,8 +26,9 @@ from annotator.formats.content_warnings import (
     describe_wrong_counts,
     list_repeated_texts,
 )
-from annotator.formats.law_annotators import has_mixed_annotators
-from annotator.formats.registry import Format, read_truth
+from annotator.formats.format import Format
+from annotator.formats.law import has_mixed_annotators
+from annotator.formats.registry import read_truth
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import describe

@@ -19,9 +19,16 @@ from typing import Any, Literal, cast
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import Run, RunEntry
 from annotator.domain.messages import CommandWords, say
-from annotator.formats.query_names import QueryNames
-from annotator.formats.run_records import QueryResponse, RunFile, RunLine
-from annotator.formats.runs import find_system, keep_tags, name_by_file, require_system
+from annotator.formats.runs import (
+    QueryNames,
+    QueryResponse,
+    RunFile,
+    RunLine,
+    find_system,
+    keep_tags,
+    name_by_file,
+    require_system,
+)
 from annotator.formats.syntax.text import describe
 from annotator.importing.new_ids import expect_query
 from annotator.importing.runs.lost_signals import (

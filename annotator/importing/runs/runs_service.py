@@ -15,8 +15,7 @@ from typing import Any
 from annotator.domain.errors import ConflictError
 from annotator.domain.messages import CommandWords, say
 from annotator.domain.people import Actor
-from annotator.formats.run_records import RunFile
-from annotator.formats.runs import read_run_file
+from annotator.formats.runs import RunFile, read_run_file
 from annotator.formats.syntax.source import InputSource
 from annotator.importing.new_ids import note_by_id
 from annotator.importing.report import (

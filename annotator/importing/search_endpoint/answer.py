@@ -14,7 +14,7 @@ from typing import Any
 
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.messages import say
-from annotator.formats.run_records import MAX_RANK
+from annotator.formats.runs import MAX_RANK
 from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
 from annotator.importing.search_endpoint.endpoint_records import AnswerPaths
 

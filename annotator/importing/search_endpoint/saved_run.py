@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from annotator.domain.errors import BadInput, FormatError, StateError, ValidationError
 from annotator.domain.messages import say
-from annotator.formats.run_records import FAILED
+from annotator.formats.runs import FAILED
 from annotator.formats.syntax.json_text import parse_json
 from annotator.formats.syntax.partial_files import replace_file
 from annotator.formats.syntax.source import read_regular

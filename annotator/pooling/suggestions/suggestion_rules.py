@@ -14,7 +14,7 @@ from pathlib import Path
 from annotator.domain.errors import Problems, ValidationError
 from annotator.domain.grades import GRADES, RELEVANT_FROM
 from annotator.domain.messages import say
-from annotator.formats.relations import RelationLine
+from annotator.formats.input_tables import RelationLine
 from annotator.formats.syntax.source import read_regular
 from annotator.formats.syntax.text import describe
 from annotator.formats.syntax.tree import TreeProblems

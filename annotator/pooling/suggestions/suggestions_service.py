@@ -17,7 +17,7 @@ from annotator.domain.errors import StateError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.formats.relations import RelationLine, read_relation_lines
+from annotator.formats.input_tables import RelationLine, read_relation_lines
 from annotator.people.roles_service import open_dataset
 from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round

@@ -1,6 +1,6 @@
 """Write the files of a release query by query, hashed while they are written.
 
-The ground truth goes to the writers of every format at once (`formats/writer.py`), with the judgments beside it. The same
+The ground truth goes to the writers of every format at once (`formats/format.py`), with the judgments beside it. The same
 content gives the same bytes on every machine, in little memory. Raises ValidationError for an id that a format cannot carry;
 disk errors stay OSError for `folder.py` to report.
 """
@@ -18,11 +18,10 @@ from typing import Any, Protocol
 
 from annotator.domain.ground_truth import Document, Metadata, Qrel, Query
 from annotator.domain.people import name_annotator
-from annotator.formats.format import Format
+from annotator.formats.format import ONE_FILE, FileWriter, Format
 from annotator.formats.judgments import COLUMNS, quote_cell
 from annotator.formats.registry import find_format
 from annotator.formats.syntax.grade_scale import UNRATEABLE
-from annotator.formats.writer import ONE_FILE, FileWriter
 from annotator.releases.records import ReleasePair
 from annotator.releases.writing.content import sort_judgments
 

@@ -16,7 +16,7 @@ from annotator.domain.grades import GRADES
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.evaluation.holes_service import HOLE_DEPTH, MAX_DEPTH, PooledHoles, pool_holes
-from annotator.formats.relations import RelationLine, read_relation_table
+from annotator.formats.input_tables import RelationLine, read_relation_table
 from annotator.formats.syntax.source import InputSource
 from annotator.importing.relations.relations_service import find_law_relations
 from annotator.pooling.rounds.rounds_service import STORING

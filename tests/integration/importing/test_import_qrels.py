@@ -14,7 +14,8 @@ from annotator.agreement.service import compute_agreement
 from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats import registry
-from annotator.formats.registry import FORMATS, Format, read_truth
+from annotator.formats.format import Format
+from annotator.formats.registry import FORMATS, read_truth
 from annotator.formats.syntax.source import InputSource
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.judgments.judgments_service import import_judgments

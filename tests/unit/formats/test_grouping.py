@@ -4,7 +4,7 @@ import pytest
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
-from annotator.formats.writer import Group, group_qrels, list_runs
+from annotator.formats.format import Group, group_qrels, list_runs
 
 QUERIES = tuple(Query(name, "検索") for name in ("a", "b", "c", "d"))
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from annotator.cli.main import app
 from annotator.dataset.coverage_service import check_file
 from annotator.domain.errors import ValidationError
-from annotator.formats.law_annotators import has_mixed_annotators
+from annotator.formats.law import has_mixed_annotators
 from annotator.formats.syntax.source import InputSource
 from annotator.importing.judgments.qrel_plan import name_annotators, read_qrel_source
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import BadInput, Problems
+from annotator.formats.input_tables import read_grade
 from annotator.formats.judgments import read_judgments
-from annotator.formats.pair_table import read_grade
 from annotator.formats.registry import detect_format, find_format, read_truth
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.formats.relations import RelationLine, read_relation_lines
+from annotator.formats.input_tables import RelationLine, read_relation_lines
 from annotator.pooling.suggestions.suggestion_records import SuggestedPair, SuggestionRule
 from annotator.pooling.suggestions.suggestion_rules import (
     check_relations,
