@@ -11,7 +11,7 @@ from typing import Any
 
 from annotator.domain.grades import GRADES, RELEVANT_FROM
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Qrel, Query
-from annotator.domain.messages import CommandWords, say_n
+from annotator.domain.messages import CommandWords, count_of, say_n
 from annotator.formats.format import Format
 from annotator.formats.syntax.text import describe
 
@@ -52,12 +52,13 @@ def _ids(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss]:
         documents = {qrel.doc_id for qrel in truth.qrels if not carries(qrel.doc_id)}
         if queries:
             yield ConversionLoss(
-                f"{_count(queries, 'query id')} that {file_format.name} cannot carry: {_name(queries)}", True
+                f"{count_of(len(queries), 'query id')} that {file_format.name} cannot carry: {_name(queries)}",
+                True,
             )
         if documents:
             unwritable = sorted(documents)
             yield ConversionLoss(
-                f"{_count(unwritable, 'document id')} that {file_format.name} cannot carry: {_name(unwritable)}",
+                f"{count_of(len(unwritable), 'document id')} that {file_format.name} cannot carry: {_name(unwritable)}",
                 True,
             )
     if "query_ids" not in file_format.features and truth.queries:
@@ -65,7 +66,7 @@ def _ids(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss]:
         changed = [query.query_id for number, query in numbered if query.query_id != f"q{number}"]
         if changed:
             yield ConversionLoss(
-                f"{_count(changed, 'query id')} left out; a query is known by its text and place"
+                f"{count_of(len(changed), 'query id')} left out; a query is known by its text and place"
             )
 
 
@@ -89,7 +90,7 @@ def _texts(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss]:
         held = [query for query in truth.queries if query.text]
         if held:
             yield ConversionLoss(
-                f"{_count(held, 'query text')} left out: {file_format.name} holds query ids only"
+                f"{count_of(len(held), 'query text')} left out: {file_format.name} holds query ids only"
             )
     elif missing and "query_ids" not in file_format.features:
         yield ConversionLoss(
@@ -119,33 +120,33 @@ def _grades(truth: GroundTruth, file_format: Format, *, list_grade_0: bool) -> I
     beyond = {grade: count for grade, count in counts.items() if grade not in GRADES}
     if beyond and "large_grades" not in file_format.features:
         yield ConversionLoss(
-            f"{_number(sum(beyond.values()), 'grade')} outside of 0 to 3 (up to {max(beyond)}), which {file_format.name} "
+            f"{count_of(sum(beyond.values()), 'grade')} outside of 0 to 3 (up to {max(beyond)}), which {file_format.name} "
             "cannot hold",
             True,
         )
     elif beyond and "grades" in file_format.features:
         yield ConversionLoss(
-            f"{_number(sum(beyond.values()), 'grade')} above 3 (up to {max(beyond)}) written as they are: they stand for "
+            f"{count_of(sum(beyond.values()), 'grade')} above 3 (up to {max(beyond)}) written as they are: they stand for "
             "places in a list, not for the scale 0 to 3, and this program reads them back from no file"
         )
     zeros = counts[0]
     if "grades" not in file_format.features:
         if len(truth.qrels) > zeros:
             yield ConversionLoss(
-                f"{_number(len(truth.qrels) - zeros, 'grade')} left out: only the order of documents is kept"
+                f"{count_of(len(truth.qrels) - zeros, 'grade')} left out: only the order of documents is kept"
             )
         if zeros:
             yield ConversionLoss(
-                f"{_number(zeros, 'qrel')} of grade 0 left out: {file_format.name} lists relevant documents only"
+                f"{count_of(zeros, 'qrel')} of grade 0 left out: {file_format.name} lists relevant documents only"
             )
     elif zeros and not file_format.tells_grade_0:
         if list_grade_0:
             yield ConversionLoss(
-                f"{_number(zeros, 'qrel')} of grade 0 listed as asked for: the evaluator counts every listed "
+                f"{count_of(zeros, 'qrel')} of grade 0 listed as asked for: the evaluator counts every listed "
                 "document as relevant in its set-based figures"
             )
         else:
-            yield ConversionLoss(f"{_number(zeros, 'qrel')} of grade 0 left out (--list-grade-0 lists them)")
+            yield ConversionLoss(f"{count_of(zeros, 'qrel')} of grade 0 left out (--list-grade-0 lists them)")
 
 
 def _queries(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss]:
@@ -153,19 +154,21 @@ def _queries(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss
     irrelevant = [query.query_id for query in truth.queries if query.query_id not in listed]
     if irrelevant:
         yield ConversionLoss(
-            f"{_count(irrelevant, 'query', 'queries')} without a relevant document left out, since the evaluator divides "
+            f"{count_of(len(irrelevant), 'query', 'queries')} without a relevant document left out, since the evaluator divides "
             f"by the number of relevant documents: {_name(irrelevant)}"
         )
     elif "queries_without_qrels" not in file_format.features:
         judged = {qrel.query_id for qrel in truth.qrels}
         bare = [query.query_id for query in truth.queries if query.query_id not in judged]
         if bare:
-            yield ConversionLoss(f"{_count(bare, 'query', 'queries')} without qrels left out: {_name(bare)}")
+            yield ConversionLoss(
+                f"{count_of(len(bare), 'query', 'queries')} without qrels left out: {_name(bare)}"
+            )
     if "query_fields" not in file_format.features:
         for name in QUERY_FIELDS:
             held = sum(getattr(query, name) is not None for query in truth.queries)
             if held:
-                yield ConversionLoss(f"{name} of {_number(held, 'query', 'queries')} left out")
+                yield ConversionLoss(f"{name} of {count_of(held, 'query', 'queries')} left out")
 
 
 def _qrels(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss]:
@@ -183,15 +186,15 @@ def _qrels(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss]:
             held["names"] += not _keeps_names(qrel)
     for feature, word in (("descriptions", "description"), ("notes", "note"), ("origins", "origin")):
         if held[feature] and feature not in file_format.features:
-            yield ConversionLoss(f"{_number(held[feature], word)} left out")
+            yield ConversionLoss(f"{count_of(held[feature], word)} left out")
     if "annotator_grades" in file_format.features:
         return
     both = "two_annotators" in file_format.features
     lost = held["two_annotators" if both else "annotator_grades"]
     if lost:
-        yield ConversionLoss(f"{_number(lost, 'grade')} of {'further ' if both else ''}annotators left out")
+        yield ConversionLoss(f"{count_of(lost, 'grade')} of {'further ' if both else ''}annotators left out")
     if both and held["names"]:
-        qrels = _number(held["names"], "qrel")
+        qrels = count_of(held["names"], "qrel")
         yield ConversionLoss(
             f"names of annotators left out, of {qrels}: {file_format.name} has the first two grades of each as "
             f"{' and '.join(ANNOTATOR_PLACES)}, whoever gave them"
@@ -210,16 +213,16 @@ def _judgments(truth: GroundTruth) -> Iterator[ConversionLoss]:
     unrateable = sum(line.grade is None for line in truth.further_judgments)
     graded = len(truth.further_judgments) - unrateable
     if unrateable:
-        yield ConversionLoss(f"{_number(unrateable, 'unrateable')} of annotators left out")
+        yield ConversionLoss(f"{count_of(unrateable, 'unrateable')} of annotators left out")
     if graded:
         yield ConversionLoss(
-            f"{_number(graded, 'grade')} of annotators left out, on documents without a settled grade"
+            f"{count_of(graded, 'grade')} of annotators left out, on documents without a settled grade"
         )
 
 
 def _metadata(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss]:
     if truth.documents and "documents" not in file_format.features:
-        yield ConversionLoss(f"{_count(truth.documents, 'document')} with title and text left out")
+        yield ConversionLoss(f"{count_of(len(truth.documents), 'document')} with title and text left out")
     qrels = [qrel.metadata for qrel in truth.qrels if qrel.metadata]
     if qrels and "iterations" in file_format.features:
         qrels = [{key: held[key] for key in held if key != "iteration"} for held in qrels]
@@ -254,14 +257,6 @@ def _lost_keys(
 def list_wrong(losses: Iterable[ConversionLoss]) -> list[ConversionLoss]:
     """Return the losses that stop a conversion."""
     return [loss for loss in losses if loss.wrong]
-
-
-def _number(count: int, word: str, many: str | None = None) -> str:
-    return f"{count:,} {word if count == 1 else many or word + 's'}"
-
-
-def _count(items: Collection[Any], word: str, many: str | None = None) -> str:
-    return _number(len(items), word, many)
 
 
 def _name(items: list[str]) -> str:

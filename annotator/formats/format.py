@@ -22,10 +22,6 @@ from annotator.formats.syntax.source import InputSource
 ONE_FILE = ""
 
 
-def _no_document(_: Document) -> str:
-    return ""
-
-
 def _nothing(*_: object) -> str:
     return ""
 
@@ -49,7 +45,7 @@ class FileWriter:
     """Returns the text of a query with its qrels. The number counts the queries from 0."""
     end: Callable[[int], str] = _nothing
     """Returns the text after the last query. The number is how many were added."""
-    add_document: Callable[[Document], str] = _no_document
+    add_document: Callable[[Document], str] = _nothing
     """Returns the text of a document (BEIR's corpus)."""
     by_qrel: bool = False
     """Each qrel is a line of its own, so the qrels of a query need not stand together. Then `add` is called once for each

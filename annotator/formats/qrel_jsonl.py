@@ -27,9 +27,8 @@ from annotator.formats.qrel_rows import (
     name_column,
     name_qrel_key,
 )
-from annotator.formats.syntax.json_text import describe_line_fault, parse_json
+from annotator.formats.syntax.json_text import parse_object
 from annotator.formats.syntax.source import InputSource
-from annotator.formats.syntax.text import describe
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
@@ -75,18 +74,9 @@ def read_objects(source: InputSource, problems: Problems) -> Iterator[tuple[int,
         for line, content in source.read_lines():
             if not content or content.isspace():
                 continue
-            try:
-                value = parse_json(content)
-            except json.JSONDecodeError as error:
-                problems.add(line, *describe_line_fault(error), path=source.path)
-                continue
-            except ValueError as error:
-                problems.add(line, str(error), describe(content), path=source.path)
-                continue
-            if isinstance(value, dict):
+            value = parse_object(content, line, problems, path=source.path)
+            if value is not None:
                 yield line, value
-            else:
-                problems.add(line, say("a JSON object"), describe(value), path=source.path)
     except BadInput as error:
         problems.errors.extend(error.problems)
         return

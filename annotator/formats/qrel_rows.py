@@ -25,7 +25,8 @@ from annotator.domain.ground_truth import (
 from annotator.domain.messages import say
 from annotator.formats.format import QUERY_FEATURES, Feature
 from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
-from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
+from annotator.formats.syntax.tables import check_id
+from annotator.formats.syntax.text import describe
 from annotator.formats.syntax.tree import MAX_TEXT, TEXT_LIMIT
 
 
@@ -230,7 +231,7 @@ class RowReader:
         self.without.setdefault(query_id, line)
 
     def _add_qrel(self, query_id: str, kept: dict[str, Any], metadata: dict[str, Any], line: int) -> None:
-        doc_id = self._read_id("doc_id", kept.pop("doc_id", None), line)
+        doc_id = check_id("doc_id", kept.pop("doc_id", None), line, self.problems)
         value = kept.pop("grade", None)
         grade = UNGRADED if value is UNGRADED else self._read_grade(say("a grade 0, 1, 2 or 3"), value, line)
         if doc_id is None or grade is None:
@@ -332,24 +333,10 @@ class RowReader:
     def _read_query_id(self, value: Any, line: int) -> str | None:
         query_id = self.ids.get(value) if isinstance(value, str) else None
         if query_id is None:
-            query_id = self._read_id("query_id", value, line)
+            query_id = check_id("query_id", value, line, self.problems)
             if query_id is not None:
                 query_id = self.ids.setdefault(query_id, query_id)
         return query_id
-
-    def _read_id(self, name: str, value: Any, line: int) -> str | None:
-        """Return an id exactly as written, a JSON number as its digits."""
-        if type(value) is int:
-            value = str(value)
-        if not isinstance(value, str) or not value:
-            self.problems.add(line, say("{name} to be a text that is not empty", name=name), describe(value))
-        elif is_too_long(value):
-            self.problems.add(
-                line, say("{name} of {limit}", name=name, limit=ID_LIMIT), say("{n} characters", n=len(value))
-            )
-        else:
-            return value
-        return None
 
     def _read_grade(self, expected: str, value: Any, line: int, *, own: bool = False) -> int | str | None:
         """Return a grade; None after noting a problem.

@@ -75,10 +75,23 @@ def describe_fault(error: json.JSONDecodeError) -> tuple[str, str]:
     return "JSON", error.msg
 
 
-def describe_line_fault(error: json.JSONDecodeError) -> tuple[str, str]:
-    """Return (expected, found) for a line of JSONL, with the position within the line."""
-    expected, actual = describe_fault(error)
-    return _expect_object(expected), _show_place(actual, error.pos + 1)
+def parse_object(
+    content: str, line: int, problems: Problems, *, path: str | None = None
+) -> dict[str, Any] | None:
+    """Return the object on a line of JSONL; None after noting anything else. `path`: see `Problems.add`."""
+    try:
+        value = parse_json(content)
+    except json.JSONDecodeError as error:
+        expected, actual = describe_fault(error)
+        problems.add(line, _expect_object(expected), _show_place(actual, error.pos + 1), path=path)
+        return None
+    except ValueError as error:
+        problems.add(line, str(error), describe(content), path=path)
+        return None
+    if isinstance(value, dict):
+        return value
+    problems.add(line, say("a JSON object"), describe(value), path=path)
+    return None
 
 
 def _expect_object(expected: str) -> str:

@@ -9,7 +9,6 @@ object, a repeated key.
 import codecs
 import csv
 import io
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Any, Literal, NamedTuple, TextIO
 
 from annotator.domain.errors import Problems, ValidationError
 from annotator.domain.messages import say
-from annotator.formats.syntax.json_text import describe_line_fault, parse_json
+from annotator.formats.syntax.json_text import parse_object
 from annotator.formats.syntax.source import MAX_LINE, InputSource, named_errors
 from annotator.formats.syntax.text import (
     BOM_WITHIN,
@@ -245,23 +244,26 @@ def take(cells: dict[str, Any], names: Sequence[str]) -> Any:
 
 
 def take_id(row: TableLine, names: Sequence[str], problems: Problems) -> str | None:
-    """Remove and return an id exactly as written, a JSON number as its digits; None after noting a problem."""
+    """Remove and return an id as `check_id` does, from the first of these columns that has a value."""
     value = row.cells.pop(names[0], None)
     if value is None:
         value = take(row.cells, names[1:])
+    return check_id(names[0], value, row.line, problems)
+
+
+def check_id(name: str, value: Any, line: int, problems: Problems) -> str | None:
+    """Return an id exactly as written, a JSON number as its digits; None after noting a problem."""
     if type(value) is int:
         value = str(value)
     if not isinstance(value, str) or not value:
-        problems.add(row.line, say("{name} to be a text that is not empty", name=names[0]), describe(value))
-        return None
-    if is_too_long(value):
+        problems.add(line, say("{name} to be a text that is not empty", name=name), describe(value))
+    elif is_too_long(value):
         problems.add(
-            row.line,
-            say("{name} of {limit}", name=names[0], limit=ID_LIMIT),
-            say("{n} characters", n=len(value)),
+            line, say("{name} of {limit}", name=name, limit=ID_LIMIT), say("{n} characters", n=len(value))
         )
-        return None
-    return value
+    else:
+        return value
+    return None
 
 
 def take_text(row: TableLine, names: Sequence[str], problems: Problems) -> str | None:
@@ -356,19 +358,9 @@ def _jsonl_rows(lines: Iterable[str], problems: Problems) -> Iterator[TableLine]
             continue
         if problems.is_full:
             break
-        content = ended.removesuffix("\n")
-        try:
-            value = parse_json(content)
-        except json.JSONDecodeError as error:
-            problems.add(line, *describe_line_fault(error))
-            continue
-        except ValueError as error:
-            problems.add(line, str(error), describe(content))
-            continue
-        if isinstance(value, dict):
+        value = parse_object(ended.removesuffix("\n"), line, problems)
+        if value is not None:
             yield TableLine(line, value)
-        else:
-            problems.add(line, say("a JSON object"), describe(value))
 
 
 def check_kind(kind: str) -> Kind:

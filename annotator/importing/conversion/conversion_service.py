@@ -13,6 +13,7 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Query
+from annotator.domain.messages import count_of
 from annotator.formats.content_warnings import (
     describe_repeated_texts,
     describe_wrong_counts,
@@ -75,7 +76,7 @@ def _list_notes(queries: Sequence[Query], supplied: dict[str, Query]) -> Iterabl
         yield f"--queries does not know {_list_ids(unknown)}"
     others = set(supplied) - {query.query_id for query in queries}
     if others:
-        yield f"--queries holds {_count(len(others))} that have no qrel here; they are left out"
+        yield f"--queries holds {count_of(len(others), 'query')} that have no qrel here; they are left out"
     differing = [
         query.query_id
         for query in queries
@@ -110,11 +111,9 @@ def _give_ids(truth: GroundTruth, queries: Sequence[Query]) -> GroundTruth:
 
 def _list_ids(ids: list[str]) -> str:
     more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
-    return f"{_count(len(ids))}: {', '.join(describe(query_id) for query_id in ids[:_NAMED])}{more}"
-
-
-def _count(number: int) -> str:
-    return f"{number:,} {'query' if number == 1 else 'queries'}"
+    return (
+        f"{count_of(len(ids), 'query')}: {', '.join(describe(query_id) for query_id in ids[:_NAMED])}{more}"
+    )
 
 
 ProgressCallback = Callable[[str], None]

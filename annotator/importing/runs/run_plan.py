@@ -18,7 +18,7 @@ from typing import Any, Literal, cast
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import Run, RunEntry
-from annotator.domain.messages import CommandWords, say
+from annotator.domain.messages import CommandWords, count_of, say
 from annotator.formats.runs import (
     QueryNames,
     QueryResponse,
@@ -316,12 +316,12 @@ def _refuse_unknown(chosen: _ChosenAnswers, query_ids: Iterable[str], problems: 
     """Note the number of unknown queries with advice, then each query at its first line."""
     if not chosen.unknown:
         return
-    queries = _count(len(chosen.unknown), "query", "queries")
+    queries = count_of(len(chosen.unknown), "query", "queries")
     expected = say(
         "queries of this dataset only ({option} leaves the others out)",
         option=CommandWords("--skip-unknown-queries"),
     )
-    problems.add(None, expected, f"{queries} more ({_count(chosen.unknown_results, 'result')})")
+    problems.add(None, expected, f"{queries} more ({count_of(chosen.unknown_results, 'result')})")
     by_id = expect_query(query_ids, (query_id for query_id, query in chosen.unknown if query is None))
     for (query_id, query), line in chosen.unknown.items():
         if query is None:
@@ -457,11 +457,11 @@ def _count_signals(lost: Sequence[LostSignal], run: Run) -> dict[str, Any]:
 def _note_left_out(left_out: Mapping[str, int]) -> list[str]:
     notes = []
     if left_out["skipped_unknown_queries"]:
-        queries = _count(left_out["skipped_unknown_queries"], "query", "queries")
-        results = _count(left_out["skipped_unknown_results"], "result")
+        queries = count_of(left_out["skipped_unknown_queries"], "query", "queries")
+        results = count_of(left_out["skipped_unknown_results"], "result")
         notes.append(f"{queries} ({results}) left out: not in the dataset")
     if left_out["duplicates"]:
-        results = _count(left_out["duplicates"], "result")
+        results = count_of(left_out["duplicates"], "result")
         notes.append(f"{results} left out: the same query lists the document at a better rank")
     return notes
 
@@ -469,7 +469,10 @@ def _note_left_out(left_out: Mapping[str, int]) -> list[str]:
 def _note_order(ordered: Sequence[OrderedResults], order: Order, figures: Mapping[str, Any]) -> list[str]:
     notes = []
     if counts := figures.get("rank_contradictions"):
-        queries, results = _count(counts["queries"], "query", "queries"), _count(counts["results"], "result")
+        queries, results = (
+            count_of(counts["queries"], "query", "queries"),
+            count_of(counts["results"], "result"),
+        )
         chosen = (
             say(
                 "ordered by score, as trec_eval does; {option} goes by the ranks",
@@ -484,17 +487,13 @@ def _note_order(ordered: Sequence[OrderedResults], order: Order, figures: Mappin
     if ties := figures.get("reordered_ties"):
         verb = "stands" if ties == 1 else "stand"
         notes.append(
-            f"{_count(ties, 'result')} of equal score {verb} in another place than in the file: "
+            f"{count_of(ties, 'result')} of equal score {verb} in another place than in the file: "
             "ordered by id, as trec_eval does"
         )
     without = sum(results.by == "rank" for results in ordered)
     if without:
-        notes.append(f"{_count(without, 'query', 'queries')} ordered by rank: a result has no score")
+        notes.append(f"{count_of(without, 'query', 'queries')} ordered by rank: a result has no score")
     return notes
-
-
-def _count(number: int, singular: str, plural: str | None = None) -> str:
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def list_run_files(folder: Path) -> tuple[list[Path], tuple[str, ...]]:
