@@ -17,9 +17,8 @@ from annotator.dataset.service import change_settings, create_dataset, list_data
 from annotator.domain.errors import ConflictError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.judgments.judgments_service import import_judgments
-from annotator.importing.judgments.pairs_service import import_pairs
 from annotator.importing.runs.runs_service import import_run
-from annotator.importing.texts.texts_service import import_documents, import_queries
+from annotator.importing.texts.texts_service import import_documents, import_pairs, import_queries
 from annotator.labeling.calibration_service import hand_out_check, import_checks, list_checks
 from annotator.labeling.questions_service import answer_question, ask_question, list_questions
 from annotator.labeling.service import list_judgments, submit_judgments

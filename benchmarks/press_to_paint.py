@@ -28,8 +28,7 @@ from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
-from annotator.importing.judgments.pairs_service import import_pairs
-from annotator.importing.texts.texts_service import import_documents, import_queries
+from annotator.importing.texts.texts_service import import_documents, import_pairs, import_queries
 from annotator.labeling.service import list_judgments
 from annotator.people.service import add_person
 from annotator.storage.database import Database

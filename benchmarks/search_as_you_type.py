@@ -22,8 +22,7 @@ from urllib.parse import urlencode
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
-from annotator.importing.judgments.pairs_service import import_pairs
-from annotator.importing.texts.texts_service import import_documents, import_queries
+from annotator.importing.texts.texts_service import import_documents, import_pairs, import_queries
 from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from annotator.agreement.records import MeasuredAgreement
     from annotator.dataset.coverage_service import CheckReport
     from annotator.formats.syntax.source import InputSource
-    from annotator.importing.conversion.conversion_files import WrittenFile
-    from annotator.importing.conversion.conversion_service import Conversion
+    from annotator.importing.conversion_service import Conversion, WrittenFile
 
 MOST_DIFFERING = 50  # of the documents on which annotators differ, on the screen
 
@@ -65,7 +64,7 @@ def convert(
 ) -> None:
     """Turn one evaluator's ground-truth file into another's, without a database."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.importing.conversion.conversion_service import prepare_conversion, write_conversion
+    from annotator.importing.conversion_service import prepare_conversion, write_conversion
 
     gc.disable()  # a million records, all kept to the end: see cli/importing.py
     prepared = prepare_conversion(

@@ -327,9 +327,9 @@ def look(
 
     from annotator.domain.errors import NotFound
     from annotator.formats.syntax.tables import KINDS
-    from annotator.importing.uploads.import_choices import ImportChoices
     from annotator.importing.uploads.preview import preview_file
     from annotator.importing.uploads.recognition import recognize_file, recognize_folder
+    from annotator.importing.uploads.upload_records import ImportChoices
 
     if not path.exists():
         raise NotFound(f"{path}: there is no such file or folder")
@@ -367,7 +367,8 @@ def pairs(
     console: FileConsole = FileConsole(),
 ) -> None:
     """Pairs to be judged: CSV, TSV or JSONL (query_id, doc_id)."""
-    from annotator.importing.judgments.pairs_service import import_pairs
+    del errors  # read where the command ends: see terminal.py
+    from annotator.importing.texts.texts_service import import_pairs
 
     columns = _read_columns(column)
     _import(import_pairs, dataset, path, reading, console, "annotator serve", columns=columns)
@@ -527,8 +528,7 @@ def remap(
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Give documents (--queries: queries) new ids. Renamed documents keep their judgments; for split or merged ones the grades become suggestions."""
-    from annotator.importing.remapping.query_renaming_service import rename_queries
-    from annotator.importing.remapping.remapping_service import remap_documents
+    from annotator.importing.remapping.remapping_service import remap_documents, rename_queries
 
     opened, actor = console.open_as()
     if queries:

@@ -103,7 +103,7 @@ def relations(
     """Write the relations between law articles that their texts state."""
     from annotator.agreement.report_files import check_target, write_file
     from annotator.formats.input_tables import write_relations
-    from annotator.importing.relations.relations_service import find_law_relations
+    from annotator.importing.texts.texts_service import find_law_relations
 
     check_target(target)
     report = find_law_relations(console.open(), OPERATOR, dataset)

@@ -13,8 +13,8 @@ from annotator.domain import errors
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.formats.input_tables import RelationLine, read_relation_table
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.relations import law_relations
-from annotator.importing.relations.law_relations import LawDocument, find_relations
+from annotator.importing.texts import law_relations
+from annotator.importing.texts.law_relations import LawDocument, find_relations
 from annotator.importing.uploads.staging import StagingLimits, stage_files
 from annotator.pooling.proposals import search_index
 from annotator.pooling.proposals.search_index import make_searchable

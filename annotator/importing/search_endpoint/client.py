@@ -23,8 +23,7 @@ from annotator.domain.figures import show_decimals
 from annotator.domain.messages import Message, say
 from annotator.formats.syntax.json_text import parse_json
 from annotator.importing.search_endpoint.endpoint_records import EndpointSpec, RequestLimits
-from annotator.importing.search_endpoint.environment_secrets import EndpointSecrets
-from annotator.importing.search_endpoint.request_template import EndpointRequest
+from annotator.importing.search_endpoint.request_template import EndpointRequest, EndpointSecrets
 
 if TYPE_CHECKING:
     import httpx2

@@ -1,22 +1,29 @@
-"""Fill the templates of a search endpoint for one query and one page.
+"""Fill the templates of a search endpoint for one query and one page, and its headers with secrets.
 
 A placeholder is {query}, {query_id}, {query.COLUMN}, {depth}, {size}, {offset}, {page} or {cursor}. In an
 address its value is percent-encoded. In a JSON body it becomes a JSON value: a text that consists of one
 placeholder takes the value's own type (a number, a list of numbers). Braces inside a value are not
 placeholders. On the first page, members of the body and parameters of the address that consist of {cursor}
 are left out.
+
+Secrets come from environment variables, named ${NAME} in headers, and stay out of all output and storage.
+Refused: a variable that is unset or empty, and a value that no header can hold. Messages name the variable,
+never its value.
 """
 
+import base64
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
+from annotator.domain.errors import ValidationError
 from annotator.importing.search_endpoint.endpoint_records import EndpointQuery, EndpointSpec
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[^{}\"\s]+)?)\}")
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 TEXTS = ("query", "query_id")
 NUMBERS = ("depth", "size", "offset", "page")
 CURSOR = "cursor"
@@ -103,3 +110,63 @@ def _to_text(value: Any) -> str:
     if value is None:  # no cursor yet, within a longer text
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def list_variables(text: str) -> list[str]:
+    """Return the names of the environment variables in a header's template, written as ${NAME}."""
+    return VARIABLE.findall(text)
+
+
+def fill_variables(text: str, environment: Mapping[str, str]) -> str:
+    """Return the text with the values of its variables. All must be in `environment`."""
+    return VARIABLE.sub(lambda match: environment[match.group(1)], text)
+
+
+MASK = "***"
+LEAST_SECRET = 8  # characters; a shorter value may be an ordinary word of a document
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointSecrets:
+    """The headers to send, and their secret values. Its repr shows neither."""
+
+    headers: Mapping[str, str] = field(repr=False)
+    values: tuple[str, ...] = field(repr=False)
+
+    def mask(self, text: str) -> str:
+        """Return the text with every secret replaced."""
+        for value in self.values:
+            text = text.replace(value, MASK)
+        return text
+
+    def is_repeated_in(self, text: str) -> bool:
+        """Check whether a text contains a secret of at least LEAST_SECRET characters."""
+        return any(len(value) >= LEAST_SECRET and value in text for value in self.values)
+
+
+def take_secrets(spec: EndpointSpec, environment: Mapping[str, str]) -> EndpointSecrets:
+    """Return the headers of a spec with the variables' values."""
+    templates = [*spec.headers.values(), *(spec.basic_auth or ())]
+    names = list(dict.fromkeys(name for text in templates for name in list_variables(text)))
+    missing = [name for name in names if not environment.get(name)]
+    if missing:
+        raise ValidationError(
+            f"{spec.path}: expected the environment variable {missing[0]} to be set, found nothing"
+            + (f" (nor {', '.join(missing[1:])})" if missing[1:] else "")
+        )
+    for name in names:
+        value = environment[name]
+        if not value.isascii() or not value.isprintable():
+            raise ValidationError(
+                f"{spec.path}: expected the environment variable {name} to hold printable ASCII characters "
+                "(a line break at its end?), found something else"
+            )
+    headers = {name: fill_variables(text, environment) for name, text in spec.headers.items()}
+    values = [environment[name] for name in names]
+    if spec.basic_auth:
+        user, password = (fill_variables(text, environment) for text in spec.basic_auth)
+        encoded = base64.b64encode(f"{user}:{password}".encode()).decode()
+        headers["Authorization"] = f"Basic {encoded}"
+        values.append(encoded)
+    # the longest first, so that no part of a secret is left where another one is masked
+    return EndpointSecrets(headers, tuple(sorted(set(values), key=len, reverse=True)))

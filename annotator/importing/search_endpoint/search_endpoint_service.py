@@ -40,7 +40,6 @@ from annotator.importing.search_endpoint.endpoint_records import (
     FetchReport,
     UnansweredQuery,
 )
-from annotator.importing.search_endpoint.environment_secrets import EndpointSecrets, take_secrets
 from annotator.importing.search_endpoint.fetch import (
     MOST_IN_A_ROW,
     REPEATED,
@@ -48,7 +47,11 @@ from annotator.importing.search_endpoint.fetch import (
     FetchOutcome,
     fetch_answers,
 )
-from annotator.importing.search_endpoint.request_template import list_missing_columns
+from annotator.importing.search_endpoint.request_template import (
+    EndpointSecrets,
+    list_missing_columns,
+    take_secrets,
+)
 from annotator.importing.search_endpoint.saved_run import FetchIdentity, SavedRun, open_saved_run
 from annotator.importing.search_endpoint.server_rules import (
     ServerRules,

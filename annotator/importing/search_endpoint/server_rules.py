@@ -13,7 +13,7 @@ from annotator.domain.figures import show_decimals
 from annotator.domain.messages import say
 from annotator.importing.search_endpoint.client import DEFAULT_PORTS, find_origin
 from annotator.importing.search_endpoint.endpoint_records import EndpointSpec
-from annotator.importing.search_endpoint.spec import list_variables
+from annotator.importing.search_endpoint.request_template import list_variables
 
 VARIABLE_PREFIX = "SEARCH_"
 MOST_DEPTH = 1_000

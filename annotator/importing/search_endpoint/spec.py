@@ -28,13 +28,14 @@ from annotator.importing.search_endpoint.request_template import (
     NUMBERS,
     PLACEHOLDER,
     TEXTS,
+    VARIABLE,
     list_placeholders,
+    list_variables,
 )
 
 MAX_BYTES = 100_000
 TEMPLATES = ("opensearch", "solr", "qdrant", "json-api")
 _FOLDER = Path(__file__).parent / "templates"
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]{1,100}")
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential|session", re.IGNORECASE)
 _SECRET_PARAMETER = re.compile(
@@ -76,16 +77,6 @@ class SpecKey:
 
     name: str
     read: Callable[[Any, Location, TreeProblems], Any]
-
-
-def list_variables(text: str) -> list[str]:
-    """Return the names of the environment variables in a header's template, written as ${NAME}."""
-    return _VARIABLE.findall(text)
-
-
-def fill_variables(text: str, environment: Mapping[str, str]) -> str:
-    """Return the text with the values of its variables. All must be in `environment`."""
-    return _VARIABLE.sub(lambda match: environment[match.group(1)], text)
 
 
 def print_template(name: str) -> str:
@@ -250,7 +241,7 @@ def _read_url(value: Any, location: Location, problems: TreeProblems) -> str:
         )
     if parts.fragment:
         problems.add(location, say("an address without #fragment"), value)
-    if _VARIABLE.search(url):
+    if VARIABLE.search(url):
         problems.add(
             location, say("an address without ${{…}}: addresses are shown in errors (use headers)"), value
         )
@@ -291,7 +282,7 @@ def _read_body(value: Any, location: Location, problems: TreeProblems) -> Any:
     _check_unquoted(value, location, problems)
     body = resolve(value)
     _check_placeholders(body, location, problems)
-    if any(_VARIABLE.search(text) for text in _list_texts(body)):
+    if any(VARIABLE.search(text) for text in _list_texts(body)):
         problems.add_words(location, say("a body without ${{…}}: secrets belong in headers"), "${…}")
     return body
 
@@ -363,7 +354,7 @@ def _read_basic_auth(value: Any, location: Location, problems: TreeProblems) -> 
     user, password = (given.get(name) for name in ("user", "password"))
     if not isinstance(user, str) or not user:
         problems.add((*location, "user"), say("a text"), None)
-    if not isinstance(password, str) or not _VARIABLE.fullmatch(password):
+    if not isinstance(password, str) or not VARIABLE.fullmatch(password):
         problems.add_words(
             (*location, "password"), say("${{NAME}} of an environment variable"), say("a value")
         )

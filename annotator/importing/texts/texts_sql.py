@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query
 from annotator.importing.new_ids import NewIds
-from annotator.importing.relations.law_relations import LawDocument
+from annotator.importing.texts.law_relations import LawDocument
 from annotator.importing.texts.text_plan import DocumentKey, QueryText, StoredDocument, StoredQuery
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import key_of

@@ -4,22 +4,52 @@ Calls the use case of each kind (`texts_service.py`, `runs_service.py`, …): a 
 command does.
 """
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.import_records import AFTERWARDS, ImportKind
 from annotator.domain.people import Actor
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.judgments.judgments_service import import_judgments
-from annotator.importing.judgments.pairs_service import import_pairs
 from annotator.importing.report import FolderReport, ImportReport, Progress, be_silent
 from annotator.importing.runs.runs_service import import_run, import_runs
-from annotator.importing.texts.texts_service import import_documents, import_queries
-from annotator.importing.uploads import contents_sql
-from annotator.importing.uploads.contents_records import DatasetContents
-from annotator.importing.uploads.import_choices import ImportChoices
+from annotator.importing.texts.texts_service import import_documents, import_pairs, import_queries
+from annotator.importing.uploads.recognition import ORDER
+from annotator.importing.uploads.upload_records import (
+    ContentCount,
+    DatasetContents,
+    ImportChoices,
+    LastImport,
+)
 from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database
+from annotator.storage.pairs.pool import select_documents_left
+from annotator.storage.tables.central import (
+    CurrentJudgmentRow,
+    DocumentRow,
+    ImportedQrelRow,
+    ImportRecordRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+    RunRow,
+)
+
+_IMPORTS: Mapping[ImportKind, tuple[Callable[..., ImportReport], tuple[str, ...]]] = {
+    "queries": (import_queries, ("header", "columns")),
+    "documents": (import_documents, ("sections", "cut", "doc_id", "title", "columns")),
+    "pairs": (import_pairs, ("columns",)),
+    "judgments": (import_judgments, ("simulated", "map_grades", "columns", "declared")),
+    "qrels": (import_qrels, ("grades_by", "map_grades", "rejudge", "as_judgments", "declared")),
+    "run": (import_run, ("order", "duplicates", "skip_unknown_queries", "id_field")),
+}
+"""The use case of each kind, and the choices that it takes."""
 
 
 def import_file(
@@ -34,83 +64,82 @@ def import_file(
     report_progress: Progress = be_silent,
 ) -> ImportReport | FolderReport:
     """Import a file or folder: everything or nothing. Errors: see the use case of the kind."""
-    common: dict[str, Any] = {
+    import_kind, names = _IMPORTS[choices.kind]
+    options: dict[str, Any] = {
+        **{name: getattr(choices, name) for name in names},
         "now": now,
         "format_name": choices.format,
         "encoding": choices.encoding,
         "dry_run": dry_run,
         "report_progress": report_progress,
     }
-    columns = dict(choices.columns)
-    if choices.kind == "queries":
-        return import_queries(
-            database, actor, dataset, path, header=choices.header, columns=columns, **common
-        )
-    if choices.kind == "documents":
-        options = {
-            "sections": choices.sections,
-            "cut": choices.cut,
-            "doc_id": choices.doc_id,
-            "title": choices.title,
-        }
-        return import_documents(database, actor, dataset, path, columns=columns, **options, **common)  # type: ignore[arg-type]  # texts and flags by name
-    if choices.kind == "pairs":
-        return import_pairs(database, actor, dataset, path, columns=columns, **common)
-    if choices.kind == "judgments":
-        return import_judgments(
-            database,
-            actor,
-            dataset,
-            path,
-            simulated=choices.simulated,
-            map_grades=choices.map_grades,
-            columns=columns,
-            declared=choices.declared,
-            **common,
-        )
-    if choices.kind == "qrels":
-        return import_qrels(
-            database,
-            actor,
-            dataset,
-            path,
-            grades_by=choices.grades_by,
-            map_grades=choices.map_grades,
-            rejudge=choices.rejudge,
-            as_judgments=choices.as_judgments,
-            declared=choices.declared,
-            **common,
-        )
-    return _import_run(database, actor, dataset, path, choices, common)
-
-
-def _import_run(
-    database: Database,
-    actor: Actor,
-    dataset: str,
-    path: Path,
-    choices: ImportChoices,
-    common: dict[str, Any],
-) -> ImportReport | FolderReport:
-    options: dict[str, Any] = {
-        "order": choices.order,
-        "duplicates": choices.duplicates,
-        "skip_unknown_queries": choices.skip_unknown_queries,
-        "id_field": choices.id_field,
-        **common,
-    }
-    if path.is_dir():
+    if choices.kind == "run" and path.is_dir():
         return import_runs(database, actor, dataset, path, **options)
-    return import_run(database, actor, dataset, path, system=choices.system, **options)
+    if choices.kind == "run":
+        options["system"] = choices.system
+    return import_kind(database, actor, dataset, path, **options)
 
 
 def show_contents(database: Database, actor: Actor, dataset: str) -> DatasetContents:
     """Return the dataset's contents of each kind, with the latest imports. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
-        return contents_sql.read_contents(session, dataset_pk)
+        last = _list_last_imports(session, dataset_pk)
+        counts = {kind: int(session.scalar(statement) or 0) for kind, statement in _count(dataset_pk).items()}
+        without_text = session.scalar(
+            select(func.count())
+            .select_from(DocumentRow)
+            .where(
+                col(DocumentRow.dataset_pk) == dataset_pk,
+                col(DocumentRow.text_sha256).is_(None),
+                col(DocumentRow.pk).not_in(select_documents_left()),
+            )
+        )
+    return DatasetContents(
+        tuple(ContentCount(kind, counts[kind], last.get(kind)) for kind in ORDER), without_text or 0
+    )
 
 
 def was_imported(database: Database, actor: Actor, dataset: str, *, at: datetime) -> bool:
     """Check whether an import with exactly this time was stored: for a process that ended without an answer."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
-        return contents_sql.has_import(session, dataset_pk, at)
+        statement = select(func.count()).where(
+            col(ImportRecordRow.dataset_pk) == dataset_pk, col(ImportRecordRow.imported_at) == at
+        )
+        return bool(session.scalar(statement))
+
+
+def _count(dataset_pk: int) -> Mapping[ImportKind, Select[Any]]:
+    live = col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None)
+    return {
+        "queries": select(func.count()).where(col(QueryRow.dataset_pk) == dataset_pk),
+        "documents": select(func.count())
+        .select_from(DocumentRow)
+        .where(
+            col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left())
+        ),
+        "run": select(func.count()).where(col(RunRow.dataset_pk) == dataset_pk),
+        "pairs": select(func.count()).select_from(PairRow).where(*live),
+        "judgments": select(func.count())
+        .select_from(CurrentJudgmentRow)
+        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
+        .where(*live),
+        "qrels": select(func.count())
+        .select_from(ImportedQrelRow)
+        .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))
+        .where(*live),
+    }
+
+
+def _list_last_imports(session: Session, dataset_pk: int) -> dict[str, LastImport]:
+    """Return {kind: latest import}."""
+    statement = (
+        select(ImportRecordRow, col(PersonRow.name), col(PersonRow.username))
+        .outerjoin(PersonRow, col(PersonRow.pk) == col(ImportRecordRow.imported_by))
+        .where(col(ImportRecordRow.dataset_pk) == dataset_pk)
+        .order_by(col(ImportRecordRow.pk))
+    )
+    return {
+        row.kind: LastImport(row.path, row.imported_at, name or username)
+        for row, name, username in session.execute(statement)
+        if not row.options.get(AFTERWARDS)
+    }

@@ -9,8 +9,8 @@ from annotator.domain.import_records import DECLARED, ImportKind
 from annotator.formats.registry import FORMATS
 from annotator.formats.syntax.tables import KINDS
 from annotator.importing.uploads.encodings import ENCODINGS
-from annotator.importing.uploads.import_choices import ImportChoices
 from annotator.importing.uploads.recognition import COLUMNS, ORDER, REQUIRED, suggest_names
+from annotator.importing.uploads.upload_records import ImportChoices
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.words import CUT_NAMES, DECLARED_NAMES, name_kind
 from annotator.web.kit.messages import tr

@@ -16,7 +16,7 @@ from annotator.domain.errors import AnnotatorError, BadInput, DatabaseUnavailabl
 from annotator.domain.people import Actor
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.formats.syntax.tables import KINDS
-from annotator.importing.uploads.import_choices import ImportChoices
+from annotator.importing.uploads.upload_records import ImportChoices
 from annotator.storage.database import Database
 from annotator.web.importing.message_json import to_json
 
@@ -185,8 +185,11 @@ def _convert(request: Mapping[str, Any], report_progress: Progress) -> Result:
     import shutil
 
     from annotator.formats.registry import find_format
-    from annotator.importing.conversion.conversion_files import is_folder
-    from annotator.importing.conversion.conversion_service import prepare_conversion, write_conversion
+    from annotator.importing.conversion_service import (
+        is_folder,
+        prepare_conversion,
+        write_conversion,
+    )
 
     target_format = find_format(request["target"])
     stem = Path(request["path"]).name.split(".")[0]

@@ -11,8 +11,8 @@ from typing import Any
 import streamlit as st
 
 from annotator.domain.figures import show_number
-from annotator.importing.uploads.import_choices import ImportChoices
 from annotator.importing.uploads.import_service import was_imported
+from annotator.importing.uploads.upload_records import ImportChoices
 from annotator.web.importing.choices_form import draw_choices
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.file_upload import (

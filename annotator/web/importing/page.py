@@ -11,8 +11,8 @@ import streamlit as st
 
 from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
-from annotator.importing.uploads.contents_records import DatasetContents
 from annotator.importing.uploads.import_service import show_contents
+from annotator.importing.uploads.upload_records import DatasetContents
 from annotator.web.importing import checks_tab, fetch_tab, import_tab, remap_tab, try_tab
 from annotator.web.importing.words import CONTENT_NAMES, name_kind
 from annotator.web.kit.controls import apply_url_tab, keep_focus

@@ -18,7 +18,7 @@ from annotator.domain.people import Actor
 from annotator.evaluation.holes_service import HOLE_DEPTH, MAX_DEPTH, PooledHoles, pool_holes
 from annotator.formats.input_tables import RelationLine, read_relation_table
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.relations.relations_service import find_law_relations
+from annotator.importing.texts.texts_service import find_law_relations
 from annotator.pooling.rounds.rounds_service import STORING
 from annotator.pooling.service import RoundChoices
 from annotator.pooling.suggestions.suggestion_records import SETTLED_AT, SuggestionRule, SuggestReport

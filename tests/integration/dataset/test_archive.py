@@ -40,8 +40,7 @@ from annotator.domain.errors import ConflictError, DatasetArchived, NotAllowed, 
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import publish_version
 from annotator.importing.judgments.judgments_service import import_judgments
-from annotator.importing.judgments.pairs_service import import_pairs
-from annotator.importing.texts.texts_service import import_documents, import_queries
+from annotator.importing.texts.texts_service import import_documents, import_pairs, import_queries
 from annotator.labeling.assignment import QuerySelection
 from annotator.labeling.assignment_service import assign, reassign, take_back
 from annotator.labeling.calibration_service import import_checks, remove_check, set_check

@@ -11,8 +11,7 @@ from annotator.cli.main import app
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import BadInput, NotAllowed, StateError, ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.importing.relations.relations_service import find_law_relations
-from annotator.importing.texts.texts_service import import_documents
+from annotator.importing.texts.texts_service import find_law_relations, import_documents
 from annotator.importing.texts.texts_sql import list_stored_documents
 from annotator.storage.database import Database
 from tests.integration.judged_world import NOW, JudgedWorld

@@ -14,10 +14,9 @@ from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.judgments.judgments_service import import_judgments
-from annotator.importing.judgments.pairs_service import import_pairs
 from annotator.importing.report import ImportReport
 from annotator.importing.runs.runs_service import import_run
-from annotator.importing.texts.texts_service import import_documents, import_queries
+from annotator.importing.texts.texts_service import import_documents, import_pairs, import_queries
 from annotator.people.roles_service import find_actor, require_role
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_decided, list_current_judgments

@@ -8,9 +8,8 @@ import pytest
 from annotator.domain.errors import BadInput, GateNotMet
 from annotator.domain.people import OPERATOR
 from annotator.importing.judgments.ground_truth_service import import_qrels
-from annotator.importing.judgments.pairs_service import import_pairs
-from annotator.importing.remapping.query_renaming_service import rename_queries
-from annotator.importing.texts.texts_service import import_documents, import_queries
+from annotator.importing.remapping.remapping_service import rename_queries
+from annotator.importing.texts.texts_service import import_documents, import_pairs, import_queries
 from annotator.people.roles_service import find_actor
 from annotator.people.service import add_person
 from annotator.releases.gates_service import check_release

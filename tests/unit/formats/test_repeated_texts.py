@@ -7,7 +7,7 @@ from annotator.dataset.coverage_service import check_file
 from annotator.formats.content_warnings import describe_repeated_texts
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.conversion.conversion_service import prepare_conversion
+from annotator.importing.conversion_service import prepare_conversion
 from annotator.importing.sources import read_query_source
 
 QUERIES = [{"query": text, "relevant_documents": ["d"]} for text in ("検索", "질의", "検索", "検索 ")]

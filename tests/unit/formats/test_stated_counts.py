@@ -11,7 +11,7 @@ from annotator.formats.content_warnings import describe_wrong_counts
 from annotator.formats.registry import read_truth
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.conversion.conversion_service import prepare_conversion, write_conversion
+from annotator.importing.conversion_service import prepare_conversion, write_conversion
 from annotator.importing.judgments.qrel_plan import match_qrels, read_qrel_source
 from annotator.importing.sources import read_query_source
 from annotator.importing.texts.text_plan import QueryText

@@ -6,7 +6,7 @@ import pytest
 
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.formats.registry import find_format
-from annotator.importing.conversion.conversion_files import check_target, choose_format
+from annotator.importing.conversion_service import check_target, choose_format
 
 LAW, BEIR = find_format("law"), find_format("beir")
 

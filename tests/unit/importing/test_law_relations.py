@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.importing.relations.law_relations import LawDocument, find_relations
+from annotator.importing.texts.law_relations import LawDocument, find_relations
 
 ACT, DECREE, RULE = "토지법", "토지법 시행령", "토지법 시행규칙"
 

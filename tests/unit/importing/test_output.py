@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.importing.conversion.conversion_files import WrittenFile, write_target
+from annotator.importing.conversion_service import WrittenFile, write_target
 
 TEXT = "検索 🔎\n"
 

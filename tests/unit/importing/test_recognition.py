@@ -6,9 +6,9 @@ import pytest
 
 from annotator.formats.registry import FORMATS
 from annotator.importing.uploads.encodings import guess_encoding
-from annotator.importing.uploads.import_choices import ImportChoices
 from annotator.importing.uploads.preview import preview_file
 from annotator.importing.uploads.recognition import RecognizedFile, recognize_file, recognize_upload
+from annotator.importing.uploads.upload_records import ImportChoices
 
 SAMPLES = Path("annotator/formats/samples").resolve()
 JAPANESE, KOREAN = (

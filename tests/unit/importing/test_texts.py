@@ -7,7 +7,7 @@ import pytest
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.conversion.conversion_service import read_query_file, supply_texts
+from annotator.importing.conversion_service import read_query_file, supply_texts
 
 IDS_ONLY = GroundTruth((Query("Q1", ""), Query("Q2", "自分の文")), (Qrel("Q1", "d", 3), Qrel("Q2", "d", 0)))
 

@@ -9,8 +9,7 @@ import pytest
 
 from annotator.importing.search_endpoint.client import EndpointAnswer, EndpointClient, Pacer, RequestFailed
 from annotator.importing.search_endpoint.endpoint_records import AnswerPaths, EndpointSpec, RequestLimits
-from annotator.importing.search_endpoint.environment_secrets import take_secrets
-from annotator.importing.search_endpoint.request_template import EndpointRequest
+from annotator.importing.search_endpoint.request_template import EndpointRequest, take_secrets
 
 SECRET = "hunter22-hunter22"
 SPEC = EndpointSpec(

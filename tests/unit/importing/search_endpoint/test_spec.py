@@ -7,7 +7,7 @@ import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.importing.search_endpoint.endpoint_records import EndpointSpec, RequestLimits
-from annotator.importing.search_endpoint.environment_secrets import take_secrets
+from annotator.importing.search_endpoint.request_template import take_secrets
 from annotator.importing.search_endpoint.spec import TEMPLATES, hash_spec, print_template, read_spec
 
 LEAST = 'url: "http://h/search?q={query}"\nresults: hits\nid: _id\n'

@@ -1,10 +1,41 @@
-"""Record the user's choices for a file to import: its kind, and reading options."""
+"""Records of a dataset's contents, and of the user's choices for a file to import."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from annotator.domain.import_records import ImportKind
+
+
+@dataclass(frozen=True, slots=True)
+class LastImport:
+    """The latest import of a kind. `by`: the person's name; None for the command line."""
+
+    path: str
+    imported_at: datetime
+    by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContentCount:
+    """The number of a dataset's items of a kind. `last`: None if none was imported."""
+
+    kind: ImportKind
+    count: int
+    last: LastImport | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetContents:
+    """A dataset's contents by kind, in import order. `without_text`: documents with only an id or title."""
+
+    counts: tuple[ContentCount, ...]
+    without_text: int
+
+    def count(self, kind: ImportKind) -> int:
+        """Return the number of items of a kind."""
+        return next(item.count for item in self.counts if item.kind == kind)
 
 
 @dataclass(frozen=True, slots=True)

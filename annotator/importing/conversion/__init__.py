@@ -1,1 +1,0 @@
-"""Convert one evaluator's file into another's, without a database."""

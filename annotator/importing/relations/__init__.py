@@ -1,1 +1,0 @@
-"""Find relations between documents in their own texts."""
