@@ -20,7 +20,7 @@ from annotator.domain.settling import Decided, QueueReason, read_decision
 from annotator.guideline.records import TEACHING, Apart, DecisionExample, find_answer, teaches
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import add_rows, fetch, prepare_sql, split_into_chunks
+from annotator.storage.sql import add_rows, fetch, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.adjudication import AdjudicationRow, GuidelineDecisionRow
 from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import QuestionRow
@@ -107,48 +107,10 @@ class _DecisionRow(NamedTuple):
     version: int | None
 
 
-class _VersionRow(NamedTuple):
-    pair_pk: int
-    revision: int
-    version: int
-
-
-class _GradeRow(NamedTuple):
-    pair_pk: int
-    grade: int | None
-
-
-class _AskingRow(NamedTuple):
-    pair_pk: int
-    revision: int
-    cause: str | None
-    in_guideline: bool
-
-
-class _LengthRow(NamedTuple):
-    key: str
-    characters: int
-
-
-class _CauseRow(NamedTuple):
-    cause: str | None
-    number: int
-
-
-class _BehindRow(NamedTuple):
-    version: int
-    category: str | None
-    number: int
-
-
-class _NumberRow(NamedTuple):
-    number: int
-
-
 def list_current_decisions(session: Session, dataset_pk: int) -> list[DecisionExample]:
     """Return all current decisions, oldest first."""
     values = {"dataset_pk": dataset_pk}
-    grades = _group_grades(fetch(session, _GRADES_OF_CURRENT, _GradeRow, values))
+    grades = _group_grades(fetch_tuples(session, _GRADES_OF_CURRENT, values))
     versions = _read_versions(session, dataset_pk)
     return [
         _to_example(row, grades, find_answer(row.revision, row.in_guideline, versions.get(row.pair_pk, ())))
@@ -159,7 +121,7 @@ def list_current_decisions(session: Session, dataset_pk: int) -> list[DecisionEx
 def list_decisions_behind_versions(session: Session, dataset_pk: int) -> dict[int, list[DecisionExample]]:
     """Return {version: decisions that led to it}."""
     values = {"dataset_pk": dataset_pk}
-    grades = _group_grades(fetch(session, _GRADES_BEHIND, _GradeRow, values))
+    grades = _group_grades(fetch_tuples(session, _GRADES_BEHIND, values))
     by_version = defaultdict[int, list[DecisionExample]](list)
     for row in fetch(session, _DECISIONS_BEHIND, _DecisionRow, values):
         if row.version is not None:
@@ -172,25 +134,25 @@ def count_waiting(session: Session, dataset_pk: int) -> int:
     values = {"dataset_pk": dataset_pk, "causes": sorted(TEACHING)}
     versions = _read_versions(session, dataset_pk)
     decisions = sum(
-        teaches(row.cause, row.in_guideline)
-        and find_answer(row.revision, row.in_guideline, versions.get(row.pair_pk, ())) is None
-        for row in fetch(session, _DECISIONS_ASKING, _AskingRow, values)
+        teaches(cause, bool(in_guideline))
+        and find_answer(revision, bool(in_guideline), versions.get(pair_pk, ())) is None
+        for pair_pk, revision, cause, in_guideline in fetch_tuples(session, _DECISIONS_ASKING, values)
     )
-    return decisions + fetch(session, _QUESTION_COUNT, _NumberRow, values)[0].number
+    ((questions,),) = fetch_tuples(session, _QUESTION_COUNT, values)
+    return decisions + int(questions)
 
 
 def count_decisions_behind(session: Session, dataset_pk: int) -> dict[int, dict[str | None, int]]:
     """Return {version: {category: number of decisions that led to it}}."""
     counts = defaultdict[int, dict[str | None, int]](dict)
-    for row in fetch(session, _COUNTS_BEHIND, _BehindRow, {"dataset_pk": dataset_pk}):
-        counts[row.version][row.category] = row.number
+    for version, category, number in fetch_tuples(session, _COUNTS_BEHIND, {"dataset_pk": dataset_pk}):
+        counts[version][category] = number
     return dict(counts)
 
 
 def count_causes(session: Session, dataset_pk: int) -> dict[str | None, int]:
     """Count current decisions by cause; None: without a cause."""
-    rows = fetch(session, _CAUSES, _CauseRow, {"dataset_pk": dataset_pk})
-    return {row.cause: row.number for row in rows if row.number}
+    return dict(fetch_tuples(session, _CAUSES, {"dataset_pk": dataset_pk}))
 
 
 def read_lengths(session: Session, dataset_pk: int, pairs: Sequence[str]) -> dict[str, int]:
@@ -198,7 +160,7 @@ def read_lengths(session: Session, dataset_pk: int, pairs: Sequence[str]) -> dic
     lengths: dict[str, int] = {}
     for chunk in split_into_chunks(pairs, CHUNK):
         values = {"dataset_pk": dataset_pk, "pairs": list(chunk)}
-        lengths.update((row.key, row.characters) for row in fetch(session, _LENGTHS, _LengthRow, values))
+        lengths.update(fetch_tuples(session, _LENGTHS, values))
     return lengths
 
 
@@ -276,16 +238,17 @@ def _find_decisions(
 def _read_versions(session: Session, dataset_pk: int) -> dict[int, list[tuple[int, int]]]:
     """Return {pair_pk: [(revision, version)]} for decisions that led to a version."""
     by_pair = defaultdict[int, list[tuple[int, int]]](list)
-    for row in fetch(session, _VERSIONS_OF_DECISIONS, _VersionRow, {"dataset_pk": dataset_pk}):
-        by_pair[row.pair_pk].append((row.revision, row.version))
+    rows = fetch_tuples(session, _VERSIONS_OF_DECISIONS, {"dataset_pk": dataset_pk})
+    for pair_pk, revision, version in rows:
+        by_pair[pair_pk].append((revision, version))
     return by_pair
 
 
-def _group_grades(rows: Iterable[_GradeRow]) -> Mapping[int, tuple[Decided, ...]]:
+def _group_grades(rows: Iterable[tuple[int, int | None]]) -> Mapping[int, tuple[Decided, ...]]:
     """Return {pair_pk: judgments}: grades from the lowest, then "unrateable"."""
     by_pair = defaultdict[int, list[int | None]](list)
-    for row in rows:
-        by_pair[row.pair_pk].append(row.grade)
+    for pair_pk, grade in rows:
+        by_pair[pair_pk].append(grade)
     return {
         pair_pk: tuple(
             "unrateable" if grade is None else grade

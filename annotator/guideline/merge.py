@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from annotator.domain.grades import GRADES, GradeDefinition, Rubric
 from annotator.domain.messages import LANGUAGE_NAMES, Message, say
-from annotator.guideline.text_diff import MatchingBlock, match
+from annotator.guideline.compare import MatchingBlock, match
 
 OPENS, PARTS, CLOSES = "<<<<<<<", "=======", ">>>>>>>"
 MOST_EDITS = 2_000

@@ -3,9 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.guideline.compare import compare_lines
+from annotator.guideline.compare import compare_lines, match
 from annotator.guideline.merge import OPENS, merge_texts
-from annotator.guideline.text_diff import match
 from annotator.guideline.validation import read_examples, write_examples
 
 ITEMS = st.lists(st.sampled_from("abcd"), max_size=12)
