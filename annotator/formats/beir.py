@@ -304,9 +304,7 @@ def _add_document(document: Document) -> str:
 def _write_object(
     record: dict[str, Any], metadata: Metadata, fields: dict[str, Any], taken: Sequence[str]
 ) -> str:
-    """Return one line: the keys that loaders read, the metadata, and next to it the keys from
-    `metadata[OTHER_KEYS]`.
-    """
+    """Return one line: the keys that loaders read, the metadata, and the keys of `metadata[OTHER_KEYS]`."""
     nested = {**fields, **{key: value for key, value in metadata.items() if key not in (*taken, OTHER_KEYS)}}
     other_keys = metadata.get(OTHER_KEYS)
     if not isinstance(other_keys, Mapping):

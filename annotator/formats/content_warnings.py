@@ -32,9 +32,7 @@ class EmptyList:
 
 
 def list_empty_lists(source: InputSource, file_format: Format, truth: GroundTruth) -> tuple[EmptyList, ...]:
-    """Return the queries without a relevant document, in file order. Empty for formats that can hold such
-    queries.
-    """
+    """Return the queries without a relevant document, unless the format can hold them, in file order."""
     if "grades" in file_format.features:
         return ()
     listed = {qrel.query_id for qrel in truth.qrels}
@@ -72,9 +70,7 @@ def list_missing_documents(truth: GroundTruth) -> tuple[str, ...]:
 
 
 def list_repeated_texts(file_format: Format, truth: GroundTruth) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Return each query text that occurs more than once, with its positions in the file (from 1). Empty for
-    formats with ids.
-    """
+    """Return each repeated query text with its positions in the file, from 1. Empty for formats with ids."""
     if "query_ids" in file_format.features:
         return ()
     numbers: dict[str, list[int]] = {}

@@ -130,9 +130,7 @@ def read_queries(
 
 
 def _has_no_header(data: bytes) -> bool:
-    """Check whether the first line of a TSV file cannot be a header: two cells, and neither is a known column
-    name.
-    """
+    """Check whether a TSV's first line is no header: two cells, and neither is a known column name."""
     first = data[:65_536].removeprefix(codecs.BOM_UTF8).split(b"\n", 1)[0].decode("utf-8", "replace")
     cells = [cell.strip().strip('"').lower() for cell in first.split("\t")]
     return len(cells) == 2 and all(cells) and not any(re.sub(r"[\W_]", "", cell) in _NAMES for cell in cells)

@@ -98,9 +98,7 @@ def name_column(name: str) -> QrelColumn:
 
 
 def name_qrel_key(key: str) -> str:
-    """Return the column name for a metadata key of a qrel: the key itself, unless that name has another
-    meaning.
-    """
+    """Return the column for a metadata key of a qrel: the key, unless that name has another meaning."""
     ours = key.strip() in _OURS or ANNOTATOR.fullmatch(key.strip()) or not key.strip()
     return f"{QREL_PREFIX}{key}" if ours or key.startswith((QUERY_PREFIX, QREL_PREFIX)) else key
 
@@ -272,9 +270,7 @@ class RowReader:
         *,
         is_settled: bool,
     ) -> None:
-        """Keep the annotators' judgments that no qrel holds: *cannot rate*, and all judgments of unsettled
-        documents.
-        """
+        """Keep the judgments that no qrel holds: *cannot rate*, and all judgments of unsettled documents."""
         if not is_settled:
             if (query_id, doc_id) in self.unsettled or doc_id in self.qrels.indexes.get(query_id, ()):
                 self._refuse_second(doc_id, line)

@@ -171,9 +171,7 @@ def _check_grades(file_format: Format, truth: GroundTruth) -> None:
 
 
 def write_files(file_format: Format, truth: GroundTruth, *, list_grade_0: bool = False) -> dict[str, bytes]:
-    """Return {path: text} of the format's files; the path is "" for a single file. For small data; see
-    `write_pieces`.
-    """
+    """Return {path: text} of the format's files; the path is "" for a single file. For small data."""
     texts: dict[str, list[str]] = {writer.path: [] for writer in file_format.files}
     for path, piece in write_pieces(file_format, truth, list_grade_0=list_grade_0):
         texts[path].append(piece)
@@ -181,9 +179,7 @@ def write_files(file_format: Format, truth: GroundTruth, *, list_grade_0: bool =
 
 
 def list_formats(formats: Sequence[Format] | None = None, *, in_full: bool = False) -> str:
-    """Return the table as plain text, one format per line, for error messages. `in_full`: with contents, for
-    help.
-    """
+    """Return the table as plain text, one format per line. `in_full`: with contents, for help."""
     shown = FORMATS if formats is None else formats
     width = max(len(file_format.name) for file_format in shown)
     lines = []

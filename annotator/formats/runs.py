@@ -353,9 +353,7 @@ def read_run_file(
 
 
 def _is_json(head: str, path: str) -> bool:
-    """Check whether a file begins as JSON does. After a JSON suffix, a comment also counts, and is refused
-    later.
-    """
+    """Check whether a file begins as JSON does; after a JSON suffix also with a comment, refused later."""
     named = path.lower().endswith((".json", ".jsonl"))
     return head.lstrip()[:1] in ("{", "[") or (named and is_comment(head))
 

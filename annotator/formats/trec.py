@@ -23,9 +23,7 @@ _CERTAIN = re.compile(rb"\s*[^\s]+[ \t]+Q?[0-9]+[ \t]+[^\s]+[ \t]+-?[0-9]+[ \t\r
 
 
 def split_fields(line: str) -> list[str]:
-    """Return the fields of a TREC line, separated as by C's isspace: full-width and no-break spaces do not
-    separate.
-    """
+    """Return the fields of a TREC line, separated as by C's isspace: not by full-width or no-break spaces."""
     return [field for field in _SPACE.split(line) if field]
 
 

@@ -104,9 +104,7 @@ def make_layout(*, sections: bool, cut: str | None, doc_id: str | None, title: s
 def read_folder(
     folder: Path, *, layout: FileLayout, encoding: str | None, at_most: int | None = None
 ) -> DocumentFolder:
-    """Return every document below a folder, of its first `at_most` files. BadInput names every unreadable
-    file.
-    """
+    """Return every document of a folder's first `at_most` files. BadInput names every unreadable file."""
     skipped: Counter[str] = Counter()
     problems = Problems(str(folder))
     pages: list[tuple[str, SectionedPage]] = []
@@ -123,9 +121,7 @@ def read_folder(
 
 
 def read_single_file(source: InputSource, *, layout: FileLayout) -> DocumentFolder:
-    """Return one text file as a document or as its parts; its doc_id is the file's name, or follows the
-    layout's pattern.
-    """
+    """Return one text file as a document or its parts. The doc_id is the file's name, or follows the layout."""
     path = Path(source.path)
     if path.suffix.lower() in MODULES:
         require_readable(source.path, path.suffix.lower())
@@ -194,9 +190,7 @@ def _walk(folder: Path, skipped: Counter[str]) -> Iterator[str]:
 def _read_file(
     source: InputSource, doc_id: str, problems: Problems, skipped: Counter[str]
 ) -> Iterator[tuple[str, SectionedPage]]:
-    """Yield the page of a file with its path for errors; nothing if it is empty or has a problem, which is
-    noted.
-    """
+    """Yield a file's page with its path for errors; nothing for an empty file, or after noting a problem."""
     path = Path(source.path)
     shown = os.fsencode(path).decode("utf-8", errors="backslashreplace")
     if holds_no_text(doc_id):

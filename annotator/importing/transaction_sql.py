@@ -70,9 +70,7 @@ def record_import(
     options: Mapping[str, Any] | None = None,
     declared: Mapping[str, Any] | None = None,
 ) -> int:
-    """Store the record of an import that changes something; return its key. `sha256`: of the file, None for a
-    folder.
-    """
+    """Store the record of an import that changes something; return its key. `sha256`: None for a folder."""
     counts = {
         "read": report.read,
         "added": report.added,

@@ -52,9 +52,7 @@ class GradeScale:
         return self.lenient and text is not None
 
     def describe_unknown(self) -> Message:
-        """Return a sentence with the values on no scale and the option or field that maps them; "" if there
-        are none.
-        """
+        """Return a sentence with the values on no scale and the option or field that maps them; "" without any."""
         if not self.unknown:
             return join(())
         counted = self.unknown.most_common(MAX_NAMED)
@@ -115,9 +113,7 @@ def read_decimal(value: object) -> int | None:
 
 
 def parse_mapping(text: str | None) -> dict[str, int | str]:
-    """Return the mapping of `--map-grades`, such as "4=3,-1=unrateable". ValidationError explains what is
-    wrong.
-    """
+    """Return the mapping of `--map-grades`, such as "4=3,-1=unrateable". Raises ValidationError."""
     mapping: dict[str, int | str] = {}
     for part in () if text is None else text.split(","):
         value, mark, target = (piece.strip() for piece in part.rpartition("="))

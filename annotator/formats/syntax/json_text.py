@@ -243,9 +243,7 @@ _LENIENT = json.JSONDecoder()
 
 
 def _decode(text: str) -> Any:
-    """Return the same as `_DECODER.decode`, but faster for text without white space around it, such as lines
-    of JSONL.
-    """
+    """Return the same as `_DECODER.decode`, faster for text without white space around it, such as JSONL."""
     if text[:1] == "{":
         value, end = _DECODER.raw_decode(text)
         if end == len(text) or text[end:] == "\r":
@@ -334,9 +332,7 @@ def _fits(token: str) -> bool:
 
 
 def _scan(text: str) -> Iterator[tuple[Location, int, str]]:
-    """Yield every key and value of a JSON text as (location, offset, token). A repeated key has the token
-    "again".
-    """
+    """Yield each key and value as (location, offset, token). A repeated key has the token "again"."""
     location: list[str | int] = []
     seen_keys: list[set[str] | None] = []  # one per open container: its keys, or None for a list
     key_next = False

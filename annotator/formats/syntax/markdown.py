@@ -38,9 +38,7 @@ def escape_markdown(text: str) -> str:
 
 
 def write_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a table. Cells must be Markdown already; a column name ending in "#" marks a column
-    of numbers.
-    """
+    """Return the lines of a table of Markdown cells. "#" at a column name's end: a column of numbers."""
     names = [column.removesuffix("#").strip() for column in columns]
     marks = ["---:" if column.endswith("#") else "---" for column in columns]
     return [_row(names), f"|{'|'.join(marks)}|", *(_row(row) for row in rows)]
@@ -59,7 +57,5 @@ def _show(character: str) -> str:
 
 
 def _escape_start(line: str) -> str:
-    """Escape a line that begins like a list item or a heading's underline. Digits become character
-    references.
-    """
+    """Escape a line that begins like a list item or an underline. Digits become character references."""
     return f"\\{line}" if not line[0].isdigit() else f"&#{ord(line[0])};{line[1:]}"

@@ -97,9 +97,7 @@ def _remove_if_abandoned(partial: Path) -> None:
 
 
 def _make(partial: Path, is_folder: bool, mode: int) -> int:
-    """Make it and return the descriptor that holds the lock. Retries if another process removed it before it
-    was locked.
-    """
+    """Make it and return the descriptor that holds the lock. Retries if it was removed before that."""
     while True:
         if is_folder:
             partial.mkdir(mode=0o700)

@@ -92,9 +92,7 @@ def _refuse_long_cells(source: InputSource, kind: str | None) -> None:
 
 
 def _find_long_cell(text: TextIO, delimiter: str) -> int | None:
-    """Return the line of the first row with a cell over the limit; None if a reader finds another problem
-    first.
-    """
+    """Return the line of the first row with a cell over the limit; None if another problem comes first."""
     csv.field_size_limit(MAX_CELL)
     lines = iter(lambda: text.readline(MAX_LINE + 1), "")
     rows = csv.reader(takewhile(lambda line: len(line) <= MAX_LINE, lines), delimiter=delimiter, strict=True)
@@ -298,9 +296,7 @@ def unfold_metadata(row: TableLine) -> None:
 
 
 def _decode_lines(data: bytes, path: str) -> Iterator[str]:
-    """Yield the lines with their ends, one at a time: the whole text and its rows are never in memory
-    together.
-    """
+    """Yield the lines with their ends, one at a time, so the whole text and its rows never need memory together."""
     for number, line in enumerate(io.BytesIO(data)):
         try:
             text = line.decode("utf-8")

@@ -71,9 +71,7 @@ def read_qrel_source(
     grades_by: str | None,
     scale: GradeScale | None = None,
 ) -> QrelFile:
-    """Return the ground truth of a file or folder. BadInput names every bad place; ValidationError a missing
-    option.
-    """
+    """Return the ground truth of a file or folder. Raises BadInput, or ValidationError for a missing option."""
     source = InputSource(str(path), encoding=encoding, scale=scale or GradeScale())
     file_format, truth = read_truth(source, format_name=format_name, grades_by=grades_by)
     return QrelFile(str(path), file_format, truth, source, source.scale.figures)

@@ -210,9 +210,7 @@ OLD, NEW = ("old_doc_id",), ("new_doc_id",)
 
 @dataclass(frozen=True, slots=True)
 class RemapFile:
-    """A file of links (old_doc_id, new_doc_id), each once, in file order. `repeated`: the number of repeating
-    lines.
-    """
+    """A file of links (old_doc_id, new_doc_id), each once, in file order. `repeated`: the lines that repeat one."""
 
     path: str
     links: tuple[tuple[str, str], ...]

@@ -201,9 +201,7 @@ def _make_room(work: _RemapWork, taken: set[str]) -> None:
 
 
 def _move(work: _RemapWork) -> None:
-    """Put the pairs, texts and run results of renamed documents on the documents that already have the new
-    ids.
-    """
+    """Move what belongs to renamed documents to the documents that already have the new ids."""
     pks = {work.documents[old]: work.documents[new] for old, new in work.moved.items()}
     remapping_sql.carry_texts(work.session, list(pks.items()))
     onto = {pk: work.documents[doc_id] for pk, doc_id in work.moves.moved.items()}
@@ -253,9 +251,7 @@ def _replace_leaving(work: _RemapWork) -> tuple[int, int]:
 
 
 def _suggest(work: _RemapWork) -> int:
-    """Add the pairs of split and merged documents to the pool, note the old grades, and return the number of
-    new pairs.
-    """
+    """Add the pairs of split and merged documents, note the old grades, and return the number of new pairs."""
     session, dataset_pk, moves = work.session, work.dataset_pk, work.moves
     documents = list_document_keys(session, dataset_pk)
     candidates = [
@@ -350,9 +346,7 @@ def rename_queries(
 def _read_links(
     data: bytes, path: str, queries: Collection[str], released: Collection[str]
 ) -> dict[str, str]:
-    """Return {old id: new id}. Each id may occur once in the file, so a second import cannot continue or
-    reverse the first.
-    """
+    """Return {old id: new id}. Each id occurs once, so a second import cannot continue or reverse the first."""
     table, problems = open_table(data, path, (OLD, NEW))
     links: dict[str, str] = {}
     lines: dict[str, int] = {}

@@ -155,9 +155,7 @@ def carry_texts(session: Session, moves: Sequence[tuple[int, int]]) -> None:
 
 
 def drop_unused(session: Session, document_pks: Collection[int], in_use: Collection[int]) -> list[int]:
-    """Delete the documents that are not `in_use`, with records of rounds that left them out; return the
-    remaining ones.
-    """
+    """Delete the documents not `in_use`, with the records of rounds that left them out; return the others."""
     unused = sorted(set(document_pks) - set(in_use))
     for chunk in split_into_chunks(unused, CHUNK):
         was_kept = col(LeftOutRow.kept_document_pk).in_(chunk)
@@ -226,9 +224,7 @@ def copy_provenance(session: Session, merged_pairs: Iterable[tuple[int, int]]) -
 
 
 def carry_left_out(session: Session, moves: Mapping[int, int]) -> None:
-    """Move records of rounds that left out or kept a document to the new document. Of two such records one
-    stays.
-    """
+    """Move records of rounds that left out or kept a document to the new one. Of two such records one stays."""
     for chunk in split_into_chunks(sorted({*moves, *moves.values()}), CHUNK):
         rows = session.scalars(select(LeftOutRow).where(col(LeftOutRow.kept_document_pk).in_(chunk))).all()
         for row in rows:

@@ -154,9 +154,7 @@ def _list_stages(run: Run) -> Iterator[tuple[RunEntry, Listing]]:
 
 
 def _read_listing(signals: Metadata) -> Iterator[tuple[str, int | None]]:
-    """Yield the stages in a result's own signals, those with a rank last, so no entry without rank overwrites
-    a rank.
-    """
+    """Yield the stages in a result's own signals. Those with a rank come last and are not overwritten."""
     stages = signals.get(STAGES)
     if isinstance(stages, str):
         yield stages, None

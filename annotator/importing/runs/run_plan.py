@@ -144,9 +144,7 @@ class RunOptions:
     skip_unknown_queries: bool = False  # leave out results for queries that the dataset does not have
 
     def to_record(self) -> dict[str, Any]:
-        """Return the options for the record of an import: the order, and values that differ from the
-        defaults.
-        """
+        """Return the order, and the values that differ from the defaults, for the record of an import."""
         record: dict[str, Any] = {"order": self.order}
         if self.duplicates != "refuse":
             record["duplicates"] = self.duplicates
@@ -425,9 +423,7 @@ def _list_query_signals(answers: Iterable[QueryResponse], problems: Problems) ->
 
 
 def _count_contradictions(ordered: Iterable[OrderedResults]) -> dict[str, Any]:
-    """Return the numbers of queries whose ranks contradict scores, and of results that this moves. Empty
-    without any.
-    """
+    """Return the queries whose ranks contradict scores, and the moved results, as a figure; empty without any."""
     contradictions = [results.contradictions for results in ordered if results.contradictions]
     return (
         {"rank_contradictions": {"queries": len(contradictions), "results": sum(contradictions)}}
@@ -437,9 +433,7 @@ def _count_contradictions(ordered: Iterable[OrderedResults]) -> dict[str, Any]:
 
 
 def _count_ties(ordered: Iterable[OrderedResults], order: Order) -> dict[str, int]:
-    """Return, as a figure, how many results of equal score have another position than in the file; empty for
-    0.
-    """
+    """Return, as a figure, how many results of equal score changed their position; empty without any."""
     ties = sum(results.reordered_ties for results in ordered) if order == "score" else 0
     return {"reordered_ties": ties} if ties else {}
 

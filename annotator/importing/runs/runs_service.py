@@ -172,9 +172,7 @@ class _RunImporter:
     fetched: FetchedFrom | None = None
 
     def store(self, make_plans: Callable[[Queries], dict[Path, RunPlan]]) -> list[ImportReport]:
-        """Plan the runs for the dataset's queries, then store all of them. Plans again if the queries changed
-        meanwhile.
-        """
+        """Plan the runs for the dataset's queries, then store all. Plans again if the queries changed meanwhile."""
         while True:
             queries = self._read_queries()
             plans = make_plans(queries)

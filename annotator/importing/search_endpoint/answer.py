@@ -66,9 +66,7 @@ def read_page(answer: Any, paths: AnswerPaths) -> AnswerPage:
 
 
 def find_repeated(results: tuple[Mapping[str, Any], ...]) -> tuple[str, int, int] | None:
-    """Return (doc_id, first position, second position) of the first repeated document, from 1; None without
-    one.
-    """
+    """Return (doc_id, first position, second position) of the first repeated document, from 1, or None."""
     positions: dict[str, int] = {}
     for position, result in enumerate(results, 1):
         before = positions.setdefault(result["doc_id"], position)

@@ -56,9 +56,7 @@ class RequestFailed(AnnotatorError):
 
 @dataclass(frozen=True, slots=True)
 class EndpointAnswer:
-    """The JSON of an answer, its request's wall time in milliseconds, and the number of failed attempts
-    before it.
-    """
+    """The JSON of an answer, its request's wall time in milliseconds, and the failed attempts before it."""
 
     value: Any
     milliseconds: float

@@ -55,9 +55,7 @@ class SavedRun:
     most_bytes: int | None = None
 
     def begin(self) -> None:
-        """Open the files for writing. Rewrites a run file with an incomplete last line or failed queries
-        without these.
-        """
+        """Open the files for writing. Drops an incomplete last line and the lines of failed queries."""
         self.write_state()
         _write_whole(self.path, self.lines.values())
         self.file = self.path.open("ab")
@@ -87,9 +85,7 @@ class SavedRun:
             self.file = None
 
     def add_failed(self, failed: Iterable[UnansweredQuery]) -> None:
-        """Write the run file with a line for each failed query: the file itself then shows which have no
-        answer.
-        """
+        """Write the run file with a line for each failed query, so the file shows which have no answer."""
         lines = [{"query_id": query.query_id, FAILED: query.reason, "results": []} for query in failed]
         _write_whole(self.path, [*self.lines.values(), *lines])
 

@@ -221,16 +221,12 @@ def fetch_run(
 
 
 def _is_same_run(stored: runs_sql.StoredRun, saved: SavedRun) -> bool:
-    """Check whether the system's stored run came from this file, even if the fetch ended right after the
-    import.
-    """
+    """Check whether the system's stored run came from this file, even if the fetch ended right after it."""
     return stored.file_sha256 in (saved.imported_sha256, saved.opened_sha256)
 
 
 def check_host(url: str, allowed: Sequence[str], dataset: str) -> str:
-    """Return the host of an address as HOST:PORT. NotAllowed, with the command to use, unless the dataset
-    allows it.
-    """
+    """Return the host of an address as HOST:PORT. NotAllowed, with a command, unless the dataset allows it."""
     host, names = name_host(url)
     if not names & set(allowed):
         listed = ",".join((*allowed, host))

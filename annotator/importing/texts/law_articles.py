@@ -58,9 +58,7 @@ class LawCut:
 
 @dataclass(slots=True)
 class _Part:
-    """An article, a block of supplementary provisions, or text before or between them: lines from `start` to
-    `end`.
-    """
+    """An article, a block of supplementary provisions, or other text, from `start` to `end`."""
 
     start: int
     end: int
@@ -121,9 +119,7 @@ def cut_law(page: SectionedPage, cut: Cut) -> LawCut:
 
 
 def _is_of_whole_file(value: Any) -> bool:
-    """Check for a list of records in the front matter, such as attachments: it is not copied to every
-    article.
-    """
+    """Check for records in the front matter, such as attachments, which are not copied to every article."""
     return isinstance(value, dict) or (
         isinstance(value, list) and any(isinstance(item, dict) for item in value)
     )
@@ -209,9 +205,7 @@ def _split_articles(text: str) -> Iterator[_Part]:
 
 
 def _begins_article(match: re.Match[str], *, as_headings: bool) -> bool:
-    """Check whether the line begins an article: a heading; in plain text also a number with its caption or
-    its text.
-    """
+    """Check whether the line begins an article: a heading; in plain text also a number with caption or text."""
     if as_headings:
         return match["mark"] is not None
     if match["kind"] != "조" or match["caption"]:

@@ -98,9 +98,7 @@ class _Laws:
 
 
 class _Citation(NamedTuple):
-    """The target of a reference: an article, and a paragraph or "". `law`: None for a law outside the
-    dataset.
-    """
+    """The target of a reference: an article, and a paragraph or "". `law`: None outside the dataset."""
 
     law: str | None
     article: str
@@ -109,9 +107,7 @@ class _Citation(NamedTuple):
 
 
 class _Count:
-    """Counts relations and references. Short texts such as ranges of articles can name more than fits into
-    memory.
-    """
+    """Counts relations and references. Short texts such as ranges can name more than fits into memory."""
 
     def __init__(self) -> None:
         self.found = 0
@@ -344,9 +340,7 @@ def _fill_range(first: _Citation, last: _Citation, laws: _Laws) -> Iterator[_Cit
 
 
 def _list_targets(citation: _Citation, laws: _Laws) -> list[str]:
-    """Return the documents of the paragraph; of the whole article without a paragraph, or if the paragraph
-    has no document.
-    """
+    """Return the documents of the paragraph, or of the whole article if the paragraph has none."""
     if citation.law is None:
         return []
     paragraphs: Mapping[tuple[str, str], list[str]] = laws.paragraphs[citation.law]

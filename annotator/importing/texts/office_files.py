@@ -86,9 +86,7 @@ def require_readable(shown: str, suffix: str) -> None:
 
 
 def read_office_page(data: bytes, doc_id: str, shown: str) -> SectionedPage:
-    """Return the page of a file's content. BadInput for an unreadable file; `shown`: the file's name in
-    errors.
-    """
+    """Return the page of a file's content. BadInput for an unreadable file; `shown`: its name in errors."""
     suffix = PurePosixPath(doc_id).suffix.lower()
     require_readable(shown, suffix)
     if len(data) > MOST_BYTES:

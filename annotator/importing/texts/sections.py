@@ -119,9 +119,7 @@ class _Finder(HTMLParser):
             self.words.append(data)
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
-        """Read `<![…` as browsers do: a comment up to the next ">". The base class fails at unknown words in
-        it.
-        """
+        """Read `<![…` as browsers do: a comment up to the next ">". The base class fails at unknown words."""
         return self.parse_bogus_comment(i, report)
 
     def _finish(self, body: int) -> None:
@@ -315,9 +313,7 @@ class SectionedPage:
 
 
 def read_page(doc_id: str, text: str, media_type: str) -> SectionedPage:
-    """Return the page of a file's text. The title is stated in the file, or its first heading, or its file
-    name.
-    """
+    """Return the page of a file's text. Its title: stated in the file, else its first heading, else its name."""
     title = ""
     metadata: dict[str, Any] = {}
     headings: list[Heading] = []

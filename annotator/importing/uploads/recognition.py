@@ -148,9 +148,7 @@ def recognize_upload(folder: Path) -> list[RecognizedFile]:
 
 
 def recognize_folder(path: Path, root: Path) -> Iterator[RecognizedFile]:
-    """Yield the content of a folder: one BEIR folder, one folder of runs, or its texts together and each of
-    its tables.
-    """
+    """Yield the content of a folder: a BEIR folder, a folder of runs, or its texts and each of its tables."""
     files = sorted(file for file in path.rglob("*") if file.is_file())
     size, name = sum(file.stat().st_size for file in files), path.relative_to(root).as_posix()
     if (path / "qrels").is_dir() and (path / "queries.jsonl").is_file():
@@ -226,9 +224,7 @@ def _recognize_data(file: RecognizedFile, head: bytes, path: Path) -> Recognized
 
 
 def _has_queries_only(file: RecognizedFile, file_format: Format, path: Path) -> bool:
-    """Check whether a ground-truth file has queries but no grade. Only reads files of at most READ_WHOLE
-    bytes.
-    """
+    """Check whether a ground-truth file of at most READ_WHOLE bytes has queries but no grade."""
     if file.bytes > READ_WHOLE:
         return False
     try:

@@ -48,9 +48,7 @@ MOST_ENTRIES = 4
 def stage_files(
     uploads: Iterable[tuple[str, BinaryIO]], folder: Path, *, limits: StagingLimits = LIMITS
 ) -> int:
-    """Store the uploads, (name, content), in the empty folder; return the number of files. ValidationError:
-    none is stored.
-    """
+    """Store the uploads, (name, content), in the empty folder, or none of them; return the number of files."""
     stage = _Stage(folder, limits)
     every = list(uploads)
     loose = {name for name, _ in every if _is_loose(name)}
@@ -140,9 +138,7 @@ class _Stage:
             )
 
     def unpack(self, name: str, content: BinaryIO) -> None:
-        """Store the content of a zip archive. Its only folder, or else its name, becomes the folder of its
-        files.
-        """
+        """Store the content of a zip archive, in its only folder, or else in a folder of the archive's name."""
         check_name(name)
         try:
             if _count_entries(content) > MOST_ENTRIES * self.limits.files:
