@@ -94,10 +94,7 @@ RELEVANT = ("document of grade 1-3", "documents of grade 1-3")
 
 
 class StatedCount(NamedTuple):
-    """A count that the file states at `location`, and the real count.
-
-    `nouns`: the singular and plural noun of the counted items.
-    """
+    """A count that the file states at `location`, the real count, and the noun (singular, plural)."""
 
     location: Location
     value: Any

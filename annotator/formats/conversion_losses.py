@@ -71,10 +71,7 @@ def _ids(truth: GroundTruth, file_format: Format) -> Iterator[ConversionLoss]:
 
 
 def _list_held(truth: GroundTruth, file_format: Format) -> list[Query]:
-    """Return the queries that a file of the format contains.
-
-    A format without grades lists relevant documents only, so it omits queries without one.
-    """
+    """Return the queries that a file of the format contains: without grades, those with a relevant document."""
     if "grades" in file_format.features:
         return list(truth.queries)
     relevant = {qrel.query_id for qrel in truth.qrels if qrel.grade >= RELEVANT_FROM}

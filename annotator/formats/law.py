@@ -210,10 +210,7 @@ def _write_qrel(qrel: Qrel) -> str:
 
 
 def _list_slots(qrel: Qrel) -> tuple[str, ...]:
-    """Return the keys for a qrel's grades: annotator_1 and annotator_2.
-
-    Only annotator_2 if the source file had its single grade there.
-    """
+    """Return the keys for a qrel's grades. Only annotator_2 if the source file had its single grade there."""
     names = tuple(name for name, _ in qrel.annotator_grades)
     return names if qrel.origin == "imported" and names == ANNOTATORS[1:] else ANNOTATORS
 

@@ -335,10 +335,7 @@ class RowReader:
         return query_id
 
     def _read_grade(self, expected: str, value: Any, line: int, *, own: bool = False) -> int | str | None:
-        """Return a grade; None after noting a problem.
-
-        "unrateable" where the scale says so, or in an annotator's `own` cell.
-        """
+        """Return a grade; None after noting a problem. "unrateable" by the scale, or in an `own` cell."""
         mapped = self.scale.translate(value)
         if mapped is not None:
             return mapped

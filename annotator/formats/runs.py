@@ -272,10 +272,7 @@ def _as_text(value: Any) -> str:
 
 
 def read_trec_run(text: str, problems: Problems) -> Iterator[RunLine]:
-    """Yield the results of a TREC run, in file order.
-
-    Text after the tag is kept as the signal AFTER_TAG; trec_eval ignores it.
-    """
+    """Yield the results in file order. Text after the tag, which trec_eval ignores, is the signal AFTER_TAG."""
     for line, content in enumerate(text.split("\n"), 1):
         fields = split_fields(content)
         if not fields:

@@ -209,10 +209,7 @@ def _group_all(
 def _split_groups(
     decisions: Iterable[DecisionExample], *, with_category: bool
 ) -> tuple[dict[tuple[str | None, Group], list[DecisionExample]], list[DecisionExample]]:
-    """Return {(category, group): decisions} for groups of at least FEW, and the other decisions.
-
-    Without `with_category` the category is None.
-    """
+    """Return {(category or None, group): decisions} of groups of at least FEW, and the other decisions."""
     grouped: dict[tuple[str | None, Group], list[DecisionExample]] = defaultdict(list)
     rest = []
     for decision in decisions:

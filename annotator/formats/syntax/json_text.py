@@ -314,10 +314,7 @@ def _explain(text: str, path: str) -> tuple[Any, tuple[FormatError, ...]]:
 
 
 def _read_key(string: str) -> str:
-    """Return the key that a JSON string holds.
-
-    If an escape in it is broken, the string itself; the error for it comes with its location.
-    """
+    """Return the key of a JSON string; the string itself if an escape is broken, which is noted elsewhere."""
     try:
         return str(json.loads(string, strict=False))
     except ValueError:
@@ -376,10 +373,7 @@ STEP = "  "
 
 
 def write_value(value: Any, indent: str) -> str:
-    """Return a value as written after a key on a line of this indentation.
-
-    ValidationError for content that JSON cannot hold.
-    """
+    """Return a value as written after a key at this indentation. ValidationError if JSON cannot hold it."""
     if isinstance(value, str):
         return quote(value)
     try:

@@ -35,10 +35,7 @@ _PIECE = 1_048_576
 
 
 def open_regular(path: str | Path) -> BinaryIO:
-    """Open the file for reading.
-
-    BadInput if it is not a regular file; ValidationError if it is a folder or cannot be opened.
-    """
+    """Open a file for reading. BadInput unless it is regular; ValidationError if it cannot be opened."""
     try:
         _check(Path(path).stat().st_mode, path)  # first: to open a pipe would wait for somebody who writes
         file = Path(path).open("rb")  # noqa: SIM115  # the caller closes it
@@ -57,10 +54,7 @@ def open_regular(path: str | Path) -> BinaryIO:
 
 
 def read_regular(path: str | Path, *, longest_line: int | None = None) -> bytes:
-    """Read a whole regular file, as `open_regular` opens it.
-
-    `longest_line`: BadInput for a line of more bytes, before its end is read.
-    """
+    """Read a whole regular file. BadInput for a line of more than `longest_line` bytes, before its end."""
     with open_regular(path) as file, named_errors(path):
         if longest_line is None:
             return file.read()
@@ -136,10 +130,7 @@ class InputSource:
         return open_regular(self.path)
 
     def read_stored(self, *, longest_line: int | None = None) -> bytes:
-        """Return the whole stored content.
-
-        `longest_line` (in bytes): BadInput names a longer line, before the rest is read.
-        """
+        """Return the whole stored content. BadInput for a line of more than `longest_line` bytes."""
         with self.open() as file, named_errors(self.path):
             data = file.read() if longest_line is None else read_lines_up_to(file, self.path, longest_line)
         self._note_hash(hashlib.sha256(data).hexdigest())

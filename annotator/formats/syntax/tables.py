@@ -64,10 +64,7 @@ class Table:
 
 
 def read_table(source: InputSource, *, kind: str | None = None) -> bytes:
-    """Return the content of a table in UTF-8.
-
-    BadInput names a too long line or cell, before the rest is read.
-    """
+    """Return the content of a table in UTF-8. BadInput names a too long line or cell, before the rest is read."""
     _refuse_long_cells(source, kind)
     return source.read_bytes(longest_line=MAX_LINE)
 

@@ -137,10 +137,7 @@ class TreeProblems:
         return 0
 
     def own_grade(self, value: Any, location: Location) -> int | str | None:
-        """Return an annotator's own grade: 0-3 or "unrateable", written so or read by the scale.
-
-        None after noting a problem.
-        """
+        """Return an annotator's own grade, 0-3 or "unrateable", by the scale; None after noting a problem."""
         mapped = self.scale.translate(value)
         if mapped is not None:
             return mapped

@@ -299,11 +299,7 @@ def _events(text: str, path: str) -> Iterator[Any]:
 
 
 def _hide_breaks(text: str) -> tuple[str, dict[int, str]]:
-    """Replace U+0085, U+2028 and U+2029 by characters of the private use area; also return {stand-in:
-    character}.
-
-    YAML 1.1 parsers would break lines there.
-    """
+    """Replace line breaks of YAML 1.1 only by private characters; also return {stand-in: character}."""
     present = [character for character in _NOT_BREAKS if character in text]
     if not present:
         return text, {}

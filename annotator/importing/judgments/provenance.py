@@ -65,10 +65,7 @@ def split_declaration(
 
 
 def refuse_annotators(declared: Mapping[str, Any] | None, *, use: str) -> None:
-    """Raise ValidationError if annotators' names are declared for an import that does not use them.
-
-    `use`: what to do instead.
-    """
+    """Raise ValidationError if annotators' names are declared without a use for them. `use`: the remedy."""
     if declared and ANNOTATORS in declared:
         raise ValidationError(
             f"--provenance: {ANNOTATORS} says under which names `import qrels --as-judgments` stores grades; {use}"
@@ -76,10 +73,7 @@ def refuse_annotators(declared: Mapping[str, Any] | None, *, use: str) -> None:
 
 
 def _read_names(value: Any, problems: TreeProblems) -> dict[str, str]:
-    """Return {annotator in the file: person's name}, in NFC as stored.
-
-    Notes a name that two annotators share: one person cannot have two people's grades.
-    """
+    """Return {annotator in the file: person's name in NFC}. Notes a name that two annotators share."""
     names: dict[str, str] = {}
     for annotator, given in problems.mapping(value, (ANNOTATORS,)).items():
         name = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""

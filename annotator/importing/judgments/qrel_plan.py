@@ -112,10 +112,7 @@ def match_qrels(
 
 
 def match_judgments(file: QrelFile, queries: Mapping[str, QueryText], *, command: str) -> list[JudgmentLine]:
-    """Return the annotators' judgments that no qrel of the file holds, with the dataset's query ids.
-
-    See `match_qrels`.
-    """
+    """Return the judgments that no qrel holds, with the dataset's query ids. See `match_qrels`."""
     lines = file.truth.further_judgments
     ids = _match_queries(file, (line.query_id for line in lines), queries, command)
     return [replace(line, query_id=ids[line.query_id]) for line in lines]

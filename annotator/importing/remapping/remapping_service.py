@@ -211,11 +211,7 @@ def _move(work: _RemapWork) -> None:
 
 
 def _replace_leaving(work: _RemapWork) -> tuple[int, int]:
-    """Make the documents that take the ids of leaving ones, and delete leaving ones without pairs and run
-    results.
-
-    Returns (documents with an id only, deleted documents).
-    """
+    """Replace leaving documents; return (documents with an id only, deleted documents)."""
     session, dataset_pk, leaving = work.session, work.dataset_pk, work.leaving
     if not leaving:
         return 0, 0

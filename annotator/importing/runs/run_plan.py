@@ -355,10 +355,7 @@ def _rank_by_order(lines: Sequence[RunLine]) -> Sequence[RunLine]:
 
 
 def _drop_duplicates(lines: Sequence[RunLine], problems: Problems, options: RunOptions) -> Sequence[RunLine]:
-    """Return the lines without results whose document has a better position in the same query.
-
-    Notes them as problems if duplicates are refused.
-    """
+    """Return the lines without repeated documents of a query, or note them as problems if they are refused."""
     first_lines: dict[tuple[str, str], int] = {}
     doubled: set[str] = set()
     for line, entry, *_ in lines:

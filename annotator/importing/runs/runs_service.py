@@ -191,10 +191,7 @@ class _RunImporter:
     def _store_run(
         self, transaction: ImportTransaction, path: Path, plan: RunPlan, queries: Queries
     ) -> ImportReport:
-        """Store a new run, or replace a stored one.
-
-        A replacement has the same content in another order, or more results of the same file.
-        """
+        """Store a new run, or replace a stored one by another order or more results of the same file."""
         self.report_progress(say("storing {path}", path=path))
         sha256 = self.reader.hashes[path]
         session, dataset_pk, run = transaction.session, transaction.dataset_pk, plan.run

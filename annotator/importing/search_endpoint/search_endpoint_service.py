@@ -75,10 +75,7 @@ MOST_NAME = 50  # characters of a system in the name of its run file
 
 @dataclass(frozen=True, slots=True)
 class FetchEnvironment:
-    """External inputs of a fetch: monotonic seconds, a way to wait, and environment variables.
-
-    `transport` replaces the network in tests.
-    """
+    """Inputs of a fetch: monotonic seconds, a way to wait, variables. `transport`: the network of tests."""
 
     clock: Callable[[], float]
     sleep: Callable[[float], None]

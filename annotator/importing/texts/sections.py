@@ -212,10 +212,7 @@ def has_own_text(body: str) -> bool:
 
 
 def _find_tables(lines: Sequence[PageLine]) -> set[int]:
-    """Return the line indexes of simple tables, whose rows can look like titles.
-
-    A table ends with the border before a blank line.
-    """
+    """Return the line indexes of simple tables, which end with the border before a blank line."""
     inside: set[int] = set()
     start: int | None = None
     for index, line in enumerate(lines):
@@ -363,11 +360,7 @@ def _path_of(title: str, above: list[Heading]) -> str:
 
 
 def _make_slug(title: str, taken: dict[str, int]) -> str:
-    """Return the title in lower case with letters and digits of any script, "-" for the rest; with -2, -3 …
-    if taken.
-
-    `taken`: {slug: last number}.
-    """
+    """Return letters and digits in lower case, "-" for the rest, with -2, -3 … if in `taken` ({slug: number})."""
     kept = "".join(character if _is_kept(character) else "-" for character in title.lower())
     slug = re.sub("-+", "-", kept).strip("-")[:LONGEST_SLUG].rstrip("-") or "section"
     unique, number = slug, taken.get(slug, 1)

@@ -185,10 +185,7 @@ def change_documents(
 def add_documents_by_id(
     session: Session, dataset_pk: int, doc_ids: Iterable[str]
 ) -> tuple[Mapping[str, DocumentKey], NewIds]:
-    """Insert the missing documents with only their id.
-
-    Returns {doc_id: key} of every document, and the inserted ids.
-    """
+    """Insert missing documents with only an id. Returns {doc_id: key} of all, and the inserted ids."""
     keys = list_document_keys(session, dataset_pk)
     missing = [doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in keys]
     new = NewIds.of(missing, keys)

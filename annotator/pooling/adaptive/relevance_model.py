@@ -225,10 +225,7 @@ def _inform_of(graded: _GradedRows, chances: Values, query_count: int, priors: _
 
 
 def _stack_levels(table: CandidateTable) -> tuple[NDArray[np.int64], NDArray[np.int64], Values]:
-    """Return (row, t, whether grade >= t) for each level t and judged candidate of grade >= t - 1.
-
-    Ordered by query, so that sums by query need no sorting.
-    """
+    """Return (row, t, whether grade >= t) for each level t and candidate of grade >= t - 1, by query."""
     steps = [(np.flatnonzero(table.grades >= level - 1), level) for level in range(1, HIGHEST_GRADE + 1)]
     rows = np.concatenate([rows for rows, _ in steps])
     levels = np.concatenate([np.full(len(rows), level) for rows, level in steps])

@@ -176,10 +176,7 @@ def hide_origin(pair: PooledPair) -> PooledPair:
 
 @dataclass(frozen=True, slots=True)
 class PairPage:
-    """A part of a list of pairs, and the length of the whole list.
-
-    `hides`: a filter by system left out pairs still to judge.
-    """
+    """A part of a list of pairs, and its length. `hides`: a filter by system left out pairs still to judge."""
 
     pairs: tuple[PooledPair, ...]
     total: int

@@ -174,10 +174,7 @@ def leave_out(
     filters: PoolFilters,
     title_rules: Mapping[int, str],
 ) -> list[LeftOut]:
-    """Return the candidates that stay out by any rule but near duplicates, each with its first rule.
-
-    `ranked`: as `rank_candidates` returns it.
-    """
+    """Return the candidates that stay out by any rule but near duplicates, each with its first rule."""
     rules = {pk: find_excluded(document, filters, title_rules) for pk, document in documents.items()}
     left_out: list[LeftOut] = []
     for query_pk, candidates in ranked.items():

@@ -279,10 +279,7 @@ def propose(
 
 
 def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentProposals:
-    """Return the annotators' proposals and their gains. For leads.
-
-    Pairs that the lead may still judge count as not judged.
-    """
+    """Return the annotators' proposals and their gains. For leads. Pairs they may judge count as not judged."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         stored = list_stored_proposals(session, dataset_pk)
         if not stored:

@@ -153,10 +153,7 @@ class StratumCounts:
 
 @dataclass(frozen=True, slots=True)
 class OpenSystems:
-    """Two systems that may still swap. `higher` leads by `difference` now.
-
-    `swap_probability`: by the model, if everything was judged.
-    """
+    """Two systems that may still swap. `higher` leads by `difference` now. The probability is the model's."""
 
     higher: str
     lower: str

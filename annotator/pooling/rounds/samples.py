@@ -119,10 +119,7 @@ def combine_chances(first: NDArray[np.float64], second: NDArray[np.float64]) -> 
 def carry_chances(
     sample: EarlierSample, earlier: CandidatePairs, pairs: CandidatePairs
 ) -> NDArray[np.float64]:
-    """Return the probability that the sample drew each of `pairs`; 0 for pairs that it could not draw.
-
-    `earlier`: the candidates of the sample.
-    """
+    """Return the probability that the sample drew each of `pairs`, from its candidates `earlier`; else 0."""
     width = int(max(earlier.document.max(initial=0), pairs.document.max(initial=0))) + 1
     earlier_keys = earlier.query * width + earlier.document  # ascending
     keys = pairs.query * width + pairs.document
