@@ -261,27 +261,17 @@ class RemapReport:
     dry_run: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RemapCounts:
-    """The numbers of stored rows."""
-
-    pairs_carried: int
-    pairs_new: int
-    documents_new: int
-    documents_dropped: int
-
-
 def make_report(
     file: RemapFile,
     path: Path,
     plan: RemapPlan,
     moves: RemapMoves,
-    stored: RemapCounts,
+    stored: Mapping[str, int],
     *,
     applied: int,
     dry_run: bool,
 ) -> RemapReport:
-    """Return the report of a remap from its plan and the numbers of stored rows."""
+    """Return the report of a remap from its plan and the numbers of stored rows (by the report's fields)."""
     merged: dict[str, list[str]] = {}
     for old, new, kind in plan.list_links():
         if kind == "merged":
@@ -294,14 +284,11 @@ def make_report(
         renamed=dict(plan.renamed),
         split={old: news for old, news in plan.leaving.items() if plan.kinds[old] == "split"},
         merged={new: tuple(olds) for new, olds in merged.items()},
-        pairs_carried=stored.pairs_carried,
         pairs_met=len(moves.merged_pairs),
         pairs_retired=len(moves.retired) + len(moves.displaced),
-        pairs_new=stored.pairs_new,
         suggestions=len(moves.suggested),
-        documents_new=stored.documents_new,
-        documents_dropped=stored.documents_dropped,
         unknown=plan.unknown,
         left_over=plan.left_over,
         dry_run=dry_run,
+        **stored,
     )

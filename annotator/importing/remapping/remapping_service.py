@@ -26,7 +26,6 @@ from annotator.formats.syntax.text import describe, to_utf8
 from annotator.importing.remapping import remapping_sql
 from annotator.importing.remapping.remapping import (
     LivePair,
-    RemapCounts,
     RemapFile,
     RemapMoves,
     RemapPlan,
@@ -67,7 +66,7 @@ def remap_documents(
     depend on grades: a dry run counts pairs that the lead may still judge as not judged; without it, the lead
     may no longer judge them.
     """
-    file = read_remap(_read_bytes(path, encoding), str(path))
+    file = read_remap(to_utf8(read_regular(path), str(path), encoding), str(path))
     with open_dataset(database, actor, dataset, "lead", writing=True) as (session, row, dataset_pk):
         lock_dataset(session, dataset_pk)
         documents = _list_documents(session, dataset_pk, file)
@@ -125,10 +124,6 @@ class _RemapWork:
         return {old: self.documents[old] for old in (*self.moved, *self.plan.leaving)}
 
 
-def _read_bytes(path: Path, encoding: str | None) -> bytes:
-    return to_utf8(read_regular(path), str(path), encoding)
-
-
 def _list_documents(session: Session, dataset_pk: int, file: RemapFile) -> dict[str, int]:
     """Return {doc_id: key} of the documents in use. BadInput for a new id that a retired document has."""
     every = remapping_sql.list_document_ids(session, dataset_pk)
@@ -164,7 +159,8 @@ def _list_affected(
     return pairs
 
 
-def _store(work: _RemapWork) -> RemapCounts:
+def _store(work: _RemapWork) -> dict[str, int]:
+    """Store the remap; return the numbers of rows, by the fields of its report."""
     session, plan, moves = work.session, work.plan, work.moves
     new_ids = {old: new for old, new in plan.renamed.items() if old not in work.moved}
     renamed_pks = [work.documents[old] for old in new_ids]
@@ -180,7 +176,13 @@ def _store(work: _RemapWork) -> RemapCounts:
     _make_room(work, taken)
     _move(work)
     new, dropped = _replace_leaving(work)
-    return RemapCounts(carried, _suggest(work), new, dropped)
+    suggested = _suggest(work)
+    return {
+        "pairs_carried": carried,
+        "pairs_new": suggested,
+        "documents_new": new,
+        "documents_dropped": dropped,
+    }
 
 
 def _take_name(work: _RemapWork, doc_id: str, taken: set[str]) -> str:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -91,15 +91,7 @@ class SavedRun:
 
     def write_state(self) -> None:
         """Write FILE.fetch.json."""
-        state = {
-            "dataset": self.identity.dataset,
-            "system": self.identity.system,
-            "host": self.identity.host,
-            "depth": self.identity.depth,
-            "spec_sha256": self.identity.spec_sha256,
-            "imported_sha256": self.imported_sha256,
-            "texts": self.texts,
-        }
+        state = {**asdict(self.identity), "imported_sha256": self.imported_sha256, "texts": self.texts}
         shown = json.dumps(state, ensure_ascii=False, indent=1) + "\n"
         replace_file(_state_path(self.path), [shown.encode()], mode=0o666)
 
@@ -132,14 +124,7 @@ def open_saved_run(path: Path, identity: FetchIdentity, queries: Iterable[Endpoi
 
 
 def _check_identity(path: Path, identity: FetchIdentity, state: Mapping[str, Any]) -> None:
-    words = {
-        "dataset": ("dataset", identity.dataset),
-        "system": ("system", identity.system),
-        "host": ("host", identity.host),
-        "depth": ("depth", identity.depth),
-        "spec_sha256": ("spec", identity.spec_sha256),
-    }
-    for name, (word, value) in words.items():
+    for name, value in asdict(identity).items():
         if state[name] == value:
             continue
         if name == "spec_sha256":
@@ -148,7 +133,7 @@ def _check_identity(path: Path, identity: FetchIdentity, state: Mapping[str, Any
                 "go on with that one, or name another file with --save"
             )
         raise StateError(
-            f"{path}: it was begun with the {word} {state[name]}, found {value}; name another file with --save"
+            f"{path}: it was begun with the {name} {state[name]}, found {value}; name another file with --save"
         )
 
 
@@ -156,7 +141,7 @@ def _read_state(path: Path) -> dict[str, Any]:
     try:
         state = parse_json(read_regular(path).decode("utf-8"))
         complete = isinstance(state["texts"], dict) and all(
-            name in state for name in ("dataset", "system", "host", "depth", "spec_sha256")
+            item.name in state for item in fields(FetchIdentity)
         )
     except (ValueError, KeyError, TypeError):
         complete = False

@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -71,14 +70,6 @@ LIMITS: Mapping[str, tuple[type, float, float]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SpecKey:
-    """One key of a spec. `read(value, location, problems)` returns the value for the record."""
-
-    name: str
-    read: Callable[[Any, Location, TreeProblems], Any]
-
-
 def print_template(name: str) -> str:
     """Return a ready spec to start from. ValidationError lists the existing ones."""
     if name not in TEMPLATES:
@@ -121,7 +112,7 @@ def read_spec(data: bytes, path: str) -> EndpointSpec:
             )
             problems.add((name,), expected, name)
         elif not is_nothing(value):
-            values[name] = KEYS[name].read(value, (name,), problems)
+            values[name] = KEYS[name](value, (name,), problems)
     for name in ("url", "results", "id"):
         if name not in values:
             problems.errors.append(((name,), say("{name} to be given", name=name), say("nothing")))
@@ -405,7 +396,7 @@ def _read_text(value: Any, location: Location, problems: TreeProblems) -> str:
 
 
 _PATHS = ("score", "rank", "total", "engine_ms", "engine_seconds", "failed_if", "next_cursor")
-_READERS: Mapping[str, Callable[[Any, Location, TreeProblems], Any]] = {
+KEYS: Mapping[str, Callable[[Any, Location, TreeProblems], Any]] = {
     "about": _read_text,
     "url": _read_url,
     "method": _read_method,
@@ -423,4 +414,4 @@ _READERS: Mapping[str, Callable[[Any, Location, TreeProblems], Any]] = {
     **{name: _make_number_reader(*bounds) for name, bounds in LIMITS.items()},
     "ca_file": _read_text,
 }
-KEYS: Mapping[str, SpecKey] = {name: SpecKey(name, read) for name, read in _READERS.items()}
+"""How the value of each key is read: `read(value, location, problems)` returns it for the record."""

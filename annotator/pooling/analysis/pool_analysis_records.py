@@ -214,14 +214,6 @@ class LeftOutPage:
 
 
 @dataclass(frozen=True, slots=True)
-class RoundShare:
-    """The pairs of a round that are still in the pool."""
-
-    number: int
-    counted: PairCount
-
-
-@dataclass(frozen=True, slots=True)
 class PooledPairOrigin:
     """One pair with its origin. `inclusion`: the probability that it was drawn; None if certain.
 

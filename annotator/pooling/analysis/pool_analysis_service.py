@@ -38,7 +38,6 @@ from annotator.pooling.analysis.pool_analysis_records import (
     PoolContents,
     PooledPair,
     PooledPairOrigin,
-    RoundShare,
     SystemShare,
     hide_origin,
 )
@@ -183,12 +182,12 @@ def show_pair(
 
 def show_rounds(
     database: Database, actor: Actor, dataset: str
-) -> tuple[tuple[PoolRound, ...], dict[int, RoundShare], tuple[LeftOutGroup, ...]]:
+) -> tuple[tuple[PoolRound, ...], dict[int, PairCount], tuple[LeftOutGroup, ...]]:
     """Return the rounds, their pairs by number, and their left-out candidates by rule. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         rounds = tuple(list_rounds(session, dataset_pk))
-        shares = {share.number: share for share in sql.count_rounds(session, dataset_pk, actor.person_id)}
-        return rounds, shares, tuple(sql.list_left_out_groups(session, dataset_pk))
+        counted = sql.count_rounds(session, dataset_pk, actor.person_id)
+        return rounds, counted, tuple(sql.list_left_out_groups(session, dataset_pk))
 
 
 def list_left_out_page(

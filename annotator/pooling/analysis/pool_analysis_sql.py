@@ -20,7 +20,6 @@ from annotator.pooling.analysis.pool_analysis_records import (
     LeftOutGroup,
     PairCount,
     PairFilter,
-    RoundShare,
     SystemProposal,
 )
 from annotator.storage.judgments.current_judgments import LATEST
@@ -223,10 +222,10 @@ _IN_STEAD = prepare_sql(f"""{_LEFT_OUT_COLUMNS} {_LEFT_OUT_OF} AND x.query_pk = 
 {_IN_ORDER} LIMIT :most""")
 
 
-def count_rounds(session: Session, dataset_pk: int, reader_pk: int | None) -> list[RoundShare]:
-    """Count the pairs of each round, by number."""
+def count_rounds(session: Session, dataset_pk: int, reader_pk: int | None) -> dict[int, PairCount]:
+    """Return {number of the round: its pairs that are still in the pool}."""
     rows = fetch_tuples(session, _ROUNDS, _name_reader(dataset_pk, reader_pk))
-    return [RoundShare(number, PairCount(*map(int, counts))) for number, *counts in rows]
+    return {number: PairCount(*map(int, counts)) for number, *counts in rows}
 
 
 def list_left_out_groups(session: Session, dataset_pk: int) -> list[LeftOutGroup]:

@@ -30,7 +30,6 @@ from annotator.pooling.duplicates.duplicates import (
     report_duplicates,
 )
 from annotator.pooling.duplicates.duplicates_sql import (
-    TakenGrade,
     list_duplicate_pairs,
     list_left_out_duplicates,
     take_over,
@@ -203,17 +202,9 @@ def _store(
         made = NewRound(STRATEGY, {"groups": len({group.pair for group, _ in members})}, {"new": len(new)})
         drawn = {pair_pks[names]: PairDraw() for names in new}
         add_round(session, dataset_pk, made, drawn, made_by=actor.person_id, now=now)
-    grades = [
-        TakenGrade(
-            pair_pks[item.query_pk, item.document_pk],
-            group.grade,
-            group.doc_id,
-            group.pair,
-            item.round,
-            item.rule,
-            actor.username,
-        )
+    graded = {
+        pair_pks[item.query_pk, item.document_pk]: (group, item)
         for group, item in members
         if group.grade is not None and group.pair is not None
-    ]
-    take_over(session, dataset_pk, grades, now=now)
+    }
+    take_over(session, dataset_pk, graded, accepted_by=actor.username, now=now)

@@ -1,7 +1,6 @@
 """Read the near duplicates that rounds left out and their pairs, and store accepted grades."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
@@ -9,27 +8,13 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.domain.import_records import TAKEN_OVER
-from annotator.pooling.duplicates.duplicates import DuplicatePair, LeftOutDuplicate
+from annotator.pooling.duplicates.duplicates import DuplicateGroup, DuplicatePair, LeftOutDuplicate
 from annotator.pooling.filters.filter_records import NEAR_DUPLICATE
-from annotator.storage.lookup import key_of
 from annotator.storage.pairs.imported_grades import bring_in, list_kept_imports
 from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.pairs.pool import list_pair_pks
 from annotator.storage.tables.central import DocumentRow, QueryRow
 from annotator.storage.tables.pooling import LeftOutRow, PoolRoundRow
-
-
-@dataclass(frozen=True, slots=True)
-class TakenGrade:
-    """A grade that a pair takes over, with the pair that it comes from and the lead who accepted it."""
-
-    pair_pk: int
-    grade: int
-    of_doc_id: str
-    of_pair: str
-    round: int
-    rule: str
-    accepted_by: str
 
 
 def list_left_out_duplicates(session: Session, dataset_pk: int) -> list[LeftOutDuplicate]:
@@ -41,7 +26,7 @@ def list_left_out_duplicates(session: Session, dataset_pk: int) -> list[LeftOutD
             col(QueryRow.query_id),
             col(LeftOutRow.document_pk),
             col(DocumentRow.doc_id),
-            col(kept.pk),
+            col(LeftOutRow.kept_document_pk),
             col(kept.doc_id),
             col(PoolRoundRow.number),
             col(LeftOutRow.rule),
@@ -52,12 +37,7 @@ def list_left_out_duplicates(session: Session, dataset_pk: int) -> list[LeftOutD
         .join(kept, col(kept.pk) == col(LeftOutRow.kept_document_pk))
         .where(col(PoolRoundRow.dataset_pk) == dataset_pk, col(LeftOutRow.rule).startswith(NEAR_DUPLICATE))
     )
-    return [
-        LeftOutDuplicate(query_pk, query_id, document_pk, doc_id, key_of(kept_pk), kept_doc_id, number, rule)
-        for query_pk, query_id, document_pk, doc_id, kept_pk, kept_doc_id, number, rule in session.execute(
-            statement
-        )
-    ]
+    return [LeftOutDuplicate(*row) for row in session.execute(statement)]
 
 
 def list_duplicate_pairs(
@@ -83,28 +63,35 @@ def list_duplicate_pairs(
     }
 
 
-def take_over(session: Session, dataset_pk: int, grades: Sequence[TakenGrade], *, now: datetime) -> None:
-    """Give each pair its grade, which settles it until it is judged."""
+def take_over(
+    session: Session,
+    dataset_pk: int,
+    members: Mapping[int, tuple[DuplicateGroup, LeftOutDuplicate]],
+    *,
+    accepted_by: str,
+    now: datetime,
+) -> None:
+    """Give each pair (by pair_pk) the grade of its group, which settles it until it is judged."""
     rows: list[Mapping[str, object]] = [
         {
-            "pair_pk": grade.pair_pk,
-            "grade": grade.grade,
+            "pair_pk": pair_pk,
+            "grade": group.grade,
             "keep": True,
             "source": {
                 "kind": TAKEN_OVER,
-                "of": grade.of_doc_id,
-                "of_pair": grade.of_pair,
-                "rule": grade.rule,
-                "round": grade.round,
-                "accepted_by": grade.accepted_by,
+                "of": group.doc_id,
+                "of_pair": group.pair,
+                "rule": item.rule,
+                "round": item.round,
+                "accepted_by": accepted_by,
             },
             "description": None,
-            "note": f"near duplicate of {grade.of_doc_id}, whose grade a lead accepted for it",
+            "note": f"near duplicate of {group.doc_id}, whose grade a lead accepted for it",
             "annotator_grades": [],
             "extra": {},
             "imported_at": now,
             "import_record_pk": None,
         }
-        for grade in grades
+        for pair_pk, (group, item) in members.items()
     ]
     bring_in(session, dataset_pk, rows)

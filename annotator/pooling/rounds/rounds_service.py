@@ -523,10 +523,7 @@ def _describe_figures(gathered: _Gathered, chosen: _Chosen, request: PoolRequest
         "new": int(chosen.is_new.sum()),
         "systems": dict.fromkeys(gathered.lists.systems, depth),
         "left_out": _count_left_out(gathered, request),
-        "strata": [
-            {"ranks": item.ranks, "rate": item.rate, "candidates": item.candidates, "drawn": item.drawn}
-            for item in count_strata(gathered.pairs, chosen.choice)
-        ],
+        "strata": [asdict(item) for item in count_strata(gathered.pairs, chosen.choice)],
     }
 
 

@@ -8,7 +8,7 @@ Thompson 1952; multiple-frame samples: Bankier 1986.)
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -87,10 +87,7 @@ def check_repeated(
     """
     choice = draw_by_rank(pairs, sample.strata, sample.seed)
     drawn = _name_drawn(pairs, choice)
-    counts = [
-        {"ranks": item.ranks, "rate": item.rate, "candidates": item.candidates, "drawn": item.drawn}
-        for item in count_strata(pairs, choice)
-    ]
+    counts = [asdict(item) for item in count_strata(pairs, choice)]
     if (
         not stored.items() <= drawn.items()
         or not in_pool[choice.pairs].all()

@@ -148,11 +148,11 @@ def test_pairs_are_chosen_by_status_system_round_and_text(
 
 def test_a_round_shows_what_it_brought_and_left_out(world: PooledWorld) -> None:
     world.add_round()
-    rounds, shares, groups = show_rounds(world.database, OPERATOR, "d")
+    rounds, counts, groups = show_rounds(world.database, OPERATOR, "d")
     assert [(item.number, item.strategy, item.options) for item in rounds] == [
         (1, "stratified", {"depth": 3})
     ]
-    assert shares[1].counted == PairCount(2, 1, 1)
+    assert counts[1] == PairCount(2, 1, 1)
     assert [(group.rule, group.candidates) for group in groups] == [
         ("min-length:100", 1),
         ("near-duplicate", 1),

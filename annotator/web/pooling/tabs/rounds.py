@@ -8,8 +8,8 @@ from annotator.domain.figures import show_number
 from annotator.pooling.analysis.pool_analysis_records import (
     LeftOutCandidate,
     LeftOutGroup,
+    PairCount,
     PairFilter,
-    RoundShare,
 )
 from annotator.pooling.analysis.pool_analysis_service import list_left_out_page, show_rounds
 from annotator.pooling.rounds.round_records import PoolRound
@@ -42,7 +42,7 @@ RELATION = "relation: "
 def draw(shown: ShownPool) -> None:
     """Draw the rounds, the rules, and the candidates of the rule in the URL."""
     context, dataset, contents = shown.context, shown.dataset, shown.contents
-    rounds, shares, groups = show_rounds(context.database, context.actor, dataset)
+    rounds, counts, groups = show_rounds(context.database, context.actor, dataset)
     st.header(tr("Rounds"))
     if not rounds:
         st.text(tr("No round is recorded yet."))
@@ -60,11 +60,11 @@ def draw(shown: ShownPool) -> None:
             tr("with a settled grade"),
             tr("relevant"),
         ],
-        [_describe_round(dataset, item, shares.get(item.number)) for item in rounds],
+        [_describe_round(dataset, item, counts.get(item.number)) for item in rounds],
         tall=True,
         stacked=True,
     )
-    in_rounds = sum(share.counted.pairs for share in shares.values())
+    in_rounds = sum(counted.pairs for counted in counts.values())
     if contents.pairs > in_rounds:
         draw_note(
             tr_n(
@@ -143,10 +143,9 @@ def _show_measured(measured: MeasuredShare) -> str:
     return show_share(measured.share) + interval
 
 
-def _describe_round(dataset: str, item: PoolRound, share: RoundShare | None) -> list[Cell]:
+def _describe_round(dataset: str, item: PoolRound, counted: PairCount | None) -> list[Cell]:
     number = show_number(item.number)
     says = tr("Show the pairs of round {number}", number=number)
-    counted = None if share is None else share.counted
     return [
         Link(number, make_pairs_url(dataset, PairFilter(number=item.number)), says),
         [show_time(item.made_at), item.made_by or tr("on the server")],
