@@ -233,7 +233,9 @@ def _read_objects(
 
 def _read_query(row: TableLine, problems: Problems) -> tuple[str, Query] | None:
     query_id = take_id(row, ("_id",), problems)
-    text = _take_text(row, "text", problems, required=True)
+    if row.cells.get("text") is None:
+        problems.add(row.line, say("{name} to be a text", name="text"), describe(None))
+    text = take_text(row, ("text",), problems) or ""
     if len(text) > MAX_TEXT:
         problems.add(
             row.line,
@@ -248,8 +250,8 @@ def _read_query(row: TableLine, problems: Problems) -> tuple[str, Query] | None:
 
 def _read_document(row: TableLine, problems: Problems) -> tuple[str, Document] | None:
     doc_id = take_id(row, ("_id",), problems)
-    title = _take_text(row, "title", problems)
-    text = _take_text(row, "text", problems)
+    title = take_text(row, ("title",), problems) or ""
+    text = take_text(row, ("text",), problems) or ""
     metadata = _read_metadata(row, problems)
     about = TableLine(row.line, metadata)
     url = take_text(about, ("url",), problems)
@@ -263,15 +265,6 @@ def _read_document(row: TableLine, problems: Problems) -> tuple[str, Document] |
     if doc_id is None:
         return None
     return doc_id, Document(doc_id, title, text, url, media_type, metadata)
-
-
-def _take_text(row: TableLine, name: str, problems: Problems, *, required: bool = False) -> str:
-    text = row.cells.pop(name, None)
-    if isinstance(text, str):
-        return text
-    if text is not None or required:
-        problems.add(row.line, say("{name} to be a text", name=name), describe(text))
-    return ""
 
 
 def _read_metadata(row: TableLine, problems: Problems) -> dict[str, Any]:

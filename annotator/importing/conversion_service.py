@@ -17,6 +17,8 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -143,54 +145,23 @@ def _write_pieces(
 ) -> tuple[WrittenFile, ...]:
     """Return the files written below root. The file with path "" is named `file`."""
     written: list[WrittenFile] = []
-    current: str | None = None
-    with _Output(report_progress) as output:
-        for path, piece in pieces:
-            if path != current:
-                written.extend(output.close(current))
-                output.open(root / "content" / path if path else root / "file")
-                current = path
-            output.add(piece)
-        written.extend(output.close(current))
+    unreported = 0
+    for path, of_file in groupby(pieces, key=itemgetter(0)):
+        target = root / "content" / path if path else root / "file"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        digest, size = hashlib.sha256(), 0
+        with target.open("wb", buffering=_BUFFER) as file:
+            for _, piece in of_file:
+                data = piece.encode("utf-8")
+                file.write(data)
+                digest.update(data)
+                size += len(data)
+                unreported += len(data)
+                if unreported >= _REPORT_EVERY:
+                    report_progress(f"written {size / 1e6:,.0f} MB")
+                    unreported = 0
+        written.append(WrittenFile(path, size, digest.hexdigest()))
     return tuple(written)
-
-
-class _Output:
-    """The file being written, with its checksum."""
-
-    def __init__(self, report_progress: ProgressCallback) -> None:
-        self.report_progress = report_progress
-        self.file: Any = None
-        self.digest, self.size, self.unreported = hashlib.sha256(), 0, 0
-
-    def __enter__(self) -> "_Output":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.file is not None:
-            self.file.close()
-
-    def open(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.file = path.open("wb", buffering=_BUFFER)
-        self.digest, self.size = hashlib.sha256(), 0
-
-    def add(self, piece: str) -> None:
-        data = piece.encode("utf-8")
-        self.file.write(data)
-        self.digest.update(data)
-        self.size += len(data)
-        self.unreported += len(data)
-        if self.unreported >= _REPORT_EVERY:
-            self.report_progress(f"written {self.size / 1e6:,.0f} MB")
-            self.unreported = 0
-
-    def close(self, path: str | None) -> Iterator[WrittenFile]:
-        if path is None:
-            return
-        self.file.close()
-        self.file = None
-        yield WrittenFile(path, self.size, self.digest.hexdigest())
 
 
 def _move_to_target(partial: Path, target: Path, *, is_file: bool) -> None:

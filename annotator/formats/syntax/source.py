@@ -55,10 +55,7 @@ def open_regular(path: str | Path) -> BinaryIO:
 
 def read_regular(path: str | Path, *, longest_line: int | None = None) -> bytes:
     """Read a whole regular file. BadInput for a line of more than `longest_line` bytes, before its end."""
-    with open_regular(path) as file, named_errors(path):
-        if longest_line is None:
-            return file.read()
-        return read_lines_up_to(file, str(path), longest_line)
+    return InputSource(str(path)).read_stored(longest_line=longest_line)
 
 
 def read_lines_up_to(file: BinaryIO, path: str, longest_line: int) -> bytes:

@@ -10,7 +10,6 @@ as a suggestion. No pair is deleted.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 from annotator.formats.syntax.tables import open_table, take_id
@@ -263,7 +262,6 @@ class RemapReport:
 
 def make_report(
     file: RemapFile,
-    path: Path,
     plan: RemapPlan,
     moves: RemapMoves,
     stored: Mapping[str, int],
@@ -277,7 +275,7 @@ def make_report(
         if kind == "merged":
             merged.setdefault(new, []).append(old)
     return RemapReport(
-        path=str(path),
+        path=file.path,
         read=len(file.links),
         repeated=file.repeated,
         applied=applied,

@@ -99,7 +99,7 @@ def remap_documents(
             )
         if dry_run:
             session.rollback()
-    return make_report(file, path, plan, moves, stored, applied=len(applied), dry_run=dry_run)
+    return make_report(file, plan, moves, stored, applied=len(applied), dry_run=dry_run)
 
 
 @dataclass(frozen=True, slots=True)

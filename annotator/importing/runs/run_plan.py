@@ -32,7 +32,6 @@ from annotator.formats.runs import (
 from annotator.formats.syntax.text import describe
 from annotator.importing.new_ids import expect_query
 from annotator.importing.runs.lost_signals import (
-    LostSignal,
     count_partial_signals,
     find_lost_signals,
     note_lost_signals,
@@ -225,9 +224,9 @@ def plan_run(
     lost = find_lost_signals(stored)
     figures = {
         **{name: count for name, count in left_out.items() if count},
-        **_count_contradictions(ordered),
-        **_count_ties(ordered, options.order),
-        **_count_signals(lost, stored),
+        **_count_moved(ordered, options.order),
+        **({"lost_signals": [asdict(item) for item in lost]} if lost else {}),
+        **({"partial_signals": partial} if (partial := count_partial_signals(stored)) else {}),
     }
     content = hash_run(Run(name, tuple(line.entry for line in lines), signals))
     notes = (
@@ -419,30 +418,15 @@ def _list_query_signals(answers: Iterable[QueryResponse], problems: Problems) ->
 # What is reported --------------------------------------------------------------------------------------
 
 
-def _count_contradictions(ordered: Iterable[OrderedResults]) -> dict[str, Any]:
-    """Return the queries whose ranks contradict scores, and the moved results, as a figure; empty without any."""
+def _count_moved(ordered: Sequence[OrderedResults], order: Order) -> dict[str, Any]:
+    """Return the figures of ranks that contradict scores, and of reordered ties; without those that are 0."""
     contradictions = [results.contradictions for results in ordered if results.contradictions]
-    return (
-        {"rank_contradictions": {"queries": len(contradictions), "results": sum(contradictions)}}
-        if contradictions
-        else {}
-    )
-
-
-def _count_ties(ordered: Iterable[OrderedResults], order: Order) -> dict[str, int]:
-    """Return, as a figure, how many results of equal score changed their position; empty without any."""
     ties = sum(results.reordered_ties for results in ordered) if order == "score" else 0
-    return {"reordered_ties": ties} if ties else {}
-
-
-def _count_signals(lost: Sequence[LostSignal], run: Run) -> dict[str, Any]:
-    """Return the lost signals, and the signals that only some results of a query have; empty without any."""
-    counts: dict[str, Any] = {}
-    if lost:
-        counts["lost_signals"] = [asdict(item) for item in lost]
-    if partial := count_partial_signals(run):
-        counts["partial_signals"] = partial
-    return counts
+    counts = {"queries": len(contradictions), "results": sum(contradictions)}
+    return {
+        **({"rank_contradictions": counts} if contradictions else {}),
+        **({"reordered_ties": ties} if ties else {}),
+    }
 
 
 def _note_left_out(left_out: Mapping[str, int]) -> list[str]:

@@ -7,7 +7,7 @@ the kind is only likely.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from annotator.domain.errors import AnnotatorError, Problems
@@ -203,24 +203,24 @@ def _recognize_data(file: RecognizedFile, head: bytes, path: Path) -> Recognized
     table = _read_first_rows(head, file)
     if len(certain) == 1 and not (table is not None and _has(table, "annotator")):
         kind: ImportKind = "queries" if _has_queries_only(file, certain[0], path) else "qrels"
-        return _copy(file, kind=kind, format=certain[0].name)
+        return replace(file, kind=kind, format=certain[0].name)
     if table is not None:
         return _recognize_table(file, table)
     text = _decode(head, file.encoding)
     lines = [line.split() for line in text.splitlines()[:20] if line.strip()]
     if lines and all(len(line) >= 6 and _is_number(line[4]) for line in lines[:-1] or lines):
-        return _copy(file, kind="run")
+        return replace(file, kind="run")
     if lines and all(len(line) == 4 and _is_number(line[3]) for line in lines[:-1] or lines):
-        return _copy(file, kind="qrels", format="trec")
+        return replace(file, kind="qrels", format="trec")
     if lines and all(len(line) == 4 and _NTCIR.fullmatch(line[3]) for line in lines[:-1] or lines):
-        return _copy(file, kind="qrels", format="trec", is_certain=False, fault=OTHER_SCALE)
+        return replace(file, kind="qrels", format="trec", is_certain=False, fault=OTHER_SCALE)
     if lines and all(len(line) > 2 and line[1].startswith("qid:") for line in lines[:-1] or lines):
-        return _copy(file, kind="qrels", is_certain=False, fault=LETOR)
+        return replace(file, kind="qrels", is_certain=False, fault=LETOR)
     if re.search(r'"(results|rank)"\s*:', text[:4_000]):
-        return _copy(file, kind="run")
+        return replace(file, kind="run")
     if path.suffix.lower() in (".json", ".yaml", ".yml"):
-        return _copy(file, kind="qrels", is_certain=False)
-    return _copy(file, kind="documents", is_certain=path.suffix.lower() == ".txt")
+        return replace(file, kind="qrels", is_certain=False)
+    return replace(file, kind="documents", is_certain=path.suffix.lower() == ".txt")
 
 
 def _has_queries_only(file: RecognizedFile, file_format: Format, path: Path) -> bool:
@@ -232,29 +232,6 @@ def _has_queries_only(file: RecognizedFile, file_format: Format, path: Path) -> 
     except AnnotatorError:
         return False
     return bool(truth.queries) and not truth.qrels and not truth.further_judgments
-
-
-def _copy(
-    file: RecognizedFile,
-    *,
-    kind: ImportKind,
-    format: str | None = None,  # the record's own word
-    columns: tuple[str, ...] = (),
-    names: Mapping[str, str] | None = None,
-    is_certain: bool = True,
-    fault: str | None = None,
-) -> RecognizedFile:
-    return RecognizedFile(
-        file.path,
-        kind,
-        format,
-        file.encoding,
-        columns,
-        names or {},
-        is_certain,
-        bytes=file.bytes,
-        fault=fault,
-    )
 
 
 def _read_first_rows(head: bytes, file: RecognizedFile) -> Table | None:
@@ -286,7 +263,7 @@ def _recognize_table(file: RecognizedFile, table: Table) -> RecognizedFile:
     kind, certain = _choose_kind(file, table, rank=rank)
     names = suggest_names(kind, columns)
     fits = all(_has_column(columns, name) for name in REQUIRED.get(kind, ()))
-    return _copy(
+    return replace(
         file,
         kind=kind,
         format=table.kind if table.kind in KINDS and kind not in ("run", "qrels") else None,

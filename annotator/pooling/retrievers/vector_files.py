@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tokenize import TokenError
 from types import TracebackType
@@ -85,10 +86,7 @@ class VectorSpool:
         """Return the rows written so far."""
         self._file.flush()
         shape, dtype = (len(self.ids), self._dimensions), self._dtype or np.dtype(np.float32)
-
-        def open_rows() -> Vectors:
-            return np.memmap(self._file, dtype=dtype, mode="r", shape=shape)
-
+        open_rows = partial(np.memmap, self._file, dtype=dtype, mode="r", shape=shape)
         return VectorTable(path, tuple(self.ids), self._dimensions, open_rows, path, lines)
 
 
@@ -133,10 +131,7 @@ def _open_npy(path: Path) -> VectorTable:
         expected = f"{len(rows):,} ids, as many as {path} has rows"
         raise BadInput([FormatError(str(id_path), None, expected, f"{len(ids):,}")])
 
-    def open_rows() -> Vectors:
-        mapped: Vectors = np.load(path, mmap_mode="r", allow_pickle=False)
-        return mapped
-
+    open_rows = partial(np.load, path, mmap_mode="r", allow_pickle=False)
     return VectorTable(str(path), ids, int(rows.shape[1]), open_rows, str(id_path))
 
 
@@ -178,10 +173,7 @@ def _open_npz(path: Path, folder: Path) -> VectorTable:
         found = f"{ids.dtype} of shape {ids.shape}"
         raise BadInput([FormatError(str(path), None, f"{len(rows):,} ids as texts or numbers", found)])
 
-    def open_rows() -> Vectors:
-        mapped: Vectors = np.load(rows_path, mmap_mode="r", allow_pickle=False)
-        return mapped
-
+    open_rows = partial(np.load, rows_path, mmap_mode="r", allow_pickle=False)
     names = tuple(str(name) for name in ids.tolist())
     return VectorTable(str(path), names, int(rows.shape[1]), open_rows, str(path))
 
