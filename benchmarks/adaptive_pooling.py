@@ -143,7 +143,7 @@ def run_method(
     trial: Trial, collection: JudgedCollection, method: str, estimators: Sequence[str]
 ) -> list[Curve]:
     """Return a curve for each estimator, with the share of the pool and tau."""
-    measure = read_measure(trial.measure, 1)
+    measure = read_measure(trial.measure)
     full = score_usual(replace(collection.table, grades=collection.truth), measure)
     taus: dict[str, list[float]] = {estimator: [] for estimator in estimators}
     swaps: list[SwapCheck] = []
@@ -213,7 +213,7 @@ def hand_out_grades(trial: Trial, collection: JudgedCollection, method: str) -> 
                 if method in METHODS:
                     rows = choose_by_published_method(table, settings, method)
                 else:
-                    rows = choose_pairs(table, replace(settings, method=method)).rows
+                    rows = choose_pairs(table, replace(settings, method=method))
             grades = grades.copy()
             grades[rows] = collection.truth[rows]
             table = replace(table, grades=grades)
@@ -304,7 +304,7 @@ def time_choice(candidates: int) -> str:
     )
     table = replace(table, queries=np.sort(table.queries))
     started, used = time.perf_counter(), time.process_time()
-    chosen = choose_pairs(table, AdaptiveSettings(300)).rows
+    chosen = choose_pairs(table, AdaptiveSettings(300))
     elapsed, processor = time.perf_counter() - started, time.process_time() - used
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     return (

@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+from annotator.domain.grades import RELEVANT_FROM
 from annotator.pooling.adaptive.choice import FAR, Rows, Values, choose_evenly, choose_from_lists
 from annotator.pooling.adaptive.records import UNJUDGED, AdaptiveSettings, CandidateTable
 from annotator.pooling.adaptive.swaps import sort_systems
@@ -29,9 +30,9 @@ def choose_by_published_method(table: CandidateTable, settings: AdaptiveSettings
     if method == "depth":
         return _choose_by_depth(table, settings)
     if method == "hedge":
-        return choose_evenly(table, settings, _choose_by_hedge).rows
+        return choose_evenly(table, settings, _choose_by_hedge)
     score_lists = _score_by_mean if method == "max-mean" else _score_by_draw
-    return choose_evenly(table, settings, partial(choose_from_lists, score_lists=score_lists)).rows
+    return choose_evenly(table, settings, partial(choose_from_lists, score_lists=score_lists))
 
 
 def _choose_by_depth(table: CandidateTable, settings: AdaptiveSettings) -> Rows:
@@ -52,7 +53,6 @@ def _score_by_draw(hits: Rows, misses: Rows, generator: np.random.Generator) -> 
 
 def _choose_by_hedge(
     table: CandidateTable,
-    settings: AdaptiveSettings,
     members: Rows,
     number: int,
     ties: Values,
@@ -60,7 +60,7 @@ def _choose_by_hedge(
 ) -> Iterator[int]:
     ranks, grades = table.ranks[members], table.grades[members]
     is_open = (grades == UNJUDGED) & ~table.in_pool[members]
-    relevant = grades >= settings.relevant_from
+    relevant = grades >= RELEVANT_FROM
     missed = (grades != UNJUDGED) & ~relevant
     deepest = int(ranks.max(initial=1))
     height = np.where(ranks > 0, np.log((deepest + 1) / np.maximum(ranks, 1)), 0.0)

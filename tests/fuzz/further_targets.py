@@ -551,7 +551,7 @@ def _read_options(data: bytes, path: Path) -> object:
         partial(read_strategy, text),
         partial(find_profile("trec").parse, text, None, "truth"),
         partial(find_profile("nablarch").parse, text, None, "truth"),
-        partial(read_measure, text, relevant_from=1),
+        partial(read_measure, text),
         partial(
             read_filters, exclude=words, exclude_title=[], min_length=None, one_per=text, near_duplicates=text
         ),

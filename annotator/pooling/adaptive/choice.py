@@ -14,12 +14,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.domain.errors import ValidationError
-from annotator.domain.messages import say
+from annotator.domain.grades import RELEVANT_FROM
 from annotator.pooling.adaptive.measures import read_measure
 from annotator.pooling.adaptive.records import (
     UNJUDGED,
-    AdaptiveChoice,
     AdaptiveSettings,
     CandidateTable,
     OpenOrder,
@@ -28,19 +26,21 @@ from annotator.pooling.adaptive.records import (
 from annotator.pooling.adaptive.swaps import choose_by_swaps, estimate_scores, sort_systems
 from annotator.pooling.one_thread import ONE_THREAD
 
+Rows = NDArray[np.int64]
+Values = NDArray[np.float64]
+ChooseInQuery = Callable[[CandidateTable, Rows, int, Values, np.random.Generator], Iterator[int]]
+FAR = np.iinfo(np.int32).max
 
-def choose_pairs(table: CandidateTable, settings: AdaptiveSettings) -> AdaptiveChoice:
+
+def choose_pairs(table: CandidateTable, settings: AdaptiveSettings) -> Rows:
     """Return the next `settings.budget` rows (or fewer), most useful first.
 
-    Returns no judged or pooled row, and no row twice. Raises ValidationError for an unknown measure or a
-    negative budget.
+    Returns no judged or pooled row, and no row twice. Raises ValidationError for an unknown measure.
     """
-    if settings.budget < 0:
-        raise ValidationError(say("budget: expected 0 pairs or more, found {n}", n=settings.budget))
-    measure = read_measure(settings.measure, settings.relevant_from)
+    measure = read_measure(settings.measure)
     sorted_table, _ = sort_systems(table)
     if not len(table.list_choosable()) or not settings.budget:
-        return AdaptiveChoice(np.zeros(0, dtype=np.int64), np.zeros(0))
+        return np.zeros(0, dtype=np.int64)
     if settings.method == "swaps":
         with ONE_THREAD.limit():
             return choose_by_swaps(sorted_table, measure, settings.budget, settings.seed)
@@ -53,7 +53,7 @@ def estimate_order(table: CandidateTable, settings: AdaptiveSettings) -> OrderEs
     Raises ValidationError for an unknown measure.
     """
     sorted_table, systems = sort_systems(table)
-    measure = read_measure(settings.measure, settings.relevant_from)
+    measure = read_measure(settings.measure)
     with ONE_THREAD.limit():
         estimate = estimate_scores(sorted_table, measure)
     columns = np.argsort(systems)
@@ -69,32 +69,21 @@ def _rename_systems(order: OpenOrder, systems: list[int]) -> OpenOrder:
     return replace(order, higher=systems[order.higher], lower=systems[order.lower])
 
 
-Rows = NDArray[np.int64]
-Values = NDArray[np.float64]
-ChooseInQuery = Callable[
-    [CandidateTable, AdaptiveSettings, Rows, int, Values, np.random.Generator], Iterator[int]
-]
-FAR = np.iinfo(np.int32).max
-
-
-def choose_by_move_to_front(table: CandidateTable, settings: AdaptiveSettings) -> AdaptiveChoice:
+def choose_by_move_to_front(table: CandidateTable, settings: AdaptiveSettings) -> Rows:
     """Return the next `settings.budget` rows. Queries with the fewest pairs come first."""
     return choose_evenly(table, settings, partial(choose_from_lists, score_lists=_score_lists))
 
 
-def choose_evenly(
-    table: CandidateTable, settings: AdaptiveSettings, choose_in_query: ChooseInQuery
-) -> AdaptiveChoice:
+def choose_evenly(table: CandidateTable, settings: AdaptiveSettings, choose_in_query: ChooseInQuery) -> Rows:
     """Share the budget evenly among the queries, and let `choose_in_query` choose in each of them."""
     generator = np.random.default_rng(settings.seed)
     ties = generator.random(len(table.grades))
     turns = [
         (turn, position, row)
         for position, (members, taken, number) in enumerate(_share_budget(table, settings.budget, generator))
-        for turn, row in enumerate(choose_in_query(table, settings, members, number, ties, generator), taken)
+        for turn, row in enumerate(choose_in_query(table, members, number, ties, generator), taken)
     ]
-    rows = np.array([row for _, _, row in sorted(turns)], dtype=np.int64)
-    return AdaptiveChoice(rows, np.zeros(len(rows)))
+    return np.array([row for _, _, row in sorted(turns)], dtype=np.int64)
 
 
 def _share_budget(
@@ -130,7 +119,6 @@ def _find_level(taken: Rows, open_counts: Rows, budget: int) -> int:
 
 def choose_from_lists(
     table: CandidateTable,
-    settings: AdaptiveSettings,
     members: Rows,
     number: int,
     ties: Values,
@@ -145,7 +133,7 @@ def choose_from_lists(
     far_ranks = np.where(table.ranks[members] > 0, table.ranks[members], FAR)
     grades = table.grades[members]
     is_open = (grades == UNJUDGED) & ~table.in_pool[members]
-    relevant = grades >= settings.relevant_from
+    relevant = grades >= RELEVANT_FROM
     missed = (grades != UNJUDGED) & ~relevant
     for _ in range(number):
         first = np.where(is_open[:, None], far_ranks, FAR).min(axis=0, initial=FAR)

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import say
 from annotator.pooling.adaptive.records import HIGHEST_GRADE, CandidateTable
 
@@ -46,17 +47,13 @@ class LinearScores:
     gradient: NDArray[np.float32]  # [candidate, system]
 
 
-def read_measure(name: str, relevant_from: int) -> AdaptiveMeasure:
-    """Return the measure of this name. Raises ValidationError for another name or threshold."""
+def read_measure(name: str) -> AdaptiveMeasure:
+    """Return the measure of this name. Raises ValidationError for another name."""
     match = MEASURE.fullmatch(name)
     if not match:
         raise ValidationError(say("measure: expected nDCG@k, P@k or AP, found {name}", name=name))
-    if not 1 <= relevant_from <= HIGHEST_GRADE:
-        raise ValidationError(
-            say("relevant from: expected a grade from 1 to 3, found {grade}", grade=relevant_from)
-        )
     kind = match[1] or "AP"
-    binary = tuple(float(level == relevant_from) for level in range(1, HIGHEST_GRADE + 1))
+    binary = tuple(float(level == RELEVANT_FROM) for level in range(1, HIGHEST_GRADE + 1))
     return AdaptiveMeasure(kind, int(match[2] or 0), (1.0,) * HIGHEST_GRADE if kind == "nDCG" else binary)
 
 

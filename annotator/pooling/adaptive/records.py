@@ -52,25 +52,12 @@ class CandidateTable:
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveSettings:
-    """The settings of a round. `measure`: `nDCG@k`, `P@k` or `AP`; `relevant_from` matters only for P and AP."""
+    """The settings of a round. `measure`: `nDCG@k`, `P@k` or `AP`."""
 
     budget: int  # pairs
     measure: str = "nDCG@10"
-    relevant_from: int = 1
     method: AdaptiveMethod = "swaps"
     seed: int = 0  # decides between candidates of equal worth
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AdaptiveChoice:
-    """The chosen rows of the table, most useful first, each with its expected effect.
-
-    `effects`: how much the grade is expected to reduce the uncertainty of the systems' order, summed over the
-    open pairs of systems; 0 for all methods but `swaps`. Compare it only within a round.
-    """
-
-    rows: NDArray[np.int64]
-    effects: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

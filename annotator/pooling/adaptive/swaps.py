@@ -25,7 +25,6 @@ from annotator.pooling.adaptive.measures import AdaptiveMeasure, score_expected
 from annotator.pooling.adaptive.records import (
     HIGHEST_GRADE,
     UNJUDGED,
-    AdaptiveChoice,
     CandidateTable,
     OpenOrder,
     OrderEstimate,
@@ -179,9 +178,7 @@ def find_swap_probabilities(scores: Values, covariance: Values) -> tuple[Values,
     return variances, np.where(uncertain, ndtr(-ratios), 0.0)
 
 
-def choose_by_swaps(
-    table: CandidateTable, measure: AdaptiveMeasure, budget: int, seed: int
-) -> AdaptiveChoice:
+def choose_by_swaps(table: CandidateTable, measure: AdaptiveMeasure, budget: int, seed: int) -> Rows:
     """Return the next `budget` rows, in the order in which they were chosen."""
     outlook = look_ahead(table, measure)
     gains = outlook.gains
@@ -191,8 +188,7 @@ def choose_by_swaps(
     ties = np.random.default_rng(seed).random(len(table.grades))[gains.rows]
     sums = _sum_effects(outlook, choosable)
     information = outlook.model.information + _inform(outlook, pool)
-    chosen: list[Rows] = []
-    effects: list[Values] = []
+    chosen: list[Rows] = [np.zeros(0, dtype=np.int64)]
     remaining = min(budget, len(choosable))
     step = max(1, -(-remaining // STEPS))
     while remaining:
@@ -200,14 +196,11 @@ def choose_by_swaps(
         order = np.lexsort((ties[choosable], -_round(values)))
         picked = choosable[order[: min(step, remaining)]]
         chosen.append(gains.rows[picked])
-        effects.append(values[order[: len(picked)]])
         remaining -= len(picked)
         sums -= _sum_effects(outlook, picked)
         information += _inform(outlook, picked)
         choosable = np.sort(choosable[order[len(picked) :][: max(SHORTLIST, 20 * budget)]])
-    if not chosen:
-        return AdaptiveChoice(np.zeros(0, dtype=np.int64), np.zeros(0))
-    return AdaptiveChoice(np.concatenate(chosen), np.concatenate(effects))
+    return np.concatenate(chosen)
 
 
 def _round(values: Values) -> Values:

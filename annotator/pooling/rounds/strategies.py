@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.errors import ValidationError
-from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import say
 from annotator.pooling.adaptive.choice import choose_pairs, estimate_order
 from annotator.pooling.adaptive.measures import read_measure
@@ -124,7 +123,7 @@ def check_request(request: PoolRequest) -> None:
         if number is not None and not 1 <= number <= MAX_BUDGET:
             raise ValidationError(f"{name}: expected 1 to {MAX_BUDGET:,}, found {number:,}")
     if request.strategy == "adaptive":
-        read_measure(request.measure, RELEVANT_FROM)
+        read_measure(request.measure)
     if request.strata and request.strategy != "stratified":
         raise ValidationError("strata: they go with the strategy stratified only")
     if request.strategy == "stratified":
@@ -330,7 +329,7 @@ def _choose(table: CandidateTable, rest: int, request: PoolRequest) -> Numbers:
         return np.zeros(0, dtype=np.int64)
     method: AdaptiveMethod = "swaps" if request.strategy == "adaptive" else "move-to-front"
     settings = AdaptiveSettings(rest, measure=request.measure, method=method, seed=request.seed)
-    return choose_pairs(table, settings).rows
+    return choose_pairs(table, settings)
 
 
 def describe_order(table: CandidateTable, systems: Sequence[str], request: PoolRequest) -> SystemOrder:

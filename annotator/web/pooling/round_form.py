@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from annotator.domain.errors import ValidationError
-from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import say
 from annotator.pooling.adaptive.measures import read_measure
 from annotator.pooling.filters.filter_records import ExcludedValue, NearDuplicateRule, PoolFilters
@@ -274,7 +273,7 @@ def _draw_budget(strategy: Strategy) -> PoolRequest | None:
             help=tr("Which measure orders the systems: nDCG@k, P@k or AP"),
         )
         try:
-            read_measure(measure, RELEVANT_FROM)
+            read_measure(measure)
         except ValidationError as error:
             refuse(show_refusal(error))
             return None

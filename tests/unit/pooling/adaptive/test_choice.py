@@ -54,9 +54,8 @@ def test_pairs_are_new_and_different_and_as_many_as_the_budget_allows(
     seed: int, budget: int, method: AdaptiveMethod, measure: str
 ) -> None:
     table = make_table(seed)
-    choice = choose_pairs(table, AdaptiveSettings(budget, measure, method=method, seed=seed))
-    rows = choice.rows.tolist()
-    assert len(rows) == len(choice.effects) == min(budget, len(table.list_choosable()))
+    rows = choose_pairs(table, AdaptiveSettings(budget, measure, method=method, seed=seed)).tolist()
+    assert len(rows) == min(budget, len(table.list_choosable()))
     assert len(set(rows)) == len(rows)
     assert set(rows) <= set(table.list_choosable().tolist())
 
@@ -67,7 +66,7 @@ def test_the_order_of_the_systems_does_not_matter(seed: int, method: AdaptiveMet
     shuffled = np.random.default_rng(seed).permutation(table.system_count)
     settings = AdaptiveSettings(30, method=method, seed=seed)
     other = replace(table, ranks=table.ranks[:, shuffled])
-    assert choose_pairs(table, settings).rows.tolist() == choose_pairs(other, settings).rows.tolist()
+    assert choose_pairs(table, settings).tolist() == choose_pairs(other, settings).tolist()
     first, second = estimate_order(table, settings), estimate_order(other, settings)
     assert first.scores[shuffled].tolist() == second.scores.tolist()
     assert first.swap_probabilities[np.ix_(shuffled, shuffled)].tolist() == second.swap_probabilities.tolist()
@@ -84,8 +83,7 @@ def test_the_order_of_the_systems_does_not_matter(seed: int, method: AdaptiveMet
 def test_the_same_seed_chooses_the_same_pairs_and_another_one_may_not(method: AdaptiveMethod) -> None:
     table = make_table(3, judged=0.0)
     choices = [
-        choose_pairs(table, AdaptiveSettings(20, method=method, seed=seed)).rows.tolist()
-        for seed in (1, 1, 2)
+        choose_pairs(table, AdaptiveSettings(20, method=method, seed=seed)).tolist() for seed in (1, 1, 2)
     ]
     assert choices[0] == choices[1]
     if method != "swaps":  # it rarely sees two equal candidates
@@ -96,20 +94,15 @@ def test_the_same_seed_chooses_the_same_pairs_and_another_one_may_not(method: Ad
 def test_without_candidates_nothing_is_chosen(method: AdaptiveMethod) -> None:
     nothing = np.zeros(0, dtype=np.int64)
     empty = build_candidates(nothing, nothing, nothing, nothing, system_count=0, query_count=0)
-    assert len(choose_pairs(empty, AdaptiveSettings(10, method=method)).rows) == 0
+    assert len(choose_pairs(empty, AdaptiveSettings(10, method=method))) == 0
     table = make_table(1)
     complete = replace(table, in_pool=np.ones(len(table.grades), dtype=np.bool_))
-    assert len(choose_pairs(complete, AdaptiveSettings(10, method=method)).rows) == 0
+    assert len(choose_pairs(complete, AdaptiveSettings(10, method=method))) == 0
 
 
-def test_an_unknown_measure_and_a_negative_budget_are_refused() -> None:
+def test_an_unknown_measure_is_refused() -> None:
     table = make_table(1)
-    for settings in (
-        AdaptiveSettings(10, "MRR"),
-        AdaptiveSettings(10, "nDCG@0"),
-        AdaptiveSettings(10, "AP", relevant_from=4),
-        AdaptiveSettings(-1),
-    ):
+    for settings in (AdaptiveSettings(10, "MRR"), AdaptiveSettings(10, "nDCG@0")):
         with pytest.raises(ValidationError, match="expected"):
             choose_pairs(table, settings)
 
@@ -120,7 +113,7 @@ def test_a_document_with_equal_ranks_is_never_worth_more_than_one_that_distingui
     entries += [(0, 1, 1, 1), (0, 1, 2, 2), (1, 1, 3, 1), (1, 1, 2, 2)]
     table = build_candidates(*np.array(entries).T, system_count=2, query_count=2)
     choice = choose_pairs(table, AdaptiveSettings(2))
-    chosen = {(int(table.queries[row]), int(table.documents[row])) for row in choice.rows}
+    chosen = {(int(table.queries[row]), int(table.documents[row])) for row in choice}
     assert chosen == {(1, 1), (1, 3)}
 
 
@@ -133,7 +126,7 @@ def test_nothing_is_spent_on_two_systems_whose_order_is_decided() -> None:
     table = build_candidates(*np.array(entries).T, system_count=4, query_count=20)
     grades = np.where(table.documents == 10, 0, 3).astype(np.int8)
     grades[(table.documents >= 12) | (table.queries == 4)] = UNJUDGED
-    rows = choose_pairs(replace(table, grades=grades), AdaptiveSettings(4)).rows
+    rows = choose_pairs(replace(table, grades=grades), AdaptiveSettings(4))
     assert (table.documents[rows] >= 12).all()
 
 
@@ -147,14 +140,14 @@ def make_equal_queries() -> CandidateTable:
 def test_a_round_completes_a_query_because_only_both_documents_distinguish_the_systems() -> None:
     """A query with a relevant document on one rank 1 has a relevant one on the other too, likely: one alone tells little."""
     table = make_equal_queries()
-    rows = choose_pairs(table, AdaptiveSettings(20)).rows
+    rows = choose_pairs(table, AdaptiveSettings(20))
     assert table.queries[rows[::2]].tolist() == table.queries[rows[1::2]].tolist()
 
 
 def test_a_pair_that_waits_for_its_judgment_counts_as_judged() -> None:
     table = make_equal_queries()
     waiting = (table.queries < 10) & (table.documents == 0)
-    rows = choose_pairs(replace(table, in_pool=waiting), AdaptiveSettings(10)).rows
+    rows = choose_pairs(replace(table, in_pool=waiting), AdaptiveSettings(10))
     assert sorted(table.queries[rows].tolist()) == list(range(10))
 
 
@@ -172,14 +165,14 @@ def test_move_to_front_learns_from_the_grades_of_the_query(grades: dict[int, int
         [grades.get(document, UNJUDGED) for document in table.documents.tolist()], dtype=np.int8
     )
     settings = AdaptiveSettings(1, method="move-to-front")
-    rows = choose_pairs(replace(table, grades=judged), settings).rows
+    rows = choose_pairs(replace(table, grades=judged), settings)
     assert table.documents[rows].tolist() == [expected]
 
 
 def test_move_to_front_fills_the_queries_evenly() -> None:
     table = make_table(5, judged=0.0)
     table = replace(table, in_pool=np.zeros(len(table.grades), dtype=np.bool_))
-    rows = choose_pairs(table, AdaptiveSettings(20, method="move-to-front")).rows
+    rows = choose_pairs(table, AdaptiveSettings(20, method="move-to-front"))
     assert sorted(np.bincount(table.queries[rows], minlength=6).tolist()) == [3, 3, 3, 3, 4, 4]
 
 
@@ -196,10 +189,9 @@ def test_after_each_step_what_was_chosen_counts_as_judged(measure: str) -> None:
     table = make_table(3)
     together = choose_pairs(table, AdaptiveSettings(6, measure))
     chosen: list[int] = []
-    for number in range(6):
+    for _ in range(6):
         waiting = table.in_pool.copy()
         waiting[chosen] = True
         one = choose_pairs(replace(table, in_pool=waiting), AdaptiveSettings(1, measure))
-        assert together.effects[number] == pytest.approx(one.effects[0], rel=1e-6)
-        chosen += one.rows.tolist()
-    assert together.rows.tolist() == chosen
+        chosen += one.tolist()
+    assert together.tolist() == chosen

@@ -41,7 +41,7 @@ def half_judged(judged: CandidateTable) -> CandidateTable:
     """300 pairs judged, in three rounds."""
     table = replace(judged, grades=np.full(len(judged.grades), UNJUDGED, dtype=np.int8))
     for seed in range(3):
-        rows = choose_pairs(table, AdaptiveSettings(100, seed=seed)).rows
+        rows = choose_pairs(table, AdaptiveSettings(100, seed=seed))
         grades = table.grades.copy()
         grades[rows] = judged.grades[rows]
         table = replace(table, grades=grades)
@@ -75,7 +75,7 @@ def test_the_gradient_is_the_derivative_of_the_scores(judged: CandidateTable, me
     """Raise the chance of each level by the same share, as a better forecast would."""
     random = np.random.default_rng(1)
     chances = np.sort(random.random((len(judged.grades), 3)) * 0.6, axis=1)[:, ::-1]
-    wanted = read_measure(measure, 1)
+    wanted = read_measure(measure)
     start = score_expected(judged, wanted, chances)
     steps = np.array(wanted.steps)
     for row in random.integers(0, len(judged.grades), 20):
@@ -89,7 +89,7 @@ def test_the_gradient_is_the_derivative_of_the_scores(judged: CandidateTable, me
 
 def test_a_relevant_document_far_down_in_every_list_lowers_ndcg(judged: CandidateTable) -> None:
     chances = np.sort(np.random.default_rng(2).random((len(judged.grades), 3)) * 0.3, axis=1)[:, ::-1]
-    gradient = score_expected(judged, read_measure("nDCG@10", 1), chances).gradient
+    gradient = score_expected(judged, read_measure("nDCG@10"), chances).gradient
     is_deep = ~((judged.ranks > 0) & (judged.ranks <= 10)).any(axis=1)
     assert is_deep.any()
     assert (gradient[is_deep] < 0).all()
@@ -134,7 +134,7 @@ def test_an_unjudged_document_does_not_count_as_not_relevant(half_judged: Candid
     estimate = estimate_order(half_judged, AdaptiveSettings(0, "P@5"))
     as_zero = score_expected(
         half_judged,
-        read_measure("P@5", 1),
+        read_measure("P@5"),
         (half_judged.grades[:, None] >= np.array([1, 2, 3])).astype(float),
     )
     assert (estimate.scores > as_zero.scores).all()
