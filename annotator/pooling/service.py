@@ -14,7 +14,6 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.roles_service import open_dataset
-from annotator.pooling.filters.filters_sql import sample_field_values
 from annotator.pooling.rounds.round_records import NewRound
 from annotator.pooling.rounds.rounds_sql import (
     add_new_pairs_to_round,
@@ -164,6 +163,8 @@ class RoundChoices:
 
 def list_round_choices(database: Database, actor: Actor, dataset: str) -> RoundChoices:
     """Return the choices for a new round. For leads."""
+    from annotator.pooling.filters.filters_sql import sample_field_values  # not for `annotator pairs`
+
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         return RoundChoices(
             systems=tuple(sorted(list_runs(session, dataset_pk).values())),
