@@ -27,6 +27,7 @@ from annotator.dataset.restore_service import restore_dataset
 from annotator.dataset.service import read_operator_hosts
 from annotator.dataset.settings import SETTINGS, read_setting
 from annotator.domain.errors import AnnotatorError, StateError
+from annotator.domain.ground_truth import Query
 from annotator.domain.people import OPERATOR
 from annotator.evaluation.differences.regression import read_earlier_evaluation
 from annotator.evaluation.differences.sweep import parse_system_name
@@ -43,7 +44,7 @@ from annotator.guideline.validation import read_examples
 from annotator.importing.conversion_service import read_query_file
 from annotator.importing.judgments.qrel_plan import read_qrel_source
 from annotator.importing.search_endpoint.answer import read_page as read_answer_page
-from annotator.importing.search_endpoint.endpoint_records import AnswerPaths, EndpointQuery
+from annotator.importing.search_endpoint.endpoint_records import AnswerPaths
 from annotator.importing.search_endpoint.saved_run import SUFFIX, FetchIdentity, open_saved_run
 from annotator.importing.search_endpoint.spec import read_spec_file
 from annotator.importing.sources import FileLayout, read_document_source, read_query_source
@@ -80,7 +81,7 @@ from tests.fuzz.target import PROJECT, Read, Target
 RELEASE = PROJECT / "tests" / "golden" / "releases"
 PACKAGE = PROJECT / "annotator"
 MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
-QUERIES = (EndpointQuery("Q1", "検索"), EndpointQuery("Q2", "둘"))
+QUERIES = (Query("Q1", "検索"), Query("Q2", "둘"))
 IDENTITY = FetchIdentity("d", "s", "h:80", 10, "0" * 64)
 
 

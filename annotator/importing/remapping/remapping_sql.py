@@ -127,18 +127,7 @@ def copy_documents(session: Session, dataset_pk: int, copies: Mapping[str, int])
     for chunk in split_into_chunks(pks, CHUNK):
         documents = session.scalars(select(DocumentRow).where(col(DocumentRow.pk).in_(chunk)))
         rows.update((key_of(row.pk), row) for row in documents)
-    values = [
-        {
-            "dataset_pk": dataset_pk,
-            "doc_id": doc_id,
-            "title": rows[pk].title,
-            "url": rows[pk].url,
-            "media_type": rows[pk].media_type,
-            "text_sha256": rows[pk].text_sha256,
-            "extra": rows[pk].extra,
-        }
-        for doc_id, pk in copies.items()
-    ]
+    values = [{**rows[pk].model_dump(exclude={"pk"}), "doc_id": doc_id} for doc_id, pk in copies.items()]
     add_rows(session, DocumentRow, values)
     made = list_document_ids(session, dataset_pk) if copies else {}
     carry_texts(session, [(pk, made[doc_id]) for doc_id, pk in copies.items()])

@@ -15,6 +15,7 @@ this one does not (null counts as missing, as does a contribution of 0). A resul
 rightly lack a signal: the stage did not find it. Such signals are only counted (`count_partial_signals`).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,8 +55,6 @@ class LostSignal:
 
 @dataclass(frozen=True, slots=True)
 class _LostMark:
-    """One result that lacks one signal."""
-
     entry: RunEntry
     stage_rank: int | None
 
@@ -88,12 +87,10 @@ def find_lost_signals(run: Run) -> list[LostSignal]:
 def count_partial_signals(run: Run) -> dict[str, dict[str, int]]:
     """Return, for each signal that only some results of a query have, both counts over these queries."""
     counts: dict[str, dict[str, int]] = {}
-    for entries in _group(run.entries).values():
-        carrying: dict[str, int] = {}
-        for entry in entries:
-            for name, value in entry.signals.items():
-                if value is not None:
-                    carrying[name] = carrying.get(name, 0) + 1
+    for entries in group_by_query(run.entries).values():
+        carrying = Counter(
+            name for entry in entries for name, value in entry.signals.items() if value is not None
+        )
         for name, number in carrying.items():
             if number < len(entries) and (name in counts or len(counts) < MOST_NAMES):
                 count = counts.setdefault(name, {"carrying": 0, "lacking": 0})
@@ -102,12 +99,8 @@ def count_partial_signals(run: Run) -> dict[str, dict[str, int]]:
     return counts
 
 
-def note_lost_signals(lost: Sequence[LostSignal]) -> list[str]:
-    """Return a sentence on each lost signal."""
-    return [_describe(item) for item in lost]
-
-
-def _describe(item: LostSignal) -> str:
+def describe_lost_signal(item: LostSignal) -> str:
+    """Return a sentence on a lost signal."""
     where = f"{count_of(item.results, 'result')} of {count_of(item.queries, 'query')} that {item.stage} lists"
     example = f"query {item.query_id}, document {item.doc_id}: "
     if item.ranks_lost is not None and item.ranks_lost > 0:
@@ -224,7 +217,8 @@ def _is_given(value: Any, name: str) -> bool:
     return value is not None and not (CONTRIBUTION in name and value == 0)
 
 
-def _group(entries: Iterable[RunEntry]) -> dict[str, list[RunEntry]]:
+def group_by_query(entries: Iterable[RunEntry]) -> dict[str, list[RunEntry]]:
+    """Return {query_id: its results}, in their order."""
     by_query: dict[str, list[RunEntry]] = {}
     for entry in entries:
         by_query.setdefault(entry.query_id, []).append(entry)

@@ -11,8 +11,10 @@ files of one system. Hidden files are skipped and counted in a note.
 import hashlib
 import json
 from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -33,8 +35,9 @@ from annotator.formats.syntax.text import describe
 from annotator.importing.new_ids import expect_query
 from annotator.importing.runs.lost_signals import (
     count_partial_signals,
+    describe_lost_signal,
     find_lost_signals,
-    note_lost_signals,
+    group_by_query,
 )
 from annotator.importing.texts.text_plan import QueryText
 
@@ -213,7 +216,8 @@ def plan_run(
     signals = _list_query_signals(chosen.answers, problems)
     problems.raise_if_any()
     first = 0 if any(line.entry.rank == 0 for line in lines) else 1
-    ordered = [order_results(entries, options.order, first=first) for entries in _group(lines).values()]
+    by_query = group_by_query(line.entry for line in lines)
+    ordered = [order_results(entries, options.order, first=first) for entries in by_query.values()]
     entries = tuple(entry for each in ordered for entry in each.entries)
     left_out = {
         "skipped_unknown_queries": len(chosen.unknown),
@@ -234,7 +238,7 @@ def plan_run(
         *file.notes,
         *_note_left_out(left_out),
         *_note_order(ordered, options.order, figures),
-        *note_lost_signals(lost),
+        *map(describe_lost_signal, lost),
     )
     return RunPlan(stored, content, figures, notes)
 
@@ -327,13 +331,6 @@ def _refuse_unknown(chosen: _ChosenAnswers, query_ids: Iterable[str], problems: 
             problems.add(line, say("the text of a query of this dataset"), describe(query))
 
 
-def _group(lines: Iterable[RunLine]) -> dict[str, list[RunEntry]]:
-    by_query: dict[str, list[RunEntry]] = {}
-    for line in lines:
-        by_query.setdefault(line.entry.query_id, []).append(line.entry)
-    return by_query
-
-
 def _rank_by_order(lines: Sequence[RunLine]) -> Sequence[RunLine]:
     """Rank the results of queries without ranks and scores by file order."""
     ranked_or_scored = {
@@ -341,16 +338,13 @@ def _rank_by_order(lines: Sequence[RunLine]) -> Sequence[RunLine]:
     }
     if all(line.entry.query_id in ranked_or_scored for line in lines):
         return lines
-    ranks: dict[str, int] = {}
-    ranked = []
-    for line in lines:
-        query_id = line.entry.query_id
-        if query_id in ranked_or_scored:
-            ranked.append(line)
-            continue
-        ranks[query_id] = ranks.get(query_id, 0) + 1
-        ranked.append(line._replace(entry=replace(line.entry, rank=ranks[query_id])))
-    return ranked
+    ranks: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
+    return [
+        line
+        if line.entry.query_id in ranked_or_scored
+        else line._replace(entry=replace(line.entry, rank=next(ranks[line.entry.query_id])))
+        for line in lines
+    ]
 
 
 def _drop_duplicates(lines: Sequence[RunLine], problems: Problems, options: RunOptions) -> Sequence[RunLine]:
@@ -376,7 +370,7 @@ def _drop_duplicates(lines: Sequence[RunLine], problems: Problems, options: RunO
     if not doubled:
         return lines
     best: set[int] = set()
-    for query_id, entries in _group(lines).items():
+    for query_id, entries in group_by_query(line.entry for line in lines).items():
         if query_id in doubled:
             chosen: dict[str, RunEntry] = {}
             for entry in sort_results(entries, options.order):

@@ -235,15 +235,16 @@ class _RunImporter:
             system=run.system,
             options={**self.options.to_record(), **(self.fetched.options if self.fetched else {})},
         )
-        content = plan.content_sha256
-        if stored is None:
-            by_id_only = runs_sql.add_run(
-                session, dataset_pk, run, content, queries=queries, now=self.now, import_record_pk=record_pk
-            )
-        else:
-            by_id_only = runs_sql.replace_run(
-                session, dataset_pk, stored.pk, run, content, queries=queries, import_record_pk=record_pk
-            )
+        by_id_only = runs_sql.store_run(
+            session,
+            dataset_pk,
+            stored.pk if stored else None,
+            run,
+            plan.content_sha256,
+            queries=queries,
+            now=self.now,
+            import_record_pk=record_pk,
+        )
         return replace(report, notes=(*report.notes, *note_by_id(by_id_only)))
 
 

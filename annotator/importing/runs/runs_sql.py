@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from annotator.domain.ground_truth import Run
 from annotator.importing.new_ids import NewIds
-from annotator.importing.texts.text_plan import DocumentKey, QueryText
+from annotator.importing.texts.text_plan import QueryText
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_document_keys
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.impact_scores import note_all_due
@@ -37,9 +37,10 @@ def find_run(session: Session, dataset_pk: int, system: str) -> StoredRun | None
     return None if row is None else StoredRun(key_of(row[0]), row[1], row[2])
 
 
-def add_run(
+def store_run(
     session: Session,
     dataset_pk: int,
+    run_pk: int | None,
     run: Run,
     content_sha256: str,
     *,
@@ -47,21 +48,39 @@ def add_run(
     now: datetime,
     import_record_pk: int,
 ) -> NewIds:
-    """Insert a run with its results. Returns the documents inserted with only their id."""
+    """Insert a run with its results, or replace the results of the stored run `run_pk`.
+
+    Replace one only if `count_moved_results` is not None. Returns the documents inserted with only their id.
+    """
     documents, by_id_only = add_documents_by_id(session, dataset_pk, (entry.doc_id for entry in run.entries))
-    row = RunRow.model_validate(
-        {
-            "dataset_pk": dataset_pk,
-            "system": run.system,
-            "content_sha256": content_sha256,
-            "query_signals": _to_query_signals(run),
-            "imported_at": now,
-            "import_record_pk": import_record_pk,
-        }
-    )
-    session.add(row)
+    values = {
+        "content_sha256": content_sha256,
+        "query_signals": {query_id: dict(signals) for query_id, signals in run.query_signals.items()},
+        "import_record_pk": import_record_pk,
+    }
+    if run_pk is None:
+        row = RunRow.model_validate(
+            {"dataset_pk": dataset_pk, "system": run.system, "imported_at": now, **values}
+        )
+        session.add(row)
+    else:
+        session.execute(delete(RunEntryRow).where(col(RunEntryRow.run_pk) == run_pk))
+        row = session.get_one(RunRow, run_pk)
+        row.sqlmodel_update(values)
     session.flush()
-    _add_entries(session, dataset_pk, key_of(row.pk), run, queries, documents)
+    rows = [
+        {
+            "run_pk": row.pk,
+            "query_pk": queries[entry.query_id].pk,
+            "document_pk": documents[entry.doc_id].pk,
+            "rank": entry.rank,
+            "score": entry.score,
+            "signals": dict(entry.signals),
+        }
+        for entry in run.entries
+    ]
+    add_rows(session, RunEntryRow, rows)
+    note_all_due(session, dataset_pk)
     return by_id_only
 
 
@@ -101,54 +120,3 @@ def count_entries(session: Session, run_pk: int) -> int:
     """Count the results of a stored run."""
     count = select(func.count()).select_from(RunEntryRow).where(col(RunEntryRow.run_pk) == run_pk)
     return session.scalar(count) or 0
-
-
-def replace_run(
-    session: Session,
-    dataset_pk: int,
-    run_pk: int,
-    run: Run,
-    content_sha256: str,
-    *,
-    queries: Mapping[str, QueryText],
-    import_record_pk: int,
-) -> NewIds:
-    """Replace the results of a stored run: another order, or results of more queries.
-
-    Call it only if `count_moved_results` is not None. Returns the documents inserted with only their id.
-    """
-    documents, by_id_only = add_documents_by_id(session, dataset_pk, (entry.doc_id for entry in run.entries))
-    session.execute(delete(RunEntryRow).where(col(RunEntryRow.run_pk) == run_pk))
-    _add_entries(session, dataset_pk, run_pk, run, queries, documents)
-    row = session.get_one(RunRow, run_pk)
-    row.content_sha256, row.import_record_pk = content_sha256, import_record_pk
-    row.query_signals = _to_query_signals(run)
-    session.flush()
-    return by_id_only
-
-
-def _to_query_signals(run: Run) -> dict[str, Any]:
-    return {query_id: dict(signals) for query_id, signals in run.query_signals.items()}
-
-
-def _add_entries(
-    session: Session,
-    dataset_pk: int,
-    run_pk: int,
-    run: Run,
-    queries: Mapping[str, QueryText],
-    documents: Mapping[str, DocumentKey],
-) -> None:
-    rows = [
-        {
-            "run_pk": run_pk,
-            "query_pk": queries[entry.query_id].pk,
-            "document_pk": documents[entry.doc_id].pk,
-            "rank": entry.rank,
-            "score": entry.score,
-            "signals": dict(entry.signals),
-        }
-        for entry in run.entries
-    ]
-    add_rows(session, RunEntryRow, rows)
-    note_all_due(session, dataset_pk)

@@ -57,15 +57,6 @@ class EndpointSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointQuery:
-    """A query to send. `fields`: its other columns, for placeholders such as {query.language}."""
-
-    query_id: str
-    text: str
-    fields: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class QueryAnswer:
     """The endpoint's answer to one query. `results` and `signals`: as in a line of the run file."""
 

@@ -8,14 +8,15 @@ consecutive failures.
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
+from annotator.domain.ground_truth import Query
 from annotator.domain.messages import say, say_n
 from annotator.formats.syntax.text import describe
 from annotator.importing.search_endpoint.answer import AnswerPage, AnswerRefused, find_repeated, read_page
 from annotator.importing.search_endpoint.client import EndpointClient, RequestFailed
 from annotator.importing.search_endpoint.endpoint_records import (
-    EndpointQuery,
     EndpointSpec,
     QueryAnswer,
     UnansweredQuery,
@@ -46,7 +47,7 @@ class EndpointSearcher:
     depth: int
     keep_first: bool = False  # keep the better place of a document that a query has twice, instead of failing
 
-    def search(self, query: EndpointQuery) -> QueryAnswer:
+    def search(self, query: Query) -> QueryAnswer:
         """Return the results of one query. Raises RequestFailed or AnswerRefused."""
         results: list[dict[str, Any]] = []
         pages: list[AnswerPage] = []
@@ -114,7 +115,7 @@ class EndpointSearcher:
 
 
 def fetch_answers(
-    queries: Sequence[EndpointQuery],
+    queries: Sequence[Query],
     searcher: EndpointSearcher,
     *,
     keep: Callable[[QueryAnswer], None],
@@ -132,7 +133,7 @@ def fetch_answers(
     outcome = FetchOutcome()
     left = iter(queries)
     in_a_row = 0
-    running: dict[Future[QueryAnswer], EndpointQuery] = {}
+    running: dict[Future[QueryAnswer], Query] = {}
     workers = searcher.spec.limits.concurrency
     executor = ThreadPoolExecutor(max_workers=workers)
     try:
@@ -140,7 +141,7 @@ def fetch_answers(
             # the first request goes alone: what is wrong with the spec shows before anything else is sent
             room = (1 if not outcome.answered else workers) - len(running)
             if outcome.stopped is None:
-                for query in _take(left, room):
+                for query in islice(left, room):
                     running[executor.submit(searcher.search, query)] = query
             if not running:
                 break
@@ -162,10 +163,6 @@ def fetch_answers(
         executor.shutdown(wait=True, cancel_futures=True)
     outcome.failed += [UnansweredQuery(query.query_id, NOT_SENT) for query in left]
     return outcome
-
-
-def _take(queries: Any, count: int) -> list[EndpointQuery]:
-    return [query for _, query in zip(range(count), queries, strict=False)]
 
 
 def _decide_to_stop(failure: Exception, in_a_row: int, most_in_a_row: int | None) -> str | None:

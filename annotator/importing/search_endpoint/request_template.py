@@ -20,7 +20,8 @@ from typing import Any
 from urllib.parse import quote
 
 from annotator.domain.errors import ValidationError
-from annotator.importing.search_endpoint.endpoint_records import EndpointQuery, EndpointSpec
+from annotator.domain.ground_truth import QUERY_FIELDS, Query
+from annotator.importing.search_endpoint.endpoint_records import EndpointSpec
 
 PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[^{}\"\s]+)?)\}")
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -48,15 +49,20 @@ def list_placeholders(template: Any) -> list[str]:
     return PLACEHOLDER.findall(template) if isinstance(template, str) else []
 
 
-def list_missing_columns(spec: EndpointSpec, query: EndpointQuery) -> list[str]:
+def list_missing_columns(spec: EndpointSpec, query: Query) -> list[str]:
     """Return the columns in {query.COLUMN} placeholders that this query lacks."""
     names = list_placeholders(spec.url) + list_placeholders(spec.body)
     columns = [name.partition(".")[2] for name in names if name.startswith("query.")]
-    return [column for column in dict.fromkeys(columns) if query.fields.get(column) is None]
+    given = _list_columns(query)
+    return [column for column in dict.fromkeys(columns) if given.get(column) is None]
+
+
+def _list_columns(query: Query) -> dict[str, Any]:
+    return {**query.metadata, **{name: getattr(query, name) for name in QUERY_FIELDS}}
 
 
 def fill_request(
-    spec: EndpointSpec, query: EndpointQuery, *, depth: int, page: int, cursor: Any = None
+    spec: EndpointSpec, query: Query, *, depth: int, page: int, cursor: Any = None
 ) -> EndpointRequest:
     """Return the request for a page (0, 1, …) of a query's results. `depth`: the number of results on all
     pages together.
@@ -67,7 +73,7 @@ def fill_request(
     values: dict[str, Any] = {
         "query": query.text,
         "query_id": query.query_id,
-        **{f"query.{name}": value for name, value in query.fields.items()},
+        **{f"query.{name}": value for name, value in _list_columns(query).items()},
         "depth": depth,
         "size": size,
         "offset": page * size,

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from annotator.domain.errors import BadInput, FormatError, StateError, ValidationError
+from annotator.domain.ground_truth import Query
 from annotator.domain.messages import say
 from annotator.formats.runs import FAILED
 from annotator.formats.syntax.json_text import parse_json
 from annotator.formats.syntax.partial_files import replace_file
 from annotator.formats.syntax.source import read_regular
-from annotator.importing.search_endpoint.endpoint_records import EndpointQuery, QueryAnswer, UnansweredQuery
+from annotator.importing.search_endpoint.endpoint_records import QueryAnswer, UnansweredQuery
 
 SUFFIX = ".fetch.json"
 
@@ -96,7 +97,7 @@ class SavedRun:
         replace_file(_state_path(self.path), [shown.encode()], mode=0o666)
 
 
-def open_saved_run(path: Path, identity: FetchIdentity, queries: Iterable[EndpointQuery]) -> SavedRun:
+def open_saved_run(path: Path, identity: FetchIdentity, queries: Iterable[Query]) -> SavedRun:
     """Return the run saved at `path` by an earlier call of the same command, or an empty run. Writes nothing."""
     texts = {query.query_id: _hash_text(query.text) for query in queries}
     state_path = _state_path(path)

@@ -25,7 +25,7 @@ from annotator.domain.errors import (
     ValidationError,
 )
 from annotator.domain.figures import show_number
-from annotator.domain.ground_truth import QUERY_FIELDS, Query
+from annotator.domain.ground_truth import Query
 from annotator.domain.messages import CommandWords, add_command, count_of, join_sentences, say, say_n
 from annotator.domain.people import Actor
 from annotator.importing.report import Progress, be_silent
@@ -35,7 +35,6 @@ from annotator.importing.runs.runs_service import FetchedFrom, import_run
 from annotator.importing.search_endpoint.answer import AnswerRefused
 from annotator.importing.search_endpoint.client import EndpointClient, RequestFailed
 from annotator.importing.search_endpoint.endpoint_records import (
-    EndpointQuery,
     EndpointSpec,
     FetchReport,
     UnansweredQuery,
@@ -121,7 +120,7 @@ class _Fetch:
 
     spec: EndpointSpec
     identity: FetchIdentity
-    queries: Sequence[EndpointQuery]
+    queries: Sequence[Query]
     secrets: EndpointSecrets
     stored: runs_sql.StoredRun | None
     keep_first: bool
@@ -257,10 +256,7 @@ def _prepare(
             host = check_host(spec.url, allowed, dataset)
         else:
             host = rules.require_host(spec.url, allowed)
-        queries = [
-            EndpointQuery(query_id, stored.query.text, _list_columns(stored.query))
-            for query_id, stored in list_stored_queries(session, dataset_pk).items()
-        ]
+        queries = [stored.query for stored in list_stored_queries(session, dataset_pk).values()]
         stored_run = runs_sql.find_run(session, dataset_pk, system)
     if not queries:
         raise StateError(
@@ -284,11 +280,7 @@ def _prepare(
     )
 
 
-def _list_columns(query: Query) -> dict[str, Any]:
-    return {**query.metadata, **{name: getattr(query, name) for name in QUERY_FIELDS}}
-
-
-def _require_columns(spec: EndpointSpec, queries: Sequence[EndpointQuery]) -> None:
+def _require_columns(spec: EndpointSpec, queries: Sequence[Query]) -> None:
     """Raise BadInput for every query without a column that the templates name."""
     problems = [
         FormatError(

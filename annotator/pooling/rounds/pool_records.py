@@ -82,6 +82,10 @@ class CandidatePairs:
     lists: Numbers
     of_entry: Numbers
 
+    def list_keys(self, indexes: Numbers | slice = slice(None)) -> list[tuple[int, int]]:
+        """Return (query_pk, document_pk) of the pairs, or of those at these indexes."""
+        return list(zip(self.query[indexes].tolist(), self.document[indexes].tolist(), strict=True))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolChoice:

@@ -115,11 +115,12 @@ STORING = "storing"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Gathered:
-    """The candidates of a request. `runs`: {run_pk: system}. `retrieved`: candidates of our retrievers.
+    """A request and its candidates. `runs`: {run_pk: system}. `retrieved`: candidates of our retrievers.
 
     `lists` and `pairs` are without the candidates that the request's filters leave out.
     """
 
+    request: PoolRequest
     queries: Mapping[int, RetrievalQuery]
     runs: Mapping[int, str]
     retrieved: Sequence[PoolCandidate]
@@ -168,13 +169,13 @@ def make_round(
         pool = read_pool(session, dataset_pk)
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         grades = _read_grades(session, dataset_pk, gathered.pairs, pool, blind)
-        chosen = _choose(session, dataset_pk, request, gathered, pool, grades)
+        chosen = _choose(session, dataset_pk, gathered, pool, grades)
         if request.strategy == "stratified":
-            chosen = _combine_samples(session, dataset_pk, request, gathered, chosen, pool)
+            chosen = _combine_samples(session, dataset_pk, gathered, chosen, pool)
         doc_ids = list_doc_ids(session, dataset_pk)
         judgments = _count_judgments(session, row, gathered, chosen, doc_ids)
     times = compute_times(database, actor, dataset)
-    report = _report(dataset, request, gathered, chosen, dry_run=dry_run)
+    report = _report(dataset, gathered, chosen, dry_run=dry_run)
     new_ranks = gathered.pairs.best[chosen.choice.pairs[chosen.is_new]]
     is_judged = grades >= 0
     judged, relevant = gathered.pairs.best[is_judged], grades[is_judged] >= RELEVANT_FROM
@@ -187,7 +188,7 @@ def make_round(
     if not dry_run:
         if progress is not None:
             progress(STORING, 0.0)
-        number, new = _store(database, actor, dataset, request, gathered, chosen, doc_ids, now)
+        number, new = _store(database, actor, dataset, gathered, chosen, doc_ids, now)
         figures |= {"round": number, "new": new, "already_there": len(chosen.choice.pairs) - new}
         if progress is not None:
             progress(STORING, 1.0)
@@ -273,7 +274,7 @@ def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: P
     if left_out:
         lists = drop_pairs(lists, pairs, [(item.query_pk, item.document_pk) for item in left_out])
         pairs = pair_candidates(lists)
-    return _Gathered(queries, runs, retrieved, notes, lists, pairs, left_out)
+    return _Gathered(request, queries, runs, retrieved, notes, lists, pairs, left_out)
 
 
 def _choose_runs(session: Session, row: DatasetRow, request: PoolRequest) -> dict[int, str]:
@@ -346,12 +347,11 @@ def _read_grades(
 def _choose(
     session: Session,
     dataset_pk: int,
-    request: PoolRequest,
     gathered: _Gathered,
     pool: PoolArrays,
     grades: NDArray[np.int8],
 ) -> _Chosen:
-    pairs = gathered.pairs
+    request, pairs = gathered.request, gathered.pairs
     if request.strategy not in BUDGETED:
         choice = choose_candidates(gathered.lists, pairs, request)
         return _Chosen(choice, ~_is_in_pool(pairs, choice.pairs, pool))
@@ -365,14 +365,10 @@ def _choose(
 
 
 def _combine_samples(
-    session: Session,
-    dataset_pk: int,
-    request: PoolRequest,
-    gathered: _Gathered,
-    chosen: _Chosen,
-    pool: PoolArrays,
+    session: Session, dataset_pk: int, gathered: _Gathered, chosen: _Chosen, pool: PoolArrays
 ) -> _Chosen:
     """Combine the sample's probabilities with those of earlier samples. Raises StateError if they are unknown."""
+    request = gathered.request
     rounds = [made for made in list_rounds(session, dataset_pk) if made.strategy == "stratified"]
     samples = [read_sample(made) for made in rounds]
     numbers = tuple(sample.number for sample in samples)
@@ -391,16 +387,14 @@ def _combine_samples(
     return replace(chosen, samples=numbers, chances=chances, combined=combined)
 
 
-def _update_probabilities(
-    session: Session, dataset_pk: int, request: PoolRequest, gathered: _Gathered, chosen: _Chosen
-) -> None:
+def _update_probabilities(session: Session, dataset_pk: int, gathered: _Gathered, chosen: _Chosen) -> None:
     """Raise the probabilities of pairs from earlier rounds: this round could draw them too, or takes them for certain."""
     chances = chosen.chances
-    if request.strategy in ("depth", "fused"):
+    if gathered.request.strategy in ("depth", "fused"):
         chances = np.zeros(len(gathered.pairs.query))
         chances[chosen.choice.pairs] = 1.0
     if chances is not None:
-        keys = zip(gathered.pairs.query.tolist(), gathered.pairs.document.tolist(), strict=True)
+        keys = gathered.pairs.list_keys()
         raise_probabilities(session, dataset_pk, lambda: dict(zip(keys, chances.tolist(), strict=True)))
 
 
@@ -420,8 +414,7 @@ def _name_new(
     gathered: _Gathered, chosen: _Chosen, doc_ids: Mapping[int, str]
 ) -> dict[tuple[int, int], tuple[str, str]]:
     """Return {(query_pk, document_pk): (query_id, doc_id)} of the new pairs."""
-    indexes = chosen.choice.pairs[chosen.is_new]
-    keys = zip(gathered.pairs.query[indexes].tolist(), gathered.pairs.document[indexes].tolist(), strict=True)
+    keys = gathered.pairs.list_keys(chosen.choice.pairs[chosen.is_new])
     return {key: (gathered.queries[key[0]].query_id, doc_ids[key[1]]) for key in keys}
 
 
@@ -429,7 +422,6 @@ def _store(
     database: Database,
     actor: Actor,
     dataset: str,
-    request: PoolRequest,
     gathered: _Gathered,
     chosen: _Chosen,
     doc_ids: Mapping[int, str],
@@ -441,6 +433,7 @@ def _store(
     which changes the probabilities of earlier ones. `waiting`: the counted unjudged pairs of budget rounds.
     Raises StateError if there are more now, because the same budget would be spent twice.
     """
+    request = gathered.request
     with open_dataset(database, actor, dataset, "lead", writing=True) as (session, row, dataset_pk):
         lock_dataset(session, dataset_pk)
         budgeted = request.strategy in BUDGETED
@@ -457,7 +450,7 @@ def _store(
         )
         if request.strategy == "stratified" and samples != chosen.samples:
             raise StateError(say("another sample was drawn in the meantime: nothing was added; try again"))
-        _update_probabilities(session, dataset_pk, request, gathered, chosen)
+        _update_probabilities(session, dataset_pk, gathered, chosen)
         names = _name_new(gathered, chosen, doc_ids)
         for chunk in split_into_chunks(list(names), PAIRS_AT_ONCE):
             add_pairs(session, dataset_pk, row.name, {key: names[key] for key in chunk}, now=now)
@@ -476,7 +469,7 @@ def _store(
         changes_nothing = not names and chosen.chances is None
         if changes_nothing and leaves_out_nothing_new(session, dataset_pk, gathered.left_out):
             return None, 0
-        figures = _describe_figures(gathered, chosen, request)
+        figures = _describe_figures(gathered, chosen)
         if chosen.order is not None:
             figures["order"] = asdict(chosen.order)
         new = NewRound(request.strategy, _describe_request(request), figures, gathered.left_out)
@@ -514,22 +507,22 @@ def _describe_request(request: PoolRequest) -> dict[str, Any]:
     return options
 
 
-def _describe_figures(gathered: _Gathered, chosen: _Chosen, request: PoolRequest) -> dict[str, Any]:
+def _describe_figures(gathered: _Gathered, chosen: _Chosen) -> dict[str, Any]:
     """Return the figures of a round, as JSON. `systems`: {system: considered results per query}."""
-    depth = find_list_depth(request)
+    depth = find_list_depth(gathered.request)
     return {
         "candidates": len(gathered.pairs.query),
         "chosen": len(chosen.choice.pairs),
         "new": int(chosen.is_new.sum()),
         "systems": dict.fromkeys(gathered.lists.systems, depth),
-        "left_out": _count_left_out(gathered, request),
+        "left_out": _count_left_out(gathered),
         "strata": [asdict(item) for item in count_strata(gathered.pairs, chosen.choice)],
     }
 
 
-def _count_left_out(gathered: _Gathered, request: PoolRequest) -> dict[str, int]:
+def _count_left_out(gathered: _Gathered) -> dict[str, int]:
     counts = Counter(item.rule for item in gathered.left_out)
-    return {rule: counts[rule] for rule in request.filters.list_rules()}
+    return {rule: counts[rule] for rule in gathered.request.filters.list_rules()}
 
 
 def _list_draws(gathered: _Gathered, chosen: _Chosen) -> dict[tuple[int, int], PairDraw]:
@@ -539,24 +532,21 @@ def _list_draws(gathered: _Gathered, chosen: _Chosen) -> dict[tuple[int, int], P
         return {}
     indexes = choice.pairs[chosen.is_new]
     inclusions = choice.inclusion[chosen.is_new] if chosen.combined is None else chosen.combined[indexes]
-    draws = {}
-    for query_pk, document_pk, stratum, inclusion in zip(
-        gathered.pairs.query[indexes].tolist(),
-        gathered.pairs.document[indexes].tolist(),
+    drawn = zip(
+        gathered.pairs.list_keys(indexes),
         choice.stratum[chosen.is_new].tolist(),
         inclusions.tolist(),
         strict=True,
-    ):
-        probability = None if np.isnan(inclusion) or inclusion >= 1 else inclusion
-        draws[query_pk, document_pk] = PairDraw(choice.strata[stratum].name, probability)
-    return draws
+    )
+    return {
+        key: PairDraw(choice.strata[stratum].name, inclusion if inclusion < 1 else None)  # NaN is not below 1
+        for key, stratum, inclusion in drawn
+    }
 
 
-def _report(
-    dataset: str, request: PoolRequest, gathered: _Gathered, chosen: _Chosen, *, dry_run: bool
-) -> dict[str, Any]:
+def _report(dataset: str, gathered: _Gathered, chosen: _Chosen, *, dry_run: bool) -> dict[str, Any]:
     """Return the fields of the report that do not depend on the stored round."""
-    pairs, indexes = gathered.pairs, chosen.choice.pairs
+    request, pairs, indexes = gathered.request, gathered.pairs, chosen.choice.pairs
     order = {query_pk: number for number, query_pk in enumerate(gathered.queries)}
     numbers = np.array([order[query_pk] for query_pk in pairs.query[indexes].tolist()], dtype=np.int64)
     counts = np.bincount(numbers, minlength=len(order))
@@ -573,7 +563,7 @@ def _report(
         "new": int(chosen.is_new.sum()),
         "already_there": int((~chosen.is_new).sum()),
         "per_query": describe_per_query(np.bincount(numbers[chosen.is_new], minlength=len(order))),
-        "left_out": _count_left_out(gathered, request),
+        "left_out": _count_left_out(gathered),
         "strata": count_strata(pairs, chosen.choice),
         "systems": _count_systems(gathered.lists, pairs, indexes),
         "short": {

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.formats.trec import check_writable
-from annotator.pooling.rounds.pool_records import CandidatePairs, PoolChoice, PoolRequest, RankStratum
+from annotator.pooling.rounds.pool_records import CandidatePairs, PoolRequest, RankStratum
 from annotator.pooling.rounds.round_records import JudgedProbability, PoolRound
 from annotator.pooling.rounds.strategies import (
     count_strata,
@@ -86,7 +86,9 @@ def check_repeated(
     drawn pairs are.
     """
     choice = draw_by_rank(pairs, sample.strata, sample.seed)
-    drawn = _name_drawn(pairs, choice)
+    numbers = choice.stratum.tolist() if choice.stratum is not None else []
+    strata = [choice.strata[number].name for number in numbers]
+    drawn = dict(zip(pairs.list_keys(choice.pairs), strata, strict=True))
     counts = [asdict(item) for item in count_strata(pairs, choice)]
     if (
         not stored.items() <= drawn.items()
@@ -99,12 +101,6 @@ def check_repeated(
                 number=sample.number,
             )
         )
-
-
-def _name_drawn(pairs: CandidatePairs, choice: PoolChoice) -> dict[tuple[int, int], str | None]:
-    strata = choice.stratum.tolist() if choice.stratum is not None else []
-    keys = zip(pairs.query[choice.pairs].tolist(), pairs.document[choice.pairs].tolist(), strict=True)
-    return {key: choice.strata[number].name for key, number in zip(keys, strata, strict=True)}
 
 
 def combine_chances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,8 +8,8 @@ from annotator.domain.ground_truth import Run, RunEntry
 from annotator.importing.runs.lost_signals import (
     LostSignal,
     count_partial_signals,
+    describe_lost_signal,
     find_lost_signals,
-    note_lost_signals,
 )
 
 
@@ -24,7 +24,7 @@ def test_a_score_that_is_lost_in_fusion_is_told_with_the_ranks_it_cost() -> None
     run = make({"bm25_rank": 1, "bm25_score": 9.0}, *filler, {"bm25_rank": 3})
     (lost,) = find_lost_signals(run)
     assert lost == LostSignal("bm25_score", "bm25", 1, 1, 41, "Q", "d44", 44, 3)
-    (note,) = note_lost_signals([lost])
+    note = describe_lost_signal(lost)
     assert note == (
         "warning: the signal bm25_score is missing in 1 result of 1 query that bm25 lists "
         "(query Q, document d44: 41 ranks lost, rank 3 in bm25 and 44 in the run)"
@@ -93,7 +93,7 @@ def test_what_a_file_does_not_prove_is_not_told(signals: list[dict[str, Any]]) -
 
 def test_a_result_that_rose_lost_no_ranks() -> None:
     run = make({"bm25_rank": 9}, {"bm25_rank": 2, "bm25_score": 1.0})
-    (note,) = note_lost_signals(find_lost_signals(run))
+    (note,) = map(describe_lost_signal, find_lost_signals(run))
     assert note.endswith("(query Q, document d1: rank 9 in bm25 and 1 in the run)")
 
 

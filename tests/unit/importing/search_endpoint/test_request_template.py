@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.importing.search_endpoint.endpoint_records import AnswerPaths, EndpointQuery, EndpointSpec
+from annotator.domain.ground_truth import Query
+from annotator.importing.search_endpoint.endpoint_records import AnswerPaths, EndpointSpec
 from annotator.importing.search_endpoint.request_template import fill_request, list_missing_columns
 
 PATHS = AnswerPaths("hits", "id")
@@ -21,7 +22,7 @@ def make(url: str = "http://h/s?q={query}", body: Any = None, **options: Any) ->
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_every_text_arrives_as_it_is(text: str) -> None:
     spec = make("http://h/s?q={query}&n={depth}", {"q": "{query}", "deep": ["é {query}"]})
-    request = fill_request(spec, EndpointQuery("Q", text), depth=7, page=0)
+    request = fill_request(spec, Query("Q", text), depth=7, page=0)
     sent = parse_qs(urlsplit(request.url).query, keep_blank_values=True)
     assert sent == {"q": [text], "n": ["7"]}
     assert json.loads(request.body or b"") == {"q": text, "deep": [f"é {text}"]}
@@ -29,12 +30,12 @@ def test_every_text_arrives_as_it_is(text: str) -> None:
 
 def test_a_placeholder_inside_a_query_stays_text() -> None:
     spec = make(body={"q": "{query}"})
-    request = fill_request(spec, EndpointQuery("Q", '{depth} "} {query_id}'), depth=7, page=0)
+    request = fill_request(spec, Query("Q", '{depth} "} {query_id}'), depth=7, page=0)
     assert json.loads(request.body or b"") == {"q": '{depth} "} {query_id}'}
 
 
 def test_a_text_that_is_nothing_but_a_placeholder_takes_the_type_of_its_value() -> None:
-    query = EndpointQuery("Q1", "x", {"vector": [0.5, 1], "language": "ja"})
+    query = Query("Q1", "x", language="ja", metadata={"vector": [0.5, 1]})
     body = {"size": "{depth}", "text": "top {depth}", "v": "{query.vector}", "l": "{query.language}", "k": 3}
     request = fill_request(make(body=body), query, depth=20, page=0)
     assert json.loads(request.body or b"") == {
@@ -49,25 +50,25 @@ def test_a_text_that_is_nothing_but_a_placeholder_takes_the_type_of_its_value() 
 @pytest.mark.parametrize(("first_page", "shown"), [(0, "p=2"), (1, "p=3")])
 def test_pages_are_counted_by_offset_and_by_number(first_page: int, shown: str) -> None:
     spec = make("http://h/s?q={query}&o={offset}&n={size}&p={page}", page_size=10, first_page=first_page)
-    url = fill_request(spec, EndpointQuery("Q", "x"), depth=25, page=2).url
+    url = fill_request(spec, Query("Q", "x"), depth=25, page=2).url
     assert url == f"http://h/s?q=x&o=20&n=10&{shown}"
 
 
 def test_before_there_is_a_cursor_what_is_only_a_cursor_is_left_out() -> None:
     body = {"q": "{query}", "after": "{cursor}", "deep": {"from": "{cursor}", "k": ["at {cursor}"]}}
     spec = make("http://h/s?c={cursor}&q={query}&cc=x{cursor}&d={cursor}", body)
-    first = fill_request(spec, EndpointQuery("Q", "x"), depth=5, page=0)
+    first = fill_request(spec, Query("Q", "x"), depth=5, page=0)
     assert first.url == "http://h/s?q=x&cc=x"
     assert json.loads(first.body or b"") == {"q": "x", "deep": {"k": ["at "]}}
-    assert fill_request(
-        make("http://h/{query}?c={cursor}"), EndpointQuery("Q", "x"), depth=5, page=0
-    ).url == ("http://h/x")
+    assert fill_request(make("http://h/{query}?c={cursor}"), Query("Q", "x"), depth=5, page=0).url == (
+        "http://h/x"
+    )
 
 
 @pytest.mark.parametrize("cursor", ["a&b=c", 7, [1.5, "d3"], {"id": 1}])
 def test_a_cursor_is_sent_back_as_it_came(cursor: Any) -> None:
     spec = make("http://h/s?q={query}&c={cursor}", {"after": "{cursor}"})
-    request = fill_request(spec, EndpointQuery("Q", "x"), depth=5, page=1, cursor=cursor)
+    request = fill_request(spec, Query("Q", "x"), depth=5, page=1, cursor=cursor)
     assert json.loads(request.body or b"") == {"after": cursor}
     (sent,) = parse_qs(urlsplit(request.url).query)["c"]
     assert (sent if isinstance(cursor, str) else json.loads(sent)) == cursor
@@ -75,11 +76,11 @@ def test_a_cursor_is_sent_back_as_it_came(cursor: Any) -> None:
 
 def test_the_first_cursor_is_the_specs() -> None:
     spec = make("http://h/s?q={query}&c={cursor}", {"after": "{cursor}"}, first_cursor="*")
-    request = fill_request(spec, EndpointQuery("Q", "x"), depth=5, page=0)
+    request = fill_request(spec, Query("Q", "x"), depth=5, page=0)
     assert (request.url, request.body) == ("http://h/s?q=x&c=%2A", b'{"after": "*"}')
 
 
 def test_columns_that_a_query_lacks_are_named() -> None:
     spec = make("http://h/{query.language}?q={query}", {"v": "{query.vector}"})
-    assert list_missing_columns(spec, EndpointQuery("Q", "x", {"language": "ja"})) == ["vector"]
-    assert list_missing_columns(spec, EndpointQuery("Q", "x", {"language": None})) == ["language", "vector"]
+    assert list_missing_columns(spec, Query("Q", "x", language="ja")) == ["vector"]
+    assert list_missing_columns(spec, Query("Q", "x")) == ["language", "vector"]
