@@ -51,11 +51,7 @@ def read_split(
     *,
     queries: Mapping[str, Query] | None,
 ) -> None:
-    """Read the qrels of one .tsv into `qrels`.
-
-    `ids`: each query_id once; this function adds new ones. `queries`: the existing queries, or None if
-    unknown.
-    """
+    """Read the qrels of one .tsv into `qrels`, and their query_ids into `ids`. `queries`: the existing ones; None: unknown."""
     problems = Problems(source.path)
     metadata: Metadata = NOTHING if split == TEST else {"split": split}
     for line, (query_id, doc_id, score) in read_rows(source, problems):

@@ -32,10 +32,7 @@ def _take_every(_: Query, __: Sequence[Qrel]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FileWriter:
-    """Writes one file of a format, with LF as line end. The same truth gives the same text.
-
-    The functions raise ValidationError for an id that the format cannot hold.
-    """
+    """Writes one file of a format, with LF as line end. The functions raise ValidationError for an id that it cannot hold."""
 
     path: str
     """Within the format's folder; ONE_FILE if the format is a single file."""

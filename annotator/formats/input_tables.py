@@ -161,10 +161,7 @@ class DocumentLine(NamedTuple):
 def read_documents(
     data: bytes, path: str, *, kind: str | None = None, names: ColumnNames | None = None
 ) -> list[DocumentLine]:
-    """Return the documents of a table, in order. BadInput names every bad line.
-
-    `kind`: csv, tsv or jsonl; None: by content. `names`: see `rename_columns`.
-    """
+    """Return the documents of a table, in order. `kind`: csv, tsv or jsonl; None: by content. `names`: see `rename_columns`."""
     table, problems = open_table(data, path, (DOCUMENT_ID_NAMES, ("text", "title")), kind=kind, names=names)
     by_id: dict[str, DocumentLine] = {}
     for row in table.rows:

@@ -36,16 +36,6 @@ from annotator.formats.syntax.text import BOM_WITHIN, describe, note_marks
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def read(source: InputSource) -> GroundTruth:
-    """Return the queries and qrels of a table. BadInput names every bad line."""
-    return _collect(source).finish()
-
-
-def find_query_lines(source: InputSource) -> list[int]:
-    """Return the line of each query's first row, in order."""
-    return list(_collect(source).first_row.values())
-
-
 def _collect(source: InputSource) -> RowReader:
     problems = Problems(source.path)
     csv.field_size_limit(MAX_CELL)
@@ -223,10 +213,10 @@ FORMAT = Format(
     ),
     cannot_hold=("what the file says of itself", "types of metadata: all is text"),
     features=ROW_FEATURES,
-    read=read,
+    read=lambda source: _collect(source).finish(),
     files=(FileWriter(ONE_FILE, begin=_refuse_stream),),
     certain=_is_certain,
     tells_grade_0=True,
-    find_query_lines=find_query_lines,
+    find_query_lines=lambda source: list(_collect(source).first_row.values()),
     lay_out=lay_out,
 )

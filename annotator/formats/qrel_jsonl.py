@@ -13,7 +13,7 @@ from json.encoder import encode_basestring as quote
 from typing import Any
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
-from annotator.domain.ground_truth import GroundTruth, Qrel, Query
+from annotator.domain.ground_truth import Qrel, Query
 from annotator.domain.messages import say
 from annotator.formats.format import ONE_FILE, FileWriter, Format, list_fields
 from annotator.formats.qrel_rows import (
@@ -31,16 +31,6 @@ from annotator.formats.syntax.json_text import parse_object
 from annotator.formats.syntax.source import InputSource
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-
-
-def read(source: InputSource) -> GroundTruth:
-    """Return the queries and qrels of a file. BadInput names every bad line."""
-    return _collect(source).finish()
-
-
-def find_query_lines(source: InputSource) -> list[int]:
-    """Return the line of each query's first row, in order."""
-    return list(_collect(source).first_row.values())
 
 
 def _collect(source: InputSource) -> RowReader:
@@ -160,10 +150,10 @@ FORMAT = Format(
     ),
     cannot_hold=("what the file says of itself",),
     features=ROW_FEATURES | {"typed_metadata", "empty_texts"},
-    read=read,
+    read=lambda source: _collect(source).finish(),
     files=(FileWriter(ONE_FILE, add=_add, end=end_lines, by_qrel=True),),
     certain=_is_certain,
     tells_grade_0=True,
-    find_query_lines=find_query_lines,
+    find_query_lines=lambda source: list(_collect(source).first_row.values()),
     schema="jsonl.schema.json",
 )

@@ -109,10 +109,7 @@ def sort_annotators(names: Iterable[str]) -> list[str]:
 
 
 def list_annotators(qrel: Qrel) -> Iterator[tuple[str, int]]:
-    """Yield (column, grade) of each annotator.
-
-    The column is the pseudonym, or `annotator_1` … by position if the pseudonym has another form.
-    """
+    """Yield (column, grade) of each annotator. The column is the pseudonym, or `annotator_1` … if that has another form."""
     for number, (name, grade) in enumerate(qrel.annotator_grades, 1):
         yield name if ANNOTATOR.fullmatch(name) else f"annotator_{number}", grade
 

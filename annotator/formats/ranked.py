@@ -78,10 +78,7 @@ def read_graded(source: InputSource, grades_by: str) -> GroundTruth:
 
 
 def _read_steps(grades_by: str) -> list[tuple[int, int]] | None:
-    """Return (last place, grade) of each step of `places=…`, best first; None for another rule.
-
-    ValidationError if places do not increase or grades increase.
-    """
+    """Return (last place, grade) of each step of `places=…`; None for another rule. ValidationError for a wrong order."""
     match = _STEPS.fullmatch(grades_by)
     if match is None:
         return None

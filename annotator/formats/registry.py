@@ -53,10 +53,7 @@ def find_format(name: str) -> Format:
 
 
 def detect_format(source: InputSource) -> Format:
-    """Return the format that the content shows with certainty, or the only format with the file's suffix.
-
-    Otherwise ValidationError lists the candidates.
-    """
+    """Return the format that content or suffix show with certainty. Otherwise ValidationError lists the candidates."""
     if source.is_folder:
         return find_format(FOLDER_FORMAT)
     certain = list_certain(source)

@@ -63,10 +63,7 @@ class GuidelineVersion:
 
 
 class VersionConflict(ConflictError):
-    """Another version was published in the meantime.
-
-    Both started from `base`. `published`: the current version; `draft`: the new rubric; `merge`: both merged.
-    """
+    """Another version, `published`, came after `base`, from which `draft` started. `merge`: both merged."""
 
     def __init__(self, base: GuidelineVersion, published: GuidelineVersion, draft: Rubric) -> None:
         self.base, self.published, self.draft = base, published, draft

@@ -280,10 +280,7 @@ def _depth(value: Any) -> int:
 
 
 def _explain(text: str, path: str) -> tuple[Any, tuple[FormatError, ...]]:
-    """Return the value of a text that the parser accepts and we refuse, with every such place and its line.
-
-    BadInput if no value can be read.
-    """
+    """Return the value of a text that the parser accepts and we refuse, with every such place; BadInput without a value."""
     problems = Problems(path)
     line, counted = 1, 0
     for location, offset, token in _scan(text):

@@ -120,10 +120,7 @@ class TreeProblems:
         return text
 
     def grade(self, value: Any, location: Location) -> int | None:
-        """Return a grade 0-3 written as a number, or the scale's grade for another value.
-
-        None if the value is not a grade; 0 after noting a problem.
-        """
+        """Return a grade 0-3 written as a number, or by the scale; None if the value is no grade, 0 after noting a problem."""
         mapped = self.scale.translate(value)
         if mapped is not None:
             return mapped if isinstance(mapped, int) else None

@@ -139,10 +139,7 @@ def import_qrels(
 def _find_pairs(
     transaction: ImportTransaction, qrels: Sequence[tuple[int, Qrel]], *, kept: bool
 ) -> tuple[list[tuple[int, Qrel]], list[tuple[int, int]], tuple[str, ...]]:
-    """Return (pair_pk, qrel) for each (query_pk, qrel), (query_pk, pair_pk) of the new pairs, and notes.
-
-    Adds missing documents and pairs. `kept`: see `add_missing`.
-    """
+    """Return (pair_pk, qrel) for each (query_pk, qrel), the new pairs, and notes. `kept`: see `add_missing`."""
     session, dataset_pk = transaction.session, transaction.dataset_pk
     documents, by_id_only = add_documents_by_id(session, dataset_pk, [qrel.doc_id for _, qrel in qrels])
     by_key = {(query_pk, documents[qrel.doc_id].pk): qrel for query_pk, qrel in qrels}

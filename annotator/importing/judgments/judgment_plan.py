@@ -69,11 +69,7 @@ class ImportedAnnotator(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EventPlan:
-    """The events of a file, in storing order.
-
-    `contradicting`: the number of lines that differ from an earlier line of the same annotator on the same
-    pair.
-    """
+    """The events of a file, in storing order. `contradicting`: lines that differ from an earlier one of annotator and pair."""
 
     events: tuple[ImportedJudgmentEvent, ...]
     contradicting: int

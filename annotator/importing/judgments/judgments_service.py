@@ -229,11 +229,7 @@ def store_judgments(
     options: Mapping[str, Any],
     declared: Mapping[str, Any] | None,
 ) -> tuple[str, ...]:
-    """Store new judgments with a record of their import. Without new ones, store the declaration with the
-    earlier import.
-
-    Returns further notes for people.
-    """
+    """Store new judgments with a record of their import, or only the declaration with the earlier one; return further notes."""
     if not new.rows:
         return record_declaration(
             transaction, "judgments", Path(report.path), sha256=sha256, declared=declared
@@ -256,10 +252,7 @@ def _make_event_secret(session: Session, dataset_pk: int) -> str:
 def _choose_new_events(
     transaction: ImportTransaction, events: Sequence[ImportedJudgmentEvent], path: str
 ) -> list[ImportedJudgmentEvent]:
-    """Return the events that are not stored yet, in order.
-
-    A stored event that has been overtaken (see `list_overtaken`) is returned with a new name.
-    """
+    """Return the new events in order, and overtaken stored ones (see `list_overtaken`) with a new name."""
     stored = _find_stored(transaction, events, path)
     taken = stored | {event.line_id for event in events}
     waiting = {event.line_id: event for event in list_overtaken(events, stored)}

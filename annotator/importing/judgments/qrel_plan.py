@@ -377,10 +377,7 @@ def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, st
 
 
 def check_earlier_names(file: QrelFile, names: Mapping[str, str], records: Iterable[ImportRecord]) -> None:
-    """Raise ConflictError if the same file was imported under other names: every grade would count twice.
-
-    `records`: the imports of the dataset.
-    """
+    """Raise ConflictError if the dataset's `records` have the same file under other names: every grade would count twice."""
     for record in records:
         if (
             record.sha256 != file.sha256

@@ -104,10 +104,7 @@ def remap_documents(
 
 @dataclass(frozen=True, slots=True)
 class _RemapWork:
-    """The state of one remap.
-
-    `documents`: {old id: key}; `moved`: renamed documents whose new id another document has.
-    """
+    """The state of a remap. `documents`: {old id: key}; `moved`: renamed documents whose new id another document has."""
 
     session: Session
     dataset_pk: int

@@ -486,10 +486,7 @@ def plan_folder(
     queries: Mapping[str, QueryText],
     options: RunOptions,
 ) -> dict[Path, RunPlan]:
-    """Plan the run of each file. The system is the file's tag, or else its file name.
-
-    BadInput names every bad line of every file, and files with the same system.
-    """
+    """Plan the run of each file; its system is its tag or else its name. BadInput names every bad line, and shared systems."""
     problems = Problems(str(folder))
     plans: dict[Path, RunPlan] = {}
     paths_by_system: dict[str, Path] = {}

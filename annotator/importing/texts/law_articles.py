@@ -253,10 +253,7 @@ def _make_other(document: Document, part: _Part, shared: dict[str, Any]) -> Iter
 
 
 def _split_paragraphs(text: str, part: _Part) -> list[_Passage]:
-    """Return the paragraphs of an article; one without a number if its text is not divided.
-
-    In Japanese laws the first paragraph has no number: the second begins with 2.
-    """
+    """Return the paragraphs of an article; the first of a Japanese one, or the only one, has no number."""
     japanese = part.number.startswith("第")
     starts: list[tuple[int, int, int]] = []  # number, start, offset of the text
     for line in split_lines(text[part.body : part.end]):

@@ -242,10 +242,7 @@ def _list_citations(document: LawDocument, laws: _Laws) -> Iterator[_Citation]:
 
 
 def _find_relative(match: re.Match[str], document: LawDocument, laws: _Laws) -> list[str]:
-    """Return the articles of a relative reference: this one, the next one, or the previous n.
-
-    [""] if there is none, or if the dataset lacks the neighboring article.
-    """
+    """Return the articles of a relative reference (this, the next, the previous n); [""] for none or a missing neighbor."""
     ordered = laws.ordered[document.law]
     numbers = list(ordered)
     here = numbers.index(_read_article(document.article))

@@ -66,10 +66,7 @@ def add_queries(session: Session, dataset_pk: int, queries: Sequence[Query]) -> 
 
 
 def change_queries(session: Session, dataset_pk: int, queries: Sequence[tuple[int, Query]]) -> None:
-    """Set text, fields and metadata of queries by primary key.
-
-    Recounts missing judgments if the dataset's overlap depends on a query's fields.
-    """
+    """Set text, fields and metadata of queries by primary key. Recounts missing judgments if the overlap depends on fields."""
     for chunk in split_into_chunks(queries, CHUNK_OF_KEYS):
         session.execute(update(QueryRow), [{"pk": pk, **_to_columns(query)} for pk, query in chunk])
     if queries and session.get_one(DatasetRow, dataset_pk).overlap_rules:

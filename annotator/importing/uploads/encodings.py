@@ -25,10 +25,7 @@ _ODD = re.compile("[\uff61-\uff9f\ue000-\uf8ff\u0400-\u04ff\u0370-\u03ff]")
 
 
 def guess_encoding(data: bytes, *, whole: bool = True) -> str | None:
-    """Return the best key of ENCODINGS; None for UTF-8, or if nothing fits.
-
-    `whole`: False for the beginning of a file, whose last character may be cut.
-    """
+    """Return the best key of ENCODINGS; None for UTF-8 or if nothing fits. `whole`: False if the last character may be cut."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     if b"\x1b$" in data and _decode(data, "iso-2022-jp", whole=whole) is not None:

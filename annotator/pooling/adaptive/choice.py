@@ -48,10 +48,7 @@ def choose_pairs(table: CandidateTable, settings: AdaptiveSettings) -> Rows:
 
 
 def estimate_order(table: CandidateTable, settings: AdaptiveSettings) -> OrderEstimate:
-    """Estimate the order of the systems if all candidates were judged, and which of them could still swap.
-
-    Raises ValidationError for an unknown measure.
-    """
+    """Estimate the order of the systems if all was judged, and possible swaps. ValidationError for an unknown measure."""
     sorted_table, systems = sort_systems(table)
     measure = read_measure(settings.measure)
     with ONE_THREAD.limit():

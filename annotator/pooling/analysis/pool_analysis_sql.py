@@ -135,10 +135,7 @@ def count_alone(session: Session, dataset_pk: int, reader_pk: int | None) -> dic
 def count_sets(
     session: Session, dataset_pk: int, reader_pk: int | None, drawn: Sequence[str]
 ) -> list[tuple[int, int, str, PairCount]]:
-    """Count the pairs by the set of systems that proposed them and by status.
-
-    A set is (the systems of `drawn` as bits, 1 if it has other systems).
-    """
+    """Count the pairs by status and set of systems: (the systems of `drawn` as bits, 1 if it has other systems)."""
     names = [*drawn, *[_NO_SYSTEM] * (MOST_DRAWN - len(drawn))]
     systems = {f"system_{bit}": name for bit, name in enumerate(names)}
     values = {**_name_reader(dataset_pk, reader_pk), **systems}

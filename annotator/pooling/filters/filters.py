@@ -274,10 +274,7 @@ else:
 
 @lru_cache(maxsize=100)
 def check_pattern(pattern: str) -> None:
-    """Raise ValidationError unless the text is a regular expression of at most LONGEST_PATTERN characters.
-
-    The message has the position of the fault.
-    """
+    """Raise ValidationError, with the position, unless the text is a valid pattern of at most LONGEST_PATTERN characters."""
     match_titles(pattern, {})
 
 

@@ -44,10 +44,7 @@ def hash_text(normalized: str) -> int:
 
 
 def hash_runs(normalized: str) -> "Hashes":
-    """Return a 64-bit hash of each run of a text, in order and with repetitions.
-
-    A text of at most one run's length is one run. An empty text has none.
-    """
+    """Return a 64-bit hash of each run of a text, in order and with repetitions. A short text is one run, an empty one none."""
     import numpy as np
 
     if len(normalized) <= RUN_LENGTH:

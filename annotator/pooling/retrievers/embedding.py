@@ -26,10 +26,7 @@ Encode = Callable[[list[str]], Any]
 
 
 def load_model(folder: Path) -> Encode:
-    """Return the function that embeds texts.
-
-    Raises ValidationError if the folder has no such model, StateError if its library is not installed.
-    """
+    """Return the function that embeds texts. ValidationError without such a model, StateError without its library."""
     if not folder.is_dir():
         raise ValidationError(
             f"--embed: expected the folder of a model, found none at {folder} (nothing is downloaded)"
@@ -59,10 +56,7 @@ def load_model(folder: Path) -> Encode:
 def embed_texts(
     encode: Encode, texts: Iterable[tuple[str, str]], spool: VectorSpool, *, path: str
 ) -> VectorTable:
-    """Return the vectors of the texts (id, text), written to the spool.
-
-    A vector without a direction gets no row, for example if the model knows no word of the text.
-    """
+    """Return the vectors of the texts (id, text), written to the spool; none for a text of unknown words only."""
     remaining = iter(texts)
     while batch := list(islice(remaining, BATCH)):
         rows = np.asarray(encode([text for _, text in batch]), dtype=np.float32)

@@ -34,10 +34,7 @@ def rank_lsa(
     seed: int,
     report_share: Callable[[float], None] = lambda _share: None,
 ) -> Ranking:
-    """Return the `depth` best documents (doc_id, text) for each query; equal scores by doc_id.
-
-    Calls `report_share(share of documents compared)`.
-    """
+    """Return the `depth` best documents (doc_id, text) for each query; equal scores by doc_id. Reports the share compared."""
     codes = [cut_query(query) for query in queries]
     weights = weigh_documents(documents)
     if weights is None or not codes:

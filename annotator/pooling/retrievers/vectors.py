@@ -204,10 +204,7 @@ def rank_vectors(
     depth: int,
     report_share: Callable[[float], None] = lambda _share: None,
 ) -> VectorRanking:
-    """Return the `depth` documents with the highest cosine for each query; equal scores by doc_id.
-
-    Raises BadInput with all problems of the tables.
-    """
+    """Return the `depth` documents with the highest cosine for each query; equal scores by doc_id. BadInput for bad tables."""
     check_tables(query_ids, doc_ids, documents, queries)
     if not documents.count or not queries.count:  # the model knows none of the words
         return VectorRanking(tuple(() for _ in query_ids), tuple(sorted(set(doc_ids) - set(documents.ids))))

@@ -71,10 +71,7 @@ def _count_bands(ranks: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def estimate_effort(judgments: int, timed: int, seconds: float | None) -> LabelingEffort:
-    """Estimate the hours for these judgments; without hours if fewer than LEAST_TIMED judgments have a time.
-
-    `seconds`: the median active time of `timed` judgments.
-    """
+    """Estimate the hours for these judgments, if at least LEAST_TIMED have a time. `seconds`: the median of `timed` ones."""
     if seconds is None or timed < LEAST_TIMED:
         why = say_n(
             "the pace is not measured yet: {n:,} judgment has a time, {least} are needed",

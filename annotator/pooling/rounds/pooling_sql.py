@@ -69,10 +69,7 @@ _POOL = prepare_sql(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolArrays:
-    """The pairs of a dataset as parallel arrays.
-
-    `answered`: judged, or settled by an import. `present`: not retired from the pool.
-    """
+    """The pairs of a dataset as parallel arrays. `answered`: judged or settled by an import. `present`: not retired."""
 
     pk: Numbers
     query: Numbers
@@ -192,10 +189,7 @@ def retrieve_from_documents(
     depth: int,
     progress: ReportProgress | None = None,
 ) -> tuple[list[PoolCandidate], tuple[RetrieverNote, ...]]:
-    """Return the candidates of these retrievers, with notes. `queries`: by query_pk.
-
-    Raises ValidationError if a run to fuse is not imported.
-    """
+    """Return the retrievers' candidates with notes. `queries`: by query_pk. ValidationError if a run to fuse is missing."""
     document_pks: dict[str, int] = {}
 
     def read() -> Iterator[SearchedDocument]:

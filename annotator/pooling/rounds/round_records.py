@@ -16,10 +16,7 @@ class PairDraw:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A candidate left out by a rule, such as `exclude:language=ko` or `near-duplicate:0.9`.
-
-    `kept_document_pk`: the document that is judged instead, if any.
-    """
+    """A candidate left out by a rule such as `near-duplicate:0.9`. `kept_document_pk`: the document judged instead, if any."""
 
     query_pk: int
     document_pk: int
@@ -39,10 +36,7 @@ class NewRound:
 
 @dataclass(frozen=True, slots=True)
 class PoolRound:
-    """A stored round.
-
-    `pairs`: the number of its pairs, including retired ones. `made_by`: a username; None: the operator.
-    """
+    """A stored round. `pairs`: their number, with retired ones. `made_by`: a username; None: the operator."""
 
     number: int
     made_at: datetime

@@ -119,10 +119,7 @@ class SuggestedPair:
 
 @dataclass(frozen=True, slots=True)
 class SuggestionReport:
-    """How often the suggestions were right, by rule and by pair.
-
-    `hidden`: suggestions for pairs that the reader must still judge. They count only in `rules`.
-    """
+    """How often suggestions were right. `hidden`: those for pairs that the reader must still judge; only `rules` count them."""
 
     dataset: str
     rules: tuple[RuleAccuracy, ...]

@@ -327,10 +327,7 @@ def _store(
     made_by: int | None,
     now: datetime,
 ) -> int | None:
-    """Store the new pairs, their round, every suggestion's provenance and the fresh suggestions.
-
-    Returns the number of the round, or None without a new pair.
-    """
+    """Store the new pairs with their round, every provenance and the fresh suggestions; return the round's number, or None."""
     query_pks = {query.query_id: pk for pk, query in list_queries(session, key_of(row.pk)).items()}
     candidates = [
         PoolCandidate(
