@@ -7,7 +7,8 @@ Q2: あ 1, い 0;                                    the run finds い, あ.
 from math import log2
 
 from annotator.domain.ground_truth import Document, GroundTruth, Qrel, Query
-from annotator.formats.registry import find_format, write_files
+from annotator.formats.registry import find_format
+from tests.written_formats import write_files
 
 TRUTH = GroundTruth(
     (

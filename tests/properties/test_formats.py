@@ -18,8 +18,9 @@ from annotator.domain.normal_forms import clean
 from annotator.formats.conversion_losses import find_losses, list_wrong
 from annotator.formats.format import Format
 from annotator.formats.judgments import read_judgments, write_judgments
-from annotator.formats.registry import FORMATS, find_format, read_truth, write_files
+from annotator.formats.registry import FORMATS, find_format, read_truth
 from annotator.formats.syntax.source import InputSource
+from tests.written_formats import write_files
 
 NASTY = [
     "no", "1e3", "2026-01-01", "null", "~", "true", "12:30", "007", "0x1F", ".5", "-", "? a", "a: b", "a #b", "#a", "'", '"', "\\", "\\n",

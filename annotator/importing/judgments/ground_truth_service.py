@@ -178,25 +178,16 @@ def _store_annotators(
         *note_same_names(file, people, records),
         *new.notes,
     )
-    report = ImportReport(
-        "judgments",
-        file.path,
-        len(lines),
-        new.count - new.revisions,
-        new.revisions,
-        len(lines) - new.count,
-        notes,
-        transaction.dry_run,
-        figures=count_mapped(file.mapped),
-    )
     options = list_given_options(as_judgments=True, annotators=people, map_grades=file.source.scale.mapping)
-    further_notes = store_judgments(
+    return store_judgments(
         transaction,
         new,
-        report,
+        file.path,
+        read=len(lines),
+        notes=notes,
+        figures=count_mapped(file.mapped),
         sha256=sha256,
         format_name=file.format.name,
         options=options,
         declared=declaration,
-    )
-    return (*notes, *further_notes)
+    ).notes

@@ -101,30 +101,21 @@ def import_judgments(
         new = prepare_new_judgments(
             transaction, plan.events, path, simulated=simulated, report_progress=report_progress
         )
-        report = ImportReport(
-            "judgments",
-            str(path),
-            len(lines),
-            new.count - new.revisions,
-            new.revisions,
-            len(lines) - new.count,
-            (*scale.note_mapped(), *note, *new.notes, *note_contradicting(plan.contradicting)),
-            dry_run,
-            figures={**count_contradicting(plan.contradicting), **count_mapped(scale.figures)},
-        )
         options = list_given_options(
             simulated=simulated, map_grades=scale.mapping, columns=dict(columns or {})
         )
-        notes = store_judgments(
+        return store_judgments(
             transaction,
             new,
-            report,
+            str(path),
+            read=len(lines),
+            notes=(*scale.note_mapped(), *note, *new.notes, *note_contradicting(plan.contradicting)),
+            figures={**count_contradicting(plan.contradicting), **count_mapped(scale.figures)},
             sha256=source.sha256,
             format_name=format_name,
             options=options,
             declared=declared,
         )
-    return replace(report, notes=(*report.notes, *notes))
 
 
 def plan_judgments(
@@ -222,25 +213,38 @@ def _check_newcomers(events: Iterable[ImportedJudgmentEvent], newcomers: Iterabl
 def store_judgments(
     transaction: ImportTransaction,
     new: NewJudgments,
-    report: ImportReport,
+    path: str,
     *,
+    read: int,
+    notes: tuple[str, ...],
+    figures: Mapping[str, Any],
     sha256: str | None,
     format_name: str | None,
     options: Mapping[str, Any],
     declared: Mapping[str, Any] | None,
-) -> tuple[str, ...]:
-    """Store new judgments with a record of their import, or only the declaration with the earlier one; return further notes."""
+) -> ImportReport:
+    """Store new judgments of the `read` ones with a record of their import, or only the declaration with the earlier one."""
+    report = ImportReport(
+        "judgments",
+        path,
+        read,
+        new.count - new.revisions,
+        new.revisions,
+        read - new.count,
+        notes,
+        transaction.dry_run,
+        figures=figures,
+    )
     if not new.rows:
-        return record_declaration(
-            transaction, "judgments", Path(report.path), sha256=sha256, declared=declared
-        )
+        further = record_declaration(transaction, "judgments", Path(path), sha256=sha256, declared=declared)
+        return replace(report, notes=(*notes, *further))
     record_pk = record_import(
         transaction, report, sha256=sha256, format_name=format_name, options=options, declared=declared
     )
     judgments_sql.add_judgments(
         transaction.session, transaction.dataset_pk, new.rows, import_record_pk=record_pk
     )
-    return ()
+    return report
 
 
 def _make_event_secret(session: Session, dataset_pk: int) -> str:

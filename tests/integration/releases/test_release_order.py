@@ -10,7 +10,7 @@ from sqlmodel import select
 from annotator.adjudication.bulk.bulk_service import order_documents
 from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
-from annotator.formats.registry import read_truth, write_files
+from annotator.formats.registry import read_truth
 from annotator.formats.syntax.source import InputSource
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.releases.files_service import verify_release
@@ -20,6 +20,7 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.adjudication import AuditEventRow, DocumentOrderRow
 from tests.integration.judged_world import NOW, JudgedWorld
+from tests.written_formats import write_files
 
 TEXT = "検索 🔎"
 SOURCE = ["z", "a", "문서_9", "m", "b", "y", "c", "x", "d", "w"]

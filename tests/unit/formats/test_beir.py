@@ -7,8 +7,9 @@ import pytest
 
 from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import Document, GroundTruth, Qrel, Query
-from annotator.formats.registry import find_format, read_truth, write_files
+from annotator.formats.registry import find_format, read_truth
 from annotator.formats.syntax.source import InputSource
+from tests.written_formats import write_files
 
 BEIR = find_format("beir")
 

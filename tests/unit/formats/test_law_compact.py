@@ -7,8 +7,9 @@ import pytest
 from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats import law
-from annotator.formats.registry import detect_format, write_files
+from annotator.formats.registry import detect_format
 from annotator.formats.syntax.source import InputSource
+from tests.written_formats import write_files
 
 
 def test_grades_stand_alone_and_grade_0_only_when_asked_for() -> None:

@@ -6,8 +6,8 @@ import yaml
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats import nablarch
-from annotator.formats.registry import write_files
 from annotator.formats.syntax.source import InputSource
+from tests.written_formats import write_files
 
 
 def write(truth: GroundTruth, *, list_grade_0: bool = False) -> bytes:

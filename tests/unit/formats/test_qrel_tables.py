@@ -7,8 +7,9 @@ import pytest
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.format import write_file
-from annotator.formats.registry import detect_format, find_format, read_truth, write_files
+from annotator.formats.registry import detect_format, find_format, read_truth
 from annotator.formats.syntax.source import InputSource
+from tests.written_formats import write_files
 
 TRUTH = GroundTruth(
     (

@@ -7,8 +7,9 @@ import pytest
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats import ranked
-from annotator.formats.registry import read_truth, write_files
+from annotator.formats.registry import read_truth
 from annotator.formats.syntax.source import InputSource
+from tests.written_formats import write_files
 
 TEXT = '[{"query": "顧客満足度", "relevant_documents": ["a", "b", "c"], "language": "ja", "team": 1}, {"query": "x", "relevant_documents": ["a"]}]'
 

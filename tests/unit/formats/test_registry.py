@@ -7,17 +7,10 @@ import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
-from annotator.formats.registry import (
-    FORMATS,
-    detect_format,
-    find_format,
-    list_formats,
-    read_truth,
-    write_files,
-    write_table,
-)
+from annotator.formats.registry import FORMATS, detect_format, find_format, list_formats, read_truth
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import read_rows
+from tests.written_formats import write_files, write_table
 
 
 def detect(data: bytes, path: str = "x") -> str:

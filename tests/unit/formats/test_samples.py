@@ -6,8 +6,9 @@ import pytest
 
 from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.format import Format
-from annotator.formats.registry import FORMATS, detect_format, find_format, read_truth, write_files
+from annotator.formats.registry import FORMATS, detect_format, find_format, read_truth
 from annotator.formats.syntax.source import InputSource
+from tests.written_formats import write_files
 
 SAMPLES = Path(__file__).parents[3] / "annotator" / "formats" / "samples"
 GOLDEN = Path(__file__).parents[2] / "golden" / "formats"

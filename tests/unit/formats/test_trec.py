@@ -5,9 +5,9 @@ import pytest
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query, Run, RunEntry
 from annotator.formats import trec
-from annotator.formats.registry import write_files
 from annotator.formats.runs import keep_tags, read_run_file, require_system
 from annotator.formats.syntax.source import InputSource
+from tests.written_formats import write_files
 
 
 def read_run(data: bytes, path: str, *, system: str | None = None) -> Run:

@@ -11,8 +11,9 @@ from typer.testing import CliRunner, Result
 
 from annotator.cli.main import app
 from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, GateNotMet, ValidationError
-from annotator.formats.registry import FORMATS, find_format, read_truth, write_files
+from annotator.formats.registry import FORMATS, find_format, read_truth
 from annotator.formats.syntax.source import InputSource
+from tests.written_formats import write_files
 
 LAW = {
     "version": "1.0",
