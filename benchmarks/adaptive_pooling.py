@@ -32,7 +32,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.dataset_analysis.order_stability import compute_tau
+from annotator.evaluation.dataset_analysis.system_order import compute_tau
 from annotator.pooling.adaptive.choice import choose_pairs, estimate_order
 from annotator.pooling.adaptive.measures import AdaptiveMeasure, read_measure, score_expected
 from annotator.pooling.adaptive.records import (

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from annotator.agreement.dawid_skene import estimate
+from annotator.agreement.consensus import estimate
 from benchmarks.crowd import draw_crowd
 
 SMALL = "--pairs 200 --people 20 --judgments 600 --plain 5 --seeds 1"  # what the tests start it with

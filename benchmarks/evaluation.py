@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
-from annotator.evaluation.files.run_files import RunReading, read_run
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import Truth
+from annotator.evaluation.run_files import RunReading, read_run
 from annotator.evaluation.scores.scoring import RunScorer, ScoringOptions, score_runs
 
 SMALL = "--queries 20 --runs 2 --rounds 1"  # what the tests start it with

@@ -25,12 +25,12 @@ from annotator.evaluation.dataset_analysis.robustness import (
     measure_robustness,
 )
 from annotator.evaluation.evaluate import EvaluationOptions, evaluate_runs
-from annotator.evaluation.files.run_files import read_run
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import Truth
 from annotator.evaluation.reports.html_report import render_html
-from annotator.evaluation.reports.json_report import build_json
+from annotator.evaluation.reports.json_and_csv import build_json
 from annotator.evaluation.reports.markdown_report import render_markdown
+from annotator.evaluation.run_files import read_run
 from annotator.web.kit.messages import tr
 
 SMALL = "--systems 5 --queries 8 --depth 20 --rounds 1"  # what the tests start it with

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from annotator.evaluation.differences.bootstrap import find_intervals, find_range, resample_means
+from annotator.evaluation.differences.comparison import find_intervals, find_range, resample_means
 
 SMALL = "--sets 4 --resamples 20 --queries 5"  # what the tests start it with
 TRUTH_FROM = 4_000_000

@@ -4,7 +4,7 @@ Current independent judgments with a grade count, on pairs in the pool. Millions
 numbers, without an object per row (PostgreSQL sends a few long rows of bytes). A group's value is text as
 imported, or None. The stamp that keeps a report valid is read from index ends and small tables. It does not
 notice a re-import that changes categories, so do not keep a report for long. An annotator's own agreement
-shows only sums over these grades: see `agreement/own_agreement.py`.
+shows only sums over these grades: see `agreement/measure.py`.
 """
 
 import json

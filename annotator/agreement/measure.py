@@ -3,9 +3,16 @@
 Coefficients are functions of summed counts, so one formula gives a value and its resamples. `measure_briefly`
 skips the resamples: its only interval is that of the unweighted kappa, from the queries' influences
 (intervals.py).
+
+Annotators see their own agreement while they judge, so no figure of it may show one grade. An annotator's first
+grade of a pair is compared with another annotator's first grade: a later change of a grade moves nothing.
+Comparisons are added in whole steps, in the order of time. A step has OWN_STEP comparisons with the same own
+grade, at least FEW_WITH_ONE with each other annotator in it. So two states of a figure differ by a sum over
+whole steps. Somebody with a second account, who knows part of a step, still sees only a sum over FEW_WITH_ONE
+comparisons with a colleague.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isnan
@@ -14,9 +21,25 @@ from typing import Any
 import numpy as np
 
 from annotator.agreement.coefficient_records import CUT_POINTS, group_by_family
-from annotator.agreement.coefficients import cohen, fleiss, gwet, krippendorff
-from annotator.agreement.coefficients.cohen import TWO_BY_TWO, compute_at, name_cut, observed_agreement
-from annotator.agreement.coefficients.paradox import compute_paradox, compute_paradoxes
+from annotator.agreement.coefficients import (
+    DISAGREEMENT,
+    TWO_BY_TWO,
+    coincidences,
+    compute_at,
+    compute_paradox,
+    compute_paradoxes,
+    cut_at,
+    fleiss_kappa,
+    fleiss_terms,
+    gwet_ac,
+    gwet_terms,
+    identity_weights,
+    krippendorff_alpha,
+    mean_kappa,
+    name_cut,
+    observed_agreement,
+    quadratic_weights,
+)
 from annotator.agreement.comparisons import estimate_kappa, list_comparisons
 from annotator.agreement.intervals import (
     FEWEST_QUERIES,
@@ -45,8 +68,11 @@ from annotator.agreement.judgment_table import (
 from annotator.agreement.pairwise import SHAPE, PairSums, compute_mean_leanings, sum_pairs
 from annotator.agreement.records import (
     FEW_OWN,
+    FEW_WITH_ONE,
+    OWN_STEP,
     TOO_FEW_QUERIES,
     CoefficientValue,
+    ComparedGrade,
     Leaning,
     MeasuredAgreement,
     OwnAgreement,
@@ -68,8 +94,8 @@ ONE_QUERY = say("a confidence interval needs shared pairs of two or more queries
 NO_RESAMPLES = say("no confidence interval was requested")
 TOO_OFTEN_UNDEFINED = say("no confidence interval: more than half of the resamples leave it undefined")
 
-SAME = gwet.identity_weights(CATEGORIES)
-NEAR = gwet.quadratic_weights(CATEGORIES)
+SAME = identity_weights(CATEGORIES)
+NEAR = quadratic_weights(CATEGORIES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,30 +127,30 @@ class _SummedCounts:
 
     def mean_kappa(self, name: str, tables: Floats, disagreement: Floats, why: str) -> CoefficientValue:
         """Return a Cohen's kappa of the dataset. `name`: of the resampled kappa in `PairSums`."""
-        mean = float(cohen.mean_kappa(tables, disagreement))
+        mean = float(mean_kappa(tables, disagreement))
         ci95 = interval(self.pairs.mean_kappa(name), self.pairs.queries)
         return _value(mean, ci95, why, self.coincidences.no_interval)
 
     def ac(self, sums: ResampledSums, weights: Floats) -> CoefficientValue:
         if not self.varies:
             return CoefficientValue(None, None, self.why)
-        return sums.value(lambda summed: gwet.gwet_ac(summed, weights), self.why)
+        return sums.value(lambda summed: gwet_ac(summed, weights), self.why)
 
 
 _FORMULAS: Mapping[str, Callable[[_SummedCounts, Any], CoefficientValue]] = {
     "cohen_kappa": lambda counted, kind: counted.mean_kappa(
-        kind, counted.pairs.totals, cohen.DISAGREEMENT[kind], counted.why
+        kind, counted.pairs.totals, DISAGREEMENT[kind], counted.why
     ),
-    "fleiss_kappa": lambda counted, _: counted.fleiss.value(fleiss.fleiss_kappa, counted.why),
+    "fleiss_kappa": lambda counted, _: counted.fleiss.value(fleiss_kappa, counted.why),
     "krippendorff_alpha": lambda counted, metric: counted.coincidences.value(
-        lambda flat: krippendorff.krippendorff_alpha(flat.reshape(*flat.shape[:-1], *SHAPE), metric),
+        lambda flat: krippendorff_alpha(flat.reshape(*flat.shape[:-1], *SHAPE), metric),
         counted.why,
     ),
     "gwet_ac1": lambda counted, _: counted.ac(counted.ac1, SAME),
     "gwet_ac2": lambda counted, _: counted.ac(counted.ac2, NEAR),
     CUT_POINTS: lambda counted, grade: counted.mean_kappa(
         name_cut(grade),
-        cohen.cut_at(counted.pairs.totals, grade),
+        cut_at(counted.pairs.totals, grade),
         TWO_BY_TWO,
         counted.why if counted.why == NO_SHARED_PAIR else ONE_SIDE,
     ),
@@ -150,13 +176,11 @@ def measure(
     tables = count_tables(shared, drawn.queries, only)
     pairs = sum_pairs(tables, drawn, annotators=len(names))
     blocks = [
-        _add_up(patterns, lambda counts: krippendorff.coincidences(counts).reshape(-1, CELLS)),
-        _add_up(patterns, fleiss.fleiss_terms),
+        _add_up(patterns, lambda counts: coincidences(counts).reshape(-1, CELLS)),
+        _add_up(patterns, fleiss_terms),
     ]
     all_patterns = patterns if everything is counted else find_patterns(everything)
-    gwet_blocks = [
-        _add_up(all_patterns, partial(gwet.gwet_terms, weights=weights)) for weights in (SAME, NEAR)
-    ]
+    gwet_blocks = [_add_up(all_patterns, partial(gwet_terms, weights=weights)) for weights in (SAME, NEAR)]
     all_drawn = drawn if everything is counted else _resample(everything.query, resamples, seed)
     grade_counts = counted.counts.sum(axis=0)
     sums = _SummedCounts(
@@ -189,8 +213,8 @@ def mean_kappas(tables: Floats) -> Mapping[str, CoefficientValue]:
     """Return a dataset's Cohen's kappas without intervals, from its annotator pairs (p x 4 x 4)."""
     why = ONE_GRADE if len(tables) else NO_SHARED_PAIR
     return {
-        kind: _value(float(cohen.mean_kappa(tables, weights)), None, why, NO_RESAMPLES)
-        for kind, weights in cohen.DISAGREEMENT.items()
+        kind: _value(float(mean_kappa(tables, weights)), None, why, NO_RESAMPLES)
+        for kind, weights in DISAGREEMENT.items()
     }
 
 
@@ -233,7 +257,7 @@ def _sum(blocks: Sequence[CountBlock], drawn: Resamples, *, resamples: int) -> l
 def _list_pairs(
     tables: ConfusionTables, pairs: PairSums, names: Sequence[str], resamples: int
 ) -> tuple[PairAgreement, ...]:
-    kappas = {kind: compute_at(pairs.totals, kind).tolist() for kind in cohen.DISAGREEMENT}
+    kappas = {kind: compute_at(pairs.totals, kind).tolist() for kind in DISAGREEMENT}
     observed = observed_agreement(pairs.totals).tolist()
     paradoxes = compute_paradoxes(pairs.totals)
     confusions = pairs.totals.astype(np.int64).tolist()
@@ -300,7 +324,7 @@ def measure_own(
     """Return a person's agreement with the others; only the number of pairs if it is below FEW_OWN.
 
     `rows`: query, pair, annotator, grade. The caller selects them so that the sums show no single grade
-    (`own_agreement.py`).
+    (`choose_compared`).
     """
     query, pair, annotator, grade = np.array(rows, dtype=np.int64).reshape(-1, 4).T
     others = np.unique(annotator[annotator != person])
@@ -347,3 +371,24 @@ def measure_pairs(
     place = np.arange(len(pair)) + np.repeat(begin_of_kind[kind_of_pair] - (np.cumsum(sizes) - sizes), sizes)
     judged = sort_judged(query_of_pair[pair], pair, people_of_kinds[place], grades_of_kinds[place])
     return names, measure(judged, names, resamples=resamples, seed=seed)
+
+
+def choose_compared(compared: Iterable[ComparedGrade]) -> list[ComparedGrade]:
+    """Return the comparisons in whole steps. Later comparisons never remove one that was returned before."""
+    by_other: dict[tuple[int, int], list[ComparedGrade]] = {}
+    for comparison in sorted(compared, key=_find_order):
+        by_other.setdefault((comparison.own_grade, comparison.annotator_pk), []).append(comparison)
+    groups: dict[int, list[list[ComparedGrade]]] = {}
+    for (own_grade, _other), comparisons in by_other.items():
+        ends = range(FEW_WITH_ONE, len(comparisons) + 1, FEW_WITH_ONE)
+        groups.setdefault(own_grade, []).extend(comparisons[end - FEW_WITH_ONE : end] for end in ends)
+    chosen: list[ComparedGrade] = []
+    for of_grade in groups.values():
+        of_grade.sort(key=lambda group: _find_order(group[-1]))
+        whole = len(of_grade) - len(of_grade) % (OWN_STEP // FEW_WITH_ONE)
+        chosen.extend(comparison for group in of_grade[:whole] for comparison in group)
+    return chosen
+
+
+def _find_order(comparison: ComparedGrade) -> tuple[int, int, int]:
+    return comparison.judgment_pk, comparison.pair_pk, comparison.annotator_pk

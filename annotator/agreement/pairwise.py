@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from annotator.agreement.coefficients import cohen
-from annotator.agreement.coefficients.cohen import NAMES, compute_all, compute_at
+from annotator.agreement.coefficients import DISAGREEMENT, NAMES, compute_all, compute_at
 from annotator.agreement.intervals import Resamples, intervals
 from annotator.agreement.judgment_table import (
     CATEGORIES,
@@ -64,7 +63,7 @@ def sum_pairs(tables: ConfusionTables, resamples: Resamples, *, annotators: int)
     queries, people = _count_shared(tables), _name_people(tables, annotators)
     sums = PairSums(
         np.asarray(tables.counts.sum(axis=1), dtype=np.float64).reshape(pairs, *SHAPE),
-        {kind: [None] * pairs for kind in cohen.DISAGREEMENT},
+        {kind: [None] * pairs for kind in DISAGREEMENT},
         {name: np.zeros(count) for name in NAMES},
         {name: np.zeros(count) for name in NAMES},
         np.zeros((annotators, count)),

@@ -389,7 +389,7 @@ class OwnAgreement:
     observed_agreement: float | None = None
     leaning: Leaning | None = None
     confusion: tuple[tuple[int, ...] | None, ...] = ()
-    """Rows: own grades; columns: the others'. None for a row without comparisons. See `own_agreement.py`."""
+    """Rows: own grades; columns: the others'. None for a row without comparisons. See `choose_compared`."""
 
 
 State = Literal["higher", "lower", "unknown"]

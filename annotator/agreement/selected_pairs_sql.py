@@ -17,7 +17,7 @@ from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.agreement.diagnosis.speed import limit_quick
+from annotator.agreement.diagnosis.careless_work import limit_quick
 from annotator.agreement.grades_sql import DOCUMENT, read_document_labels, read_query_labels
 from annotator.agreement.records import PairSelection, SelectedPair
 from annotator.domain.errors import NotFound, ValidationError

@@ -49,8 +49,7 @@ from annotator.agreement.left_out_sql import (
     count_outdated,
     list_left_out,
 )
-from annotator.agreement.measure import measure_own, measure_pairs
-from annotator.agreement.own_agreement import choose_compared
+from annotator.agreement.measure import choose_compared, measure_own, measure_pairs
 from annotator.agreement.records import (
     AgreementReport,
     AgreementSummary,

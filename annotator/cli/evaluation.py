@@ -140,7 +140,7 @@ def evaluate(
     """
     from annotator.evaluation.dataset_analysis.robustness import describe_robustness
     from annotator.evaluation.differences.regression import find_regressions, read_earlier_evaluation
-    from annotator.evaluation.reports.json_report import build_json
+    from annotator.evaluation.reports.json_and_csv import build_json
 
     reports = _check_reports(options)
     fields = [name.strip() for name in (options.by or "").split(",") if name.strip()]
@@ -193,8 +193,8 @@ def _check_reports(options: EvaluationFlags) -> dict[str, Path]:
 def _write_reports(result: "EvaluationResult", reports: Mapping[str, Path], language: str) -> None:
     from annotator import __version__
     from annotator.agreement.report_files import write_file
-    from annotator.evaluation.reports.csv_report import write_csv
     from annotator.evaluation.reports.html_report import render_html
+    from annotator.evaluation.reports.json_and_csv import write_csv
     from annotator.evaluation.reports.markdown_report import render_markdown
     from annotator.web.kit.messages import tr, use_language
 
@@ -219,12 +219,12 @@ def _write_reports(result: "EvaluationResult", reports: Mapping[str, Path], lang
 def _make_request(options: EvaluationFlags, group_by: Sequence[str]) -> "EvaluationRequest":
     from annotator.domain.errors import ValidationError
     from annotator.evaluation.evaluate import EvaluationOptions
-    from annotator.evaluation.files.relation_files import read_relations
     from annotator.evaluation.result_structure import StructureOptions
     from annotator.evaluation.scores.measures import split_names
     from annotator.evaluation.scores.ranking import check_order
     from annotator.evaluation.scores.scoring import ScoringOptions
     from annotator.evaluation.service import EvaluationRequest
+    from annotator.formats.relations import read_relation_lines
 
     if options.ideal not in ("truth", "retrieved"):
         raise ValidationError(f"--ideal: expected truth or retrieved, found {options.ideal!r}")
@@ -234,9 +234,8 @@ def _make_request(options: EvaluationFlags, group_by: Sequence[str]) -> "Evaluat
         )
     type_field, _, primary_type = options.types.partition("=")
     if not type_field or not primary_type:
-        raise ValidationError(f"--types: expected FIELD=TYPE, such as law_type=법률, found {options.types!r}")
-    edges = frozenset() if options.relations is None else read_relations(options.relations)
-    targets = options.targets
+        raise ValidationError(f"--types: expected FIELD=TYPE, such as law_type=법률, found {types!r}")
+    lines = () if relations is None else read_relation_lines(relations)
     return EvaluationRequest(
         profile=options.profile,
         order=None if options.order is None else check_order(options.order),
@@ -249,9 +248,11 @@ def _make_request(options: EvaluationFlags, group_by: Sequence[str]) -> "Evaluat
         options=EvaluationOptions(
             baseline=options.baseline,
             group_by=tuple(group_by),
-            seed=options.seed,
-            resamples=options.resamples,
-            structure=StructureOptions(edges, type_field, primary_type),
+            seed=seed,
+            resamples=resamples,
+            structure=StructureOptions(
+                frozenset((line.start, line.end) for line in lines), type_field, primary_type
+            ),
         ),
         targets_file=None if targets in (None, "profile") else Path(targets or ""),
         check_profile_targets=targets == "profile",
@@ -272,7 +273,7 @@ def _evaluate(
     `files`: output files that name relevant documents; `shows_queries`: scores of single queries are shown. Both are
     recorded.
     """
-    from annotator.evaluation.files.run_files import RunReading
+    from annotator.evaluation.run_files import RunReading
     from annotator.evaluation.service import evaluate_dataset, evaluate_files, record_shown_grades
     from annotator.formats.syntax.grade_scale import parse_mapping
 
@@ -316,7 +317,7 @@ def _is_path(truth: str, database: str | None) -> bool:
 
 
 def _print_evaluation(result: "EvaluationResult") -> None:
-    from annotator.evaluation.profiles.profile import MEAN_OVER, describe_conventions
+    from annotator.evaluation.profiles import MEAN_OVER, describe_conventions
 
     evaluation = result.evaluation
     table = evaluation.table

@@ -13,24 +13,24 @@ from numpy.typing import NDArray
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, join_first, say, say_n
 from annotator.evaluation.dataset_analysis.holes import JudgingNeed, choose_order_measure, find_holes
-from annotator.evaluation.dataset_analysis.order_stability import ResampledOrder, measure_resampled_order
-from annotator.evaluation.dataset_analysis.saturation import MeasureSaturation, measure_saturation
-from annotator.evaluation.differences.bootstrap import RESAMPLES, list_mean_intervals, resample_means
+from annotator.evaluation.dataset_analysis.system_order import (
+    MeasureSaturation,
+    ResampledOrder,
+    measure_resampled_order,
+    measure_saturation,
+)
 from annotator.evaluation.differences.comparison import (
+    RESAMPLES,
     SystemComparison,
     compare_systems,
     count_wins,
     find_best_systems,
+    list_mean_intervals,
+    resample_means,
 )
 from annotator.evaluation.differences.power import ComparisonPower, measure_powers
 from annotator.evaluation.differences.sweep import Sweep, SweepCell, measure_sweeps
-from annotator.evaluation.failed_queries import (
-    FailedQuery,
-    find_failed_queries,
-    find_relevance_threshold,
-    list_expected_documents,
-)
-from annotator.evaluation.profiles.profile import Profile
+from annotator.evaluation.profiles import Profile
 from annotator.evaluation.records import Kind, Measure, RankedRun, Score, ScoreTable, SystemScores, Truth
 from annotator.evaluation.result_structure import (
     RunStructure,
@@ -38,12 +38,16 @@ from annotator.evaluation.result_structure import (
     list_document_types,
     measure_structure,
 )
-from annotator.evaluation.scores.curves import measure_precision_curve
+from annotator.evaluation.scores.formulas import measure_precision_curve
 from annotator.evaluation.scores.scoring import RunScorer, ScoringOptions, score_runs
 from annotator.evaluation.scores.summary import (
+    FailedQuery,
     LatencyPercentiles,
     ScoreSpread,
+    find_failed_queries,
+    find_relevance_threshold,
     group_rows,
+    list_expected_documents,
     list_group_fields,
     measure_coverage,
     measure_latency,

@@ -1,14 +1,24 @@
-"""Sum up what a ground truth can tell about runs, for the datasheet of a release.
+"""Sum up what a ground truth can tell about runs: for the datasheet of a release, and which system leads.
 
-The profile, seed and resamples are the defaults of `annotator evaluate DATASET@VERSION`, so the figures are
-the same.
+For a datasheet the profile, seed and resamples are the defaults of `annotator evaluate DATASET@VERSION`, so
+the figures are the same. Two systems can be told apart if their difference is significant after Holm's
+correction (`differences/comparison.py`).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
-from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.domain.messages import Message, say
+from annotator.evaluation.evaluate import (
+    NOT_COMPARED,
+    Evaluation,
+    EvaluationOptions,
+    SystemRanking,
+    choose_main_measure,
+    evaluate_runs,
+)
+from annotator.evaluation.profiles import Profile, find_profile
 from annotator.evaluation.records import RankedRun, RunFindings, SystemMean, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions
 
@@ -70,3 +80,69 @@ def _describe_power(evaluation: Evaluation, measure: str) -> Iterator[str]:
     for power in evaluation.dataset.power:
         if power.measure == measure and {power.a, power.b} == best:
             yield str(power.sentence)
+
+
+NO_RUNS = say("No run is imported: there is no system to compare.")
+NO_GRADES = say("No pair has a settled grade yet.")
+
+
+@dataclass(frozen=True, slots=True)
+class LeadingSystem:
+    """The system with the highest mean of `measure`; None if there is none, and `why`.
+
+    `close`: the systems that cannot be told apart from it, best first. `systems`: the number of systems
+    compared.
+    """
+
+    system: str | None
+    measure: str = ""
+    score: float | None = None
+    ci95: tuple[float, float] | None = None
+    queries: int = 0
+    systems: int = 0
+    close: tuple[str, ...] = ()
+    why: Message | None = None
+
+
+def choose_ranking_measure(profile: Profile) -> str:
+    """Return the profile's measure to rank systems: its first nDCG, or else its first measure of quality."""
+    measures = [profile.parse(name, None, "truth") for name in profile.measures]
+    names = [measure.name for measure in measures if measure.kind not in NOT_COMPARED]
+    return choose_main_measure(names) or measures[0].name
+
+
+def find_leading_system(ranking: SystemRanking, measure: str) -> LeadingSystem:
+    """Return the system with the highest mean, and the systems that cannot be told apart from it."""
+    scored = [
+        (summary.score.value, system.system, summary)
+        for system in ranking.systems
+        if (summary := system.measures[measure]).score.value is not None
+    ]
+    if not scored:
+        reasons = [system.measures[measure].score.why for system in ranking.systems]
+        why = next((reason for reason in reasons if reason), None)
+        return LeadingSystem(None, measure, why=say("No system has a score: {why}.", why=why or "–"))
+    ranked = sorted(scored, key=lambda entry: -(entry[0] or 0.0))
+    _, leader, summary = ranked[0]
+    others = [system for _, system, _ in ranked[1:]]
+    return LeadingSystem(
+        leader,
+        measure,
+        summary.score.value,
+        summary.ci95,
+        summary.score.queries,
+        len(ranked),
+        _list_close(ranking, measure, leader, others),
+    )
+
+
+def _list_close(ranking: SystemRanking, measure: str, leader: str, others: Sequence[str]) -> tuple[str, ...]:
+    """Return the other systems without those that differ significantly from the leader."""
+    apart = {
+        system
+        for comparison in ranking.comparisons
+        if comparison.measure == measure and comparison.significant
+        for system in (comparison.a, comparison.b)
+        if leader in (comparison.a, comparison.b)
+    }
+    return tuple(system for system in others if system not in apart)

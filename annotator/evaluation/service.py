@@ -32,22 +32,22 @@ from annotator.evaluation.evaluation_sql import (
     read_published_truth,
     read_settled_truth,
 )
-from annotator.evaluation.files.run_files import RunReading, read_run
-from annotator.evaluation.files.truth_files import build_truth, read_truth_file
-from annotator.evaluation.leading_system import (
+from annotator.evaluation.profiles import Profile, Target, find_profile
+from annotator.evaluation.records import Order, RankedRun, RunFindings, Truth
+from annotator.evaluation.run_files import RunReading, read_run
+from annotator.evaluation.run_findings import (
     NO_GRADES,
     NO_RUNS,
+    PROFILE,
     LeadingSystem,
     choose_ranking_measure,
     find_leading_system,
+    sum_up_runs,
 )
-from annotator.evaluation.profiles.profile import Profile, Target
-from annotator.evaluation.profiles.registry import find_profile
-from annotator.evaluation.records import Order, RankedRun, RunFindings, Truth
-from annotator.evaluation.run_findings import PROFILE, sum_up_runs
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.scores.summary import list_group_fields
 from annotator.evaluation.targets import TargetCheck, check_targets, list_measures_to_score, read_targets
+from annotator.evaluation.truth_files import build_truth, read_truth_file
 from annotator.formats.runs import name_by_file
 from annotator.people.roles_service import open_dataset
 from annotator.pooling.rounds.rounds_service import estimate_order_now

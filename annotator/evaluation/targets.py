@@ -12,7 +12,7 @@ from pathlib import Path
 
 from annotator.domain.errors import AnnotatorError, ValidationError
 from annotator.domain.messages import Message, say
-from annotator.evaluation.profiles.profile import Profile, Target
+from annotator.evaluation.profiles import Profile, Target
 from annotator.evaluation.records import Measure, ScoreTable, SystemScores
 from annotator.evaluation.scores.summary import measure_coverage, measure_latency, summarize_answerable
 from annotator.formats.syntax.source import read_regular

@@ -9,7 +9,7 @@ from statistics import mean, stdev
 
 import pytest
 
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import ScoreTable, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
 from annotator.evaluation.scores.summary import measure_latency, measure_spread, summarize_measure

@@ -31,13 +31,13 @@ from annotator.domain.ground_truth import Query
 from annotator.domain.people import OPERATOR
 from annotator.evaluation.differences.regression import read_earlier_evaluation
 from annotator.evaluation.differences.sweep import parse_system_name
-from annotator.evaluation.files.relation_files import read_relations
-from annotator.evaluation.files.run_files import RunReading, read_run
-from annotator.evaluation.files.truth_files import read_truth_file
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import Truth
+from annotator.evaluation.run_files import RunReading, read_run
 from annotator.evaluation.targets import read_targets
+from annotator.evaluation.truth_files import read_truth_file
 from annotator.formats.registry import FORMATS
+from annotator.formats.relations import read_relation_lines
 from annotator.formats.syntax.grade_scale import parse_mapping
 from annotator.formats.syntax.source import InputSource
 from annotator.guideline.validation import read_examples
@@ -131,7 +131,7 @@ def _list_files() -> Iterator[Target]:
         _with_file(lambda path: read_rules(str(path), ("sibling", "decree", "rule", "reference"))),
         (rules,),
     )
-    yield Target("relations", ".csv", _with_file(read_relations), (relations,))
+    yield Target("relations", ".csv", _with_file(read_relation_lines), (relations,))
     yield Target(
         "targets",
         ".yaml",

@@ -8,8 +8,7 @@ the paper's definitions, PI = |a - d| / n and BI = |b - c| / n.
 import numpy as np
 import pytest
 
-from annotator.agreement.coefficients.cohen import DISAGREEMENT, cohen_kappa, observed_agreement
-from annotator.agreement.coefficients.paradox import compute_paradox
+from annotator.agreement.coefficients import DISAGREEMENT, cohen_kappa, compute_paradox, observed_agreement
 
 UNWEIGHTED = DISAGREEMENT["unweighted"][:2, :2]
 TABLES = [

@@ -8,7 +8,7 @@ of the latter, .3916 to .5915, is held by tests/properties/test_agreement_interv
 import numpy as np
 import pytest
 
-from annotator.agreement.coefficients.cohen import DISAGREEMENT, cohen_kappa
+from annotator.agreement.coefficients import DISAGREEMENT, cohen_kappa
 
 TABLE = np.array([[88, 14, 18], [10, 40, 10], [2, 6, 12]], dtype=float)
 

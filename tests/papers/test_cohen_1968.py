@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.coefficients.cohen import cohen_kappa
+from annotator.agreement.coefficients import cohen_kappa
 
 TABLE = np.array([[88, 14, 18], [10, 40, 10], [2, 6, 12]], dtype=float)
 WEIGHTS = np.array([[0, 1, 3], [1, 0, 6], [3, 6, 0]], dtype=float)

@@ -7,7 +7,7 @@ certain, as published, to two decimals.
 import numpy as np
 import pytest
 
-from annotator.agreement.dawid_skene import DawidSkene, estimate
+from annotator.agreement.consensus import DawidSkene, estimate
 
 # Seven digits per patient: the first anaesthetist's three answers, then those of the others.
 PATIENTS = (

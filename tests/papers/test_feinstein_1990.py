@@ -4,8 +4,14 @@ with the same observed agreement, of which kappa makes .70 and .32; AC1 hardly t
 import numpy as np
 import pytest
 
-from annotator.agreement.coefficients.cohen import DISAGREEMENT, cohen_kappa, observed_agreement
-from annotator.agreement.coefficients.gwet import gwet_ac, gwet_terms, identity_weights
+from annotator.agreement.coefficients import (
+    DISAGREEMENT,
+    cohen_kappa,
+    gwet_ac,
+    gwet_terms,
+    identity_weights,
+    observed_agreement,
+)
 
 BALANCED = np.array([[40, 9], [6, 45]], dtype=float)
 PREVAILING = np.array([[80, 10], [5, 5]], dtype=float)

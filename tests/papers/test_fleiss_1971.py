@@ -4,7 +4,7 @@ printed there as .430."""
 import numpy as np
 import pytest
 
-from annotator.agreement.coefficients.fleiss import fleiss_kappa, fleiss_terms
+from annotator.agreement.coefficients import fleiss_kappa, fleiss_terms
 
 PAPER = (
     "00060 03003 01401 00006 03030 20400 00402 20310 20040 00006 10050 11040 03300 10050 02031 "

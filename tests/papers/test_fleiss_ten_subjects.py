@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_kappa_of_statsmodels
 
-from annotator.agreement.coefficients.fleiss import fleiss_kappa, fleiss_terms
+from annotator.agreement.coefficients import fleiss_kappa, fleiss_terms
 
 SUBJECTS = (
     "0 0 0 0 14 / 0 2 6 4 2 / 0 0 3 5 6 / 0 3 9 2 0 / 2 2 8 1 1 / "

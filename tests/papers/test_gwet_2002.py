@@ -4,8 +4,14 @@ whom both raters find the trait in 118. They agree on 94 %, and kappa is below 0
 import numpy as np
 import pytest
 
-from annotator.agreement.coefficients.cohen import DISAGREEMENT, cohen_kappa, observed_agreement
-from annotator.agreement.coefficients.gwet import gwet_ac, gwet_terms, identity_weights
+from annotator.agreement.coefficients import (
+    DISAGREEMENT,
+    cohen_kappa,
+    gwet_ac,
+    gwet_terms,
+    identity_weights,
+    observed_agreement,
+)
 
 TABLE = np.array([[118, 5], [2, 0]], dtype=float)
 

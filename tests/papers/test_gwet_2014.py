@@ -8,7 +8,7 @@ offer; its intervals resample queries.
 import numpy as np
 import pytest
 
-from annotator.agreement.coefficients.gwet import gwet_ac, gwet_terms, identity_weights, quadratic_weights
+from annotator.agreement.coefficients import gwet_ac, gwet_terms, identity_weights, quadratic_weights
 
 ROWS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
 COUNTS = np.array(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.coefficients.krippendorff import coincidences, krippendorff_alpha
+from annotator.agreement.coefficients import coincidences, krippendorff_alpha
 
 FOUR_OBSERVERS = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import Truth
 from annotator.evaluation.scores.formulas import sum_dcg
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs

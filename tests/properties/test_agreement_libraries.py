@@ -13,11 +13,18 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
-from annotator.agreement.coefficients.cohen import DISAGREEMENT
-from annotator.agreement.coefficients.fleiss import fleiss_kappa as our_fleiss_kappa
-from annotator.agreement.coefficients.fleiss import fleiss_terms
-from annotator.agreement.coefficients.gwet import gwet_ac, gwet_terms, identity_weights, quadratic_weights
-from annotator.agreement.coefficients.krippendorff import METRICS, coincidences, krippendorff_alpha
+from annotator.agreement.coefficients import (
+    DISAGREEMENT,
+    METRICS,
+    coincidences,
+    fleiss_terms,
+    gwet_ac,
+    gwet_terms,
+    identity_weights,
+    krippendorff_alpha,
+    quadratic_weights,
+)
+from annotator.agreement.coefficients import fleiss_kappa as our_fleiss_kappa
 from annotator.agreement.judgment_table import CATEGORIES, sort_judged
 from annotator.agreement.measure import measure
 from annotator.agreement.records import MeasuredAgreement

@@ -10,7 +10,7 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.profiles.trec import PROFILE
+from annotator.evaluation.profiles import TREC
 from annotator.evaluation.records import Truth
 from annotator.evaluation.scores.bounds import bound_scores
 from annotator.evaluation.scores.formulas import compute_ndcg
@@ -58,7 +58,7 @@ def test_scores_are_those_of_ir_measures_and_ties_are_broken_as_trec_eval_does(
     if not found:
         return
     run = make_scored_run("s", {query_id: list(results.items()) for query_id, results in found.items()})
-    table = score_runs(Truth("t", qrels), [run], PROFILE, ScoringOptions(measures=SHARED))
+    table = score_runs(Truth("t", qrels), [run], TREC, ScoringOptions(measures=SHARED))
     expected = ir_measures.iter_calc([ir_measures.parse_measure(name) for name in SHARED], qrels, found)
     for metric in expected:
         value = table.systems[0].values[str(metric.measure)][table.query_ids.index(metric.query_id)]
@@ -91,7 +91,7 @@ def test_exponential_gain_is_trec_evals_ndcg_of_the_gains(
     table = score_runs(
         Truth("t", {"q": grades}),
         [run],
-        PROFILE,
+        TREC,
         ScoringOptions(measures=("nDCG(dcg='exp-log2')@4", "nDCG@4")),
     )
     gains = {doc_id: 2**grade - 1 for doc_id, grade in grades.items()}

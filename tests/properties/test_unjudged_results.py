@@ -11,8 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from annotator.evaluation.evaluate import EvaluationOptions, evaluate_runs
-from annotator.evaluation.profiles.profile import Profile
-from annotator.evaluation.profiles.registry import PROFILES, find_profile
+from annotator.evaluation.profiles import PROFILES, Profile, find_profile
 from annotator.evaluation.records import RankedRun, ScoreTable, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
 from tests.unit.evaluation.small_runs import make_run

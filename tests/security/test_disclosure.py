@@ -55,8 +55,7 @@ from annotator.cli.main import app as commands
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import AnnotatorError, NotAllowed, StateError
 from annotator.domain.people import OPERATOR, Actor, SignedIn
-from annotator.evaluation.rankings import QueryRankings
-from annotator.evaluation.rankings_service import compare_on_releases, show_query_rankings
+from annotator.evaluation.rankings_service import QueryRankings, compare_on_releases, show_query_rankings
 from annotator.guideline.feedback_service import list_decisions_behind, list_worklist
 from annotator.importing.runs.runs_service import import_run
 from annotator.labeling.calibration_service import compute_results, find_candidates, list_checks, set_check

@@ -11,24 +11,24 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotator.agreement.coefficients.kendall import measure_order
-from annotator.agreement.comparisons import list_comparisons
+from annotator.agreement.comparisons import list_comparisons, measure_order
+from annotator.agreement.diagnosis.against_others import (
+    estimate_against_others,
+    find_extremes,
+    find_leaning,
+    find_less,
+    leave_one_out,
+    measure_against_others,
+)
+from annotator.agreement.diagnosis.careless_work import find_failing, find_quick
 from annotator.agreement.diagnosis.constant_annotators import find_constants, leave_out
 from annotator.agreement.diagnosis.drift import GradingDrift, complete, find_changes, find_periods
-from annotator.agreement.diagnosis.failed_checks import find_failing
 from annotator.agreement.diagnosis.grade_confusion import find_confused
 from annotator.agreement.diagnosis.grade_findings import (
     describe_categories,
     describe_confused,
     describe_order,
     describe_paradox,
-)
-from annotator.agreement.diagnosis.leniency import find_leaning, leave_one_out
-from annotator.agreement.diagnosis.low_agreement import (
-    estimate_against_others,
-    find_extremes,
-    find_less,
-    measure_against_others,
 )
 from annotator.agreement.diagnosis.people_findings import (
     describe_agrees_less,
@@ -39,7 +39,6 @@ from annotator.agreement.diagnosis.people_findings import (
     describe_leanings,
     describe_quick,
 )
-from annotator.agreement.diagnosis.speed import find_quick
 from annotator.agreement.diagnosis.verdict import judge
 from annotator.agreement.judgment_table import Floats, GradedJudgments, Ints
 from annotator.agreement.records import (

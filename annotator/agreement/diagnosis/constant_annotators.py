@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotator.agreement.coefficients.krippendorff import coincidences, krippendorff_alpha
+from annotator.agreement.coefficients import coincidences, krippendorff_alpha
 from annotator.agreement.comparisons import Comparisons
 from annotator.agreement.intervals import cluster_interval, confidence
 from annotator.agreement.judgment_table import (

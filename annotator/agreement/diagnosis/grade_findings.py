@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotator.agreement.coefficients.paradox import compute_paradox, is_paradox
+from annotator.agreement.coefficients import compute_paradox, is_paradox
 from annotator.agreement.diagnosis.grade_confusion import (
     ConfusionConcentration,
     ConfusionDirection,

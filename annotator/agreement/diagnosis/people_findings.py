@@ -7,12 +7,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from annotator.agreement.diagnosis.against_others import ClaimedLeaning, LowAgreementAnnotator
+from annotator.agreement.diagnosis.careless_work import FailingAnnotator, QuickAnnotator
 from annotator.agreement.diagnosis.constant_annotators import ConstantAnnotators
 from annotator.agreement.diagnosis.drift import GradingDrift
-from annotator.agreement.diagnosis.failed_checks import FailingAnnotator
-from annotator.agreement.diagnosis.leniency import ClaimedLeaning
-from annotator.agreement.diagnosis.low_agreement import LowAgreementAnnotator
-from annotator.agreement.diagnosis.speed import QuickAnnotator
 from annotator.agreement.diagnosis.wording import (
     add_note_on_left_out,
     format_comparison_count,

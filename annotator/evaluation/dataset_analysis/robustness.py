@@ -23,7 +23,7 @@ from annotator.evaluation.dataset_analysis.holes import (
     find_unique_contributions,
     leave_out_documents,
 )
-from annotator.evaluation.dataset_analysis.order_stability import OrderAgreement, compare_orders
+from annotator.evaluation.dataset_analysis.system_order import OrderAgreement, compare_orders
 from annotator.evaluation.evaluate import FIRST_DEPTH, Evaluation
 from annotator.evaluation.records import Grades, Measure, RankedRun
 from annotator.evaluation.scores.scoring import RunScorer

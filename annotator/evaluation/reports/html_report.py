@@ -17,7 +17,6 @@ from annotator.evaluation.dataset_analysis.holes import JudgingNeed
 from annotator.evaluation.dataset_analysis.robustness import Robustness
 from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.evaluate import FIRST_DEPTH, NOT_COMPARED, Evaluation
-from annotator.evaluation.failed_queries import find_relevance_threshold
 from annotator.evaluation.records import Gain, Measure
 from annotator.evaluation.reports.html_charts import (
     MOST_BARS,
@@ -30,8 +29,8 @@ from annotator.evaluation.reports.html_charts import (
     draw_lines,
     draw_parts,
     draw_query_bars,
+    draw_sweeps,
 )
-from annotator.evaluation.reports.html_sweeps import draw_sweeps
 from annotator.evaluation.reports.report_values import (
     ReportedCell,
     ReportedRow,
@@ -39,8 +38,9 @@ from annotator.evaluation.reports.report_values import (
     make_environment,
     render_report,
 )
-from annotator.evaluation.scores.curves import RECALL_LEVELS, list_precision_and_recall, measure_depth_curve
+from annotator.evaluation.scores.formulas import RECALL_LEVELS, list_precision_and_recall, measure_depth_curve
 from annotator.evaluation.scores.grade_grid import GradeLookup
+from annotator.evaluation.scores.summary import find_relevance_threshold
 from annotator.evaluation.targets import TargetCheck
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from annotator.domain.figures import show_number, show_percent
 from annotator.domain.messages import Message, say
 from annotator.evaluation.evaluate import FEW_JUDGED, Evaluation, SystemSummary
-from annotator.evaluation.profiles.profile import Target
+from annotator.evaluation.profiles import Target
 from annotator.evaluation.records import Kind, Measure
 from annotator.evaluation.scores.summary import group_rows, summarize_answerable
 

@@ -14,15 +14,15 @@ from annotator.domain.figures import show_figure, show_interval, show_number, sh
 from annotator.evaluation.dataset_analysis.robustness import Robustness
 from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.evaluate import FIRST_DEPTH, Evaluation, QueryGroup, SystemSummary
-from annotator.evaluation.failed_queries import (
+from annotator.evaluation.profiles import MEAN_OVER, Target, describe_conventions
+from annotator.evaluation.reports.recommendations import recommend
+from annotator.evaluation.reports.structure_report import list_figures
+from annotator.evaluation.scores.summary import (
+    NONE_OF_GROUP,
     FailedQuery,
     find_relevance_threshold,
     list_expected_documents,
 )
-from annotator.evaluation.profiles.profile import MEAN_OVER, Target, describe_conventions
-from annotator.evaluation.reports.recommendations import recommend
-from annotator.evaluation.reports.structure_report import list_figures
-from annotator.evaluation.scores.summary import NONE_OF_GROUP
 from annotator.evaluation.targets import ROUNDING, TargetCheck, list_shown_targets
 
 if TYPE_CHECKING:

@@ -1,11 +1,12 @@
 """Hold the grades of a run's results as a matrix with a row for each query and a column for each rank.
 
 Measures that trec_eval lacks are computed on this matrix. Queries are split into blocks, so that a query with
-a million results does not widen the rows of all queries.
+a million results does not widen the rows of all queries. `UnjudgedResults` counts the unjudged documents
+among the results of all evaluated systems.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,3 +135,38 @@ def gather_rows(values: NDArray[np.int16], starts: Codes, lengths: Codes) -> NDA
     positions = np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
     matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = values[positions]
     return matrix
+
+
+Keys = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class UnjudgedResults:
+    """The unjudged results and the grades of the added runs. `queries`: their number in the truth."""
+
+    queries: int
+    runs: dict[str, RunGrades] = field(default_factory=dict)  # by system
+    _keys: Keys = field(default_factory=lambda: np.zeros(0, dtype=np.int64))  # each document once, sorted
+
+    def add(self, run: RankedRun, run_grades: RunGrades) -> None:
+        """Add the results of one run."""
+        self.runs[run.system] = run_grades
+        hashes = np.fromiter(map(hash, run.doc_ids), dtype=np.int64, count=len(run.doc_ids))
+        hashes &= (1 << self._shift) - 1
+        rows = np.full(len(run_grades.grades), -1, dtype=np.int64)
+        listed = np.flatnonzero(run_grades.lengths)
+        starts, lengths = run_grades.starts[listed], run_grades.lengths[listed]
+        at = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+        rows[at] = np.repeat(listed, lengths)
+        unjudged = np.flatnonzero((run_grades.grades == UNJUDGED) & (rows >= 0))
+        keys = (rows[unjudged] << self._shift) | hashes[run.codes[unjudged]]
+        self._keys = np.unique(np.concatenate([self._keys, keys]))
+
+    def count(self) -> Codes:
+        """Return the number of unjudged documents of each query."""
+        return np.bincount(self._keys >> self._shift, minlength=self.queries)
+
+    @property
+    def _shift(self) -> int:
+        """Return how many low bits of a key hold the hash of the document."""
+        return 63 - self.queries.bit_length()

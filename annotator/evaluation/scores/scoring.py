@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say, say_n
-from annotator.evaluation.profiles.profile import WHY_LEFT_OUT, Profile
+from annotator.evaluation.profiles import WHY_LEFT_OUT, Profile
 from annotator.evaluation.records import Grades, Ideal, Measure, RankedRun, ScoreTable, SystemScores, Truth
 from annotator.evaluation.scores.bounds import bound_scores
 from annotator.evaluation.scores.formulas import (
@@ -25,10 +25,16 @@ from annotator.evaluation.scores.formulas import (
     compute_rbp,
     round_scores,
 )
-from annotator.evaluation.scores.grade_grid import Codes, GradeGrid, GradeLookup, RunGrades, list_blocks
+from annotator.evaluation.scores.grade_grid import (
+    Codes,
+    GradeGrid,
+    GradeLookup,
+    RunGrades,
+    UnjudgedResults,
+    list_blocks,
+)
 from annotator.evaluation.scores.trec_eval import TrecEval, is_computed_by_trec_eval, prepare_run
-from annotator.evaluation.scores.unjudged_results import UnjudgedResults
-from annotator.formats.runs import FAILED
+from annotator.formats.run_records import FAILED
 
 Values = NDArray[np.float64]
 

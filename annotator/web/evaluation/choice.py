@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from annotator.evaluation.evaluate import EvaluationOptions
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.service import EvaluationRequest
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from annotator.evaluation.profiles.registry import PROFILES, find_profile
+from annotator.evaluation.profiles import PROFILES, find_profile
 from annotator.evaluation.service import EvaluationChoices
 from annotator.web.evaluation.choice import EvaluationChoice, list_default_measures, list_offered_measures
 from annotator.web.kit.controls import apply_url_choice

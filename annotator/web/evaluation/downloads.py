@@ -17,8 +17,7 @@ from annotator.domain.errors import NotFound
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.evaluation.dataset_analysis.robustness import describe_robustness
-from annotator.evaluation.reports.csv_report import write_csv
-from annotator.evaluation.reports.json_report import build_json
+from annotator.evaluation.reports.json_and_csv import build_json, write_csv
 from annotator.evaluation.service import EvaluationResult
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.storage.database import Database

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from annotator.domain.people import Actor
-from annotator.evaluation.leading_system import LeadingSystem
+from annotator.evaluation.run_findings import LeadingSystem
 from annotator.evaluation.service import EvaluationResult, evaluate_dataset, find_leader, read_stamp
 from annotator.storage.database import Database
 from annotator.web.evaluation.choice import EvaluationChoice

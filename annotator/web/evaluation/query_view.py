@@ -12,9 +12,13 @@ import streamlit as st
 from annotator.domain.errors import NotFound
 from annotator.domain.figures import show_number
 from annotator.domain.svg import colour_cell
-from annotator.evaluation.profiles.registry import find_profile
-from annotator.evaluation.rankings import QueryRankings, RankedResult
-from annotator.evaluation.rankings_service import read_ranked_document, show_query_rankings
+from annotator.evaluation.profiles import find_profile
+from annotator.evaluation.rankings_service import (
+    QueryRankings,
+    RankedResult,
+    read_ranked_document,
+    show_query_rankings,
+)
 from annotator.evaluation.service import EvaluationResult
 from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.evaluation.pooled import draw_pooled

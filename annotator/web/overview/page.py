@@ -39,7 +39,7 @@ from annotator.web.page_context import PageContext, require_context
 
 if TYPE_CHECKING:
     from annotator.dataset.records import Coverage, CoverageRow
-    from annotator.evaluation.leading_system import LeadingSystem
+    from annotator.evaluation.run_findings import LeadingSystem
 
 NAMED = 5
 FAR_DAYS = 365  # a later date is not shown

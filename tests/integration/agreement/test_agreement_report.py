@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from annotator.adjudication.bulk.bulk_service import adjudicate_file
-from annotator.agreement.dawid_skene import estimate
+from annotator.agreement.consensus import estimate
 from annotator.agreement.service import compute_consensus, write_estimates
 from annotator.cli.main import app
 from annotator.domain.errors import InsufficientData, NotAllowed, ValidationError

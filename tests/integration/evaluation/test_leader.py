@@ -7,7 +7,7 @@ import pytest
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR
-from annotator.evaluation.leading_system import NO_GRADES, NO_RUNS
+from annotator.evaluation.run_findings import NO_GRADES, NO_RUNS
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.service import EvaluationRequest, evaluate_dataset, find_leader
 from annotator.pooling.rounds.pool_records import PoolRequest

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from annotator.agreement.coefficients.krippendorff import METRICS
+from annotator.agreement.coefficients import METRICS
 from annotator.agreement.consensus_records import Consensus, DecisionMatch, EstimatedAnnotator, EstimatedPair
 from annotator.agreement.records import (
     AgreementPeriod,

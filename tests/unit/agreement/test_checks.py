@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.agreement.diagnosis.failed_checks import find_failing
+from annotator.agreement.diagnosis.careless_work import find_failing
 from annotator.labeling.records import AnnotatorResult, GoldResult, RepeatConsistency
 
 

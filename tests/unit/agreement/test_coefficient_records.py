@@ -8,8 +8,7 @@ from annotator.agreement.coefficient_records import (
     KAPPA_KINDS,
     list_stated,
 )
-from annotator.agreement.coefficients.cohen import CUTS, DISAGREEMENT
-from annotator.agreement.coefficients.krippendorff import METRICS
+from annotator.agreement.coefficients import CUTS, DISAGREEMENT, METRICS
 from annotator.agreement.measure import _FORMULAS
 from annotator.agreement.records import MeasuredAgreement
 from tests.unit.agreement.agreement_reports import MEASURED

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from annotator.agreement.coefficients.cohen import DISAGREEMENT, cohen_kappa, cut_at, mean_kappa
+from annotator.agreement.coefficients import DISAGREEMENT, cohen_kappa, cut_at, mean_kappa
 
 GRADED_TWICE = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=60)
 TABLE = np.arange(16, dtype=float).reshape(4, 4)

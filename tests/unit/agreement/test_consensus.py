@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from annotator.agreement.consensus import ConsensusPair, compare_estimates, find_majority
+from annotator.agreement.consensus import ConsensusPair, compare_estimates, estimate, find_majority
 from annotator.agreement.consensus_records import EstimatedPair
-from annotator.agreement.dawid_skene import estimate
 
 NAMES = {10: "高橋", 20: "고양이", 30: "<zoë>"}
 

@@ -4,8 +4,8 @@ ends."""
 import numpy as np
 import pytest
 
-from annotator.agreement import dawid_skene
-from annotator.agreement.dawid_skene import DawidSkene, estimate, find_likelier
+from annotator.agreement import consensus
+from annotator.agreement.consensus import DawidSkene, estimate, find_likelier
 from benchmarks.crowd import Crowd, draw_crowd
 
 SHARES: dict[str, dict[str, float]] = {
@@ -80,7 +80,7 @@ def test_of_two_ends_the_likelier_is_kept_where_the_plain_algorithm_is_cheap(
     best = max(end.log_likelihoods[-1] for end in ends.values())
     assert estimates.log_likelihoods[-1] == pytest.approx(best, abs=1e-3)
     assert estimates.log_likelihoods == ends[kept].log_likelihoods
-    monkeypatch.setattr(dawid_skene, "CHEAP", 100 * len(columns[0]))
+    monkeypatch.setattr(consensus, "CHEAP", 100 * len(columns[0]))
     assert find_likelier(*columns).log_likelihoods == ends["accelerated"].log_likelihoods
 
 

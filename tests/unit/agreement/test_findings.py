@@ -5,18 +5,17 @@ from dataclasses import replace
 
 import pytest
 
+from annotator.agreement.diagnosis.against_others import ClaimedLeaning
 from annotator.agreement.diagnosis.assess import assess
+from annotator.agreement.diagnosis.careless_work import FailingAnnotator, QuickAnnotator
 from annotator.agreement.diagnosis.drift import GradingDrift
-from annotator.agreement.diagnosis.failed_checks import FailingAnnotator
 from annotator.agreement.diagnosis.grade_findings import describe_categories
-from annotator.agreement.diagnosis.leniency import ClaimedLeaning
 from annotator.agreement.diagnosis.people_findings import (
     describe_changes,
     describe_failing,
     describe_leanings,
     describe_quick,
 )
-from annotator.agreement.diagnosis.speed import QuickAnnotator
 from annotator.agreement.measure import measure
 from annotator.agreement.records import (
     CoefficientValue,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotator.agreement.coefficients.cohen import NAMES, compute_all, compute_at
+from annotator.agreement.coefficients import NAMES, compute_all, compute_at
 
 
 def test_every_kappa_at_once_is_that_of_each_table() -> None:

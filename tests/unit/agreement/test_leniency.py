@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from annotator.agreement.comparisons import list_comparisons
-from annotator.agreement.diagnosis.leniency import ClaimedLeaning, find_leaning, leave_one_out
+from annotator.agreement.diagnosis.against_others import ClaimedLeaning, find_leaning, leave_one_out
 from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import measure
 from annotator.agreement.records import Leaning

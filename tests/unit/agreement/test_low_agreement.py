@@ -6,15 +6,14 @@ import pytest
 from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
-from annotator.agreement.coefficients.kendall import measure_order
-from annotator.agreement.coefficients.paradox import compute_paradox, compute_paradoxes
-from annotator.agreement.comparisons import list_comparisons
-from annotator.agreement.diagnosis.constant_annotators import find_constants
-from annotator.agreement.diagnosis.low_agreement import (
+from annotator.agreement.coefficients import compute_paradox, compute_paradoxes
+from annotator.agreement.comparisons import list_comparisons, measure_order
+from annotator.agreement.diagnosis.against_others import (
     estimate_against_others,
     find_less,
     measure_against_others,
 )
+from annotator.agreement.diagnosis.constant_annotators import find_constants
 from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from tests.unit.agreement.simulated import simulate
 

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from annotator.agreement import pairwise
-from annotator.agreement.coefficients import cohen
-from annotator.agreement.coefficients.cohen import NAMES, compute_at
+from annotator.agreement import coefficients, pairwise
+from annotator.agreement.coefficients import DISAGREEMENT, NAMES, cohen_kappa, compute_all, compute_at
 from annotator.agreement.intervals import Resamples, interval
 from annotator.agreement.judgment_table import (
     ConfusionTables,
@@ -59,7 +58,7 @@ def test_the_mean_kappa_of_each_resample_is_that_of_its_tables(name: str) -> Non
     assert np.array_equal(sums.weights[name], (shared * defined).sum(axis=0))
 
 
-@pytest.mark.parametrize("kind", cohen.DISAGREEMENT)
+@pytest.mark.parametrize("kind", DISAGREEMENT)
 def test_each_annotator_pair_has_the_interval_of_its_resamples(kind: str) -> None:
     _, drawn, sums = _sum()
     expected = [
@@ -93,15 +92,14 @@ def test_tables_of_one_query_are_not_summed_over_resamples(monkeypatch: pytest.M
     def count(confusion: Floats, disagreement: Floats) -> Floats:
         nonlocal computed
         computed += confusion[..., 0, 0].size
-        return kappa(confusion, disagreement)
+        return cohen_kappa(confusion, disagreement)
 
     def count_drawn(cells: Floats) -> Iterator[tuple[str, Floats]]:
         nonlocal computed
         computed += len(NAMES) * cells[:, 0].size
         return compute_all(cells)
 
-    kappa, compute_all = cohen.cohen_kappa, cohen.compute_all
-    monkeypatch.setattr(cohen, "cohen_kappa", count)
+    monkeypatch.setattr(coefficients, "cohen_kappa", count)
     monkeypatch.setattr(pairwise, "compute_all", count_drawn)
     _, _, sums = _sum()
     single = int((sums.queries_by_pair == 1).sum())

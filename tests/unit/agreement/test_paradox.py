@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from annotator.agreement.coefficients.cohen import DISAGREEMENT, cohen_kappa
-from annotator.agreement.coefficients.paradox import compute_paradox, is_paradox
+from annotator.agreement.coefficients import DISAGREEMENT, cohen_kappa, compute_paradox, is_paradox
 from annotator.agreement.records import KappaParadox
 
 

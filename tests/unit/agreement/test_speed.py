@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from annotator.agreement.comparisons import list_comparisons
-from annotator.agreement.diagnosis.speed import QuickAnnotator, find_limit, find_medians, find_quick
+from annotator.agreement.diagnosis.careless_work import QuickAnnotator, find_limit, find_medians, find_quick
 from annotator.agreement.judgment_table import Floats
 from tests.unit.agreement.simulated import Faults, Work, simulate
 

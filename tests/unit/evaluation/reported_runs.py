@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from annotator.evaluation.dataset_analysis.robustness import PairGrades
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import RankedRun, Truth
 from tests.unit.evaluation.small_runs import make_run
 

@@ -5,17 +5,14 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from annotator.domain.figures import show_p
-from annotator.evaluation.differences import bootstrap
-from annotator.evaluation.differences.bootstrap import (
-    find_intervals,
-    find_range,
-    list_mean_intervals,
-    resample_means,
-)
 from annotator.evaluation.differences.comparison import (
     compare_systems,
     count_wins,
     find_best_systems,
+    find_intervals,
+    find_range,
+    list_mean_intervals,
+    resample_means,
 )
 
 
@@ -168,7 +165,9 @@ def test_intervals_of_many_columns_are_those_of_each_alone() -> None:
 
 
 def test_more_resamples_than_are_drawn_at_a_time_give_one_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bootstrap, "AT_ONCE", 300)  # 10 resamples of 30 queries
+    monkeypatch.setattr(
+        "annotator.evaluation.differences.comparison.WEIGHTS_AT_ONCE", 300
+    )  # 10 resamples of 30 queries
     column = np.random.default_rng(4).uniform(size=30)
     (interval,) = list_mean_intervals([column], seed=7, resamples=25)
     assert [interval] == find_intervals(resample_means(column[:, None], seed=7, resamples=25), 30)

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from annotator.domain.errors import ValidationError
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, cut_run, evaluate_runs
-from annotator.evaluation.profiles.trec import PROFILE
+from annotator.evaluation.profiles import TREC
 from annotator.evaluation.records import RankedRun, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.pooling.one_thread import OneThread
@@ -38,7 +38,7 @@ def evaluate(
     return evaluate_runs(
         TRUTH,
         runs,
-        PROFILE,
+        TREC,
         scoring=ScoringOptions(measures=measures),
         options=EvaluationOptions(**options),  # type: ignore[arg-type]
     )
@@ -62,7 +62,7 @@ def test_an_evaluation_computes_on_one_thread_and_leaves_the_others_as_they_were
         yield make_system("one", 1, good=0.9)
 
     with threadpool_limits(limits=2, user_api="blas"):
-        evaluate_runs(TRUTH, read_runs(), PROFILE)
+        evaluate_runs(TRUTH, read_runs(), TREC)
         assert during == [{1}]
         assert count_threads() == {2}
 
@@ -176,7 +176,7 @@ def test_gains_that_name_different_winners_are_said_to() -> None:
     a = make_run("A", {"q1": ["a", "x", "x2"], "q2": ["a", "x", "x2"]})
     b = make_run("B", {"q1": ["b", "c", "x"], "q2": ["b", "c", "x"]})
     measures = ("nDCG@3", "nDCG(dcg='exp-log2')@3")
-    evaluation = evaluate_runs(truth, [a, b], PROFILE, scoring=ScoringOptions(measures=measures))
+    evaluation = evaluate_runs(truth, [a, b], TREC, scoring=ScoringOptions(measures=measures))
     assert "nDCG@3 names B as the best system, nDCG(dcg='exp-log2')@3 names A." in evaluation.sentences
 
 
@@ -196,16 +196,16 @@ def test_recall_that_other_systems_results_can_lower_is_said_to_be_perhaps_too_h
     truth = Truth("t", {"q1": {"a": 3, "b": 1}, "q2": {"a": 1, "b": 0}})
     good = make_run("good", {"q1": ["a", "b"], "q2": ["a", "b"]})
     new = make_run("new", {"q1": ["a", "n1", "n2", "n3"], "q2": ["b", "a"]})
-    evaluation = evaluate_runs(truth, [good], PROFILE, scoring=ScoringOptions(measures=("R@10", "AP")))
+    evaluation = evaluate_runs(truth, [good], TREC, scoring=ScoringOptions(measures=("R@10", "AP")))
     assert [summary.score.bounds for summary in evaluation.systems[0].measures.values()] == [(1.0, 1.0)] * 2
-    evaluation = evaluate_runs(truth, [good, new], PROFILE, scoring=ScoringOptions(measures=("R@10", "AP")))
+    evaluation = evaluate_runs(truth, [good, new], TREC, scoring=ScoringOptions(measures=("R@10", "AP")))
     scores = [summary.score for summary in evaluation.systems[0].measures.values()]
     assert [score.bounds for score in scores] == [(pytest.approx(0.7), 1.0)] * 2  # 2 of 5 and 1 of 1
     assert all(score.may_fall and not score.may_rise for score in scores)
     evaluation = evaluate_runs(
         truth,
         [good, make_run("new", {"q1": ["a", "b", *"cdefghijklmnopqrst", "n1"], "q2": ["a"]})],
-        PROFILE,
+        TREC,
         scoring=ScoringOptions(measures=("P@2", "R@2")),
     )
     assert (
@@ -219,7 +219,7 @@ def test_the_measure_that_orders_systems_is_the_one_that_is_named_at_any_cutoff(
     truth = Truth("t", {"q": {"a": 1, **{f"x{number}": 0 for number in range(11)}}})
     listed = ["a", *(f"x{number}" for number in range(10))]
     runs = [make_run("A", {"q": [*listed, "x10"]}), make_run("B", {"q": [*listed, "h"]})]
-    evaluation = evaluate_runs(truth, runs, PROFILE, scoring=ScoringOptions(measures=("nDCG@100",)))
+    evaluation = evaluate_runs(truth, runs, TREC, scoring=ScoringOptions(measures=("nDCG@100",)))
     need = evaluation.dataset.holes
     assert need is not None
     assert (need.measure, need.cutoff, len(need.open_orders)) == ("nDCG@100", 100, 1)
@@ -228,14 +228,14 @@ def test_the_measure_that_orders_systems_is_the_one_that_is_named_at_any_cutoff(
 
 def test_queries_with_one_relevant_document_are_counted() -> None:
     truth = Truth("t", {"q1": {"a": 3}, "q2": {"a": 3, "b": 1}})
-    evaluation = evaluate_runs(truth, [make_run("s", {"q1": ["a"], "q2": ["b"]})], PROFILE)
+    evaluation = evaluate_runs(truth, [make_run("s", {"q1": ["a"], "q2": ["b"]})], TREC)
     assert evaluation.dataset.single_relevant == 1
     assert "1 of 2 queries has a single relevant document." in evaluation.sentences
 
 
 def test_one_query_has_no_interval_and_allows_no_test() -> None:
     truth = Truth("t", {"q1": {"a": 3, "b": 0}})
-    evaluation = evaluate_runs(truth, [make_run("s", {"q1": ["a"]}), make_run("r", {"q1": ["b"]})], PROFILE)
+    evaluation = evaluate_runs(truth, [make_run("s", {"q1": ["a"]}), make_run("r", {"q1": ["b"]})], TREC)
     assert evaluation.systems[0].measures["nDCG@10"].ci95 is None
     assert evaluation.comparisons[0].p_holm is None
     assert evaluation.comparisons[0].verdict.endswith("one query allows no test.")
@@ -248,9 +248,9 @@ def test_the_share_of_judged_documents_and_undefined_measures_are_not_compared()
 
 def test_queries_without_results_are_compared_only_where_both_systems_have_some() -> None:
     part = make_run("part", {query_id: ["a", "b"] for query_id in QUERIES[:10]})
-    whole = evaluate_runs(TRUTH, [GOOD, part], PROFILE, scoring=ScoringOptions(measures=("P@2",)))
+    whole = evaluate_runs(TRUTH, [GOOD, part], TREC, scoring=ScoringOptions(measures=("P@2",)))
     answered = evaluate_runs(
-        TRUTH, [GOOD, part], PROFILE, scoring=ScoringOptions(measures=("P@2",), complete=False)
+        TRUTH, [GOOD, part], TREC, scoring=ScoringOptions(measures=("P@2",), complete=False)
     )
     assert whole.comparisons[0].queries == 30
     assert answered.comparisons[0].queries == 10
@@ -285,7 +285,7 @@ def test_a_difference_that_only_a_later_measure_shows_is_among_the_first_sentenc
     first = make_run("first", {query_id: ["a", "x", "y"] for query_id in QUERIES})
     second = make_run("second", {query_id: ["b", "a", "y"] for query_id in QUERIES})
     evaluation = evaluate_runs(
-        truth, [first, second], PROFILE, scoring=ScoringOptions(measures=("RR", "nDCG@10"))
+        truth, [first, second], TREC, scoring=ScoringOptions(measures=("RR", "nDCG@10"))
     )
     assert any(
         sentence.startswith("second is better than first on nDCG@10") for sentence in evaluation.sentences
@@ -307,7 +307,7 @@ def test_measures_that_rest_on_few_queries_are_named_together_if_there_are_many(
     first = make_run("first", usual)
     second = make_run("second", {**usual, QUERIES[0]: ["x", "y", "a"], QUERIES[1]: ["y", "x"]})
     evaluation = evaluate_runs(
-        truth, [first, second], PROFILE, scoring=ScoringOptions(measures=("RR", "AP", "P@1", "nDCG@10"))
+        truth, [first, second], TREC, scoring=ScoringOptions(measures=("RR", "AP", "P@1", "nDCG@10"))
     )
     assert any(
         sentence.startswith("4 of 4 measures, such as RR, depend on fewer than half of the queries")

@@ -13,7 +13,7 @@ from annotator.evaluation.dataset_analysis.holes import (
     find_unique_contributions,
     leave_out_documents,
 )
-from annotator.evaluation.profiles.registry import PROFILES
+from annotator.evaluation.profiles import PROFILES
 from annotator.evaluation.records import Measure, RankedRun, Truth
 from annotator.evaluation.scores.measures import parse_measure_name
 

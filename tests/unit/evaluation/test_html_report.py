@@ -10,11 +10,11 @@ import pytest
 
 from annotator.evaluation.dataset_analysis.robustness import measure_robustness
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import Truth
 from annotator.evaluation.reports.html_charts import choose_step
 from annotator.evaluation.reports.html_report import render_html
-from annotator.evaluation.scores.curves import RECALL_LEVELS, measure_precision_curve
+from annotator.evaluation.scores.formulas import RECALL_LEVELS, measure_precision_curve
 from annotator.evaluation.scores.grade_grid import GradeLookup
 from annotator.evaluation.targets import check_targets
 from annotator.web.kit.messages import tr, use_language

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from annotator.evaluation.dataset_analysis.robustness import measure_robustness
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import RankedRun, Truth
 from annotator.evaluation.reports.markdown_report import render_markdown
 from annotator.evaluation.reports.report_values import MOST_FAILED

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
-from annotator.evaluation.dataset_analysis.order_stability import (
+from annotator.evaluation.dataset_analysis.system_order import (
     compare_orders,
     compute_tau,
     compute_tau_ap,
     measure_resampled_order,
 )
-from annotator.evaluation.differences.bootstrap import resample_means
+from annotator.evaluation.differences.comparison import resample_means
 
 scores = st.lists(st.integers(0, 5), min_size=2, max_size=8)
 

@@ -3,8 +3,7 @@
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.evaluation.profiles.profile import describe_conventions
-from annotator.evaluation.profiles.registry import PROFILES, find_profile
+from annotator.evaluation.profiles import PROFILES, describe_conventions, find_profile
 from annotator.evaluation.records import Truth
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
 from annotator.evaluation.scores.summary import list_group_fields

@@ -6,8 +6,7 @@ import pytest
 
 from annotator.domain.errors import ValidationError
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
-from annotator.evaluation.profiles.profile import Target
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import Target, find_profile
 from annotator.evaluation.records import Grades, Truth
 from annotator.evaluation.reports.markdown_report import render_markdown
 from annotator.evaluation.reports.recommendations import recommend

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
-from annotator.evaluation.profiles.profile import Target
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import Target, find_profile
 from annotator.evaluation.records import RankedRun, Truth
 from annotator.evaluation.reports.recommendations import recommend
 from annotator.evaluation.scores.scoring import ScoringOptions

@@ -8,7 +8,7 @@ import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.evaluation.differences.regression import QueryChange, find_regressions, read_earlier_evaluation
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import ScoreTable, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
 from tests.unit.evaluation.small_runs import make_run

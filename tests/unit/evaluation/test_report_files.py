@@ -11,10 +11,9 @@ import pytest
 
 from annotator.evaluation.dataset_analysis.robustness import describe_robustness, measure_robustness
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
-from annotator.evaluation.profiles.trec import PROFILE
+from annotator.evaluation.profiles import TREC
 from annotator.evaluation.records import Truth
-from annotator.evaluation.reports.csv_report import COLUMNS, write_csv
-from annotator.evaluation.reports.json_report import SCHEMA, build_json
+from annotator.evaluation.reports.json_and_csv import COLUMNS, SCHEMA, build_json, write_csv
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.targets import check_targets, make_target
 from tests.unit.evaluation.reported_runs import make_reported_evaluation
@@ -39,7 +38,7 @@ def evaluate(**options: object) -> Evaluation:
     return evaluate_runs(
         TRUTH,
         [first, second],
-        PROFILE,
+        TREC,
         scoring=scoring,
         options=EvaluationOptions(group_by=("category",), **options),  # type: ignore[arg-type]
     )
@@ -54,7 +53,7 @@ def test_the_json_follows_the_schema_that_ships() -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
     evaluation = evaluate()
     targets = check_targets(
-        evaluation.table, [make_target("RR", 0.9, PROFILE), make_target("latency P50", 200, PROFILE)]
+        evaluation.table, [make_target("RR", 0.9, TREC), make_target("latency P50", 200, TREC)]
     )
     described = build_json(evaluation, truth_source={"dataset": "law"}, targets=targets, by_query=True)
     jsonschema.validate(described, schema)

@@ -10,7 +10,7 @@ from annotator.evaluation.dataset_analysis.robustness import (
     measure_robustness,
 )
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
-from annotator.evaluation.profiles.trec import PROFILE
+from annotator.evaluation.profiles import TREC
 from annotator.evaluation.records import Truth
 from annotator.evaluation.scores.scoring import ScoringOptions
 from tests.unit.evaluation.small_runs import make_run
@@ -24,7 +24,7 @@ def evaluate(measures: tuple[str, ...] = ("P(rel=2)@1",), truth: Truth = TRUTH) 
     return evaluate_runs(
         truth,
         [first, second],
-        PROFILE,
+        TREC,
         scoring=ScoringOptions(measures=measures),
         options=EvaluationOptions(),
     )
@@ -85,7 +85,7 @@ def test_without_disputed_pairs_there_is_nothing_lenient_or_strict() -> None:
 def test_a_system_that_alone_found_a_document_loses_when_it_is_left_out() -> None:
     truth = Truth("t", {"q1": {"a": 1, "b": 1, "u": 1}})
     runs = [make_run("first", {"q1": ["a", "b"]}), make_run("second", {"q1": ["a", "u"]})]
-    evaluation = evaluate_runs(truth, runs, PROFILE, scoring=ScoringOptions(measures=("P@2",)))
+    evaluation = evaluate_runs(truth, runs, TREC, scoring=ScoringOptions(measures=("P@2",)))
     robustness = measure_robustness(evaluation)
     assert robustness is not None
     first, second = robustness.left_out
@@ -98,7 +98,7 @@ def test_a_system_that_alone_found_every_relevant_document_scores_0_without_its_
     truth = Truth("small", {"q1": {"a": 3}})
     runs = [make_run("A", {"q1": ["a"]}), make_run("B", {"q1": ["z"], "q2": ["y"]})]
     evaluation = evaluate_runs(
-        truth, runs, PROFILE, scoring=ScoringOptions(measures=("P@1",)), options=EvaluationOptions()
+        truth, runs, TREC, scoring=ScoringOptions(measures=("P@1",)), options=EvaluationOptions()
     )
     robustness = measure_robustness(evaluation)
     assert robustness is not None

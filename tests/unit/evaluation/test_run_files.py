@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.evaluation.files.run_files import RunReading, parse_run, read_run
-from annotator.evaluation.files.trec_columns import read_trec_columns
 from annotator.evaluation.records import RankedRun, Truth
+from annotator.evaluation.run_files import RunReading, parse_run, read_run, read_trec_columns
 
 TRUTH = Truth(
     "t", {"q1": {"a": 1}, "q2": {"b": 2}, "q3": {}}, texts={"q1": "검색", "q2": "same", "q3": "same"}

@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.evaluation.evaluate import evaluate_runs
-from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import RunFindings, Truth
 from annotator.evaluation.run_findings import sum_up_runs
 from tests.unit.evaluation.small_runs import make_run

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.dataset_analysis.saturation import measure_saturation
+from annotator.evaluation.dataset_analysis.system_order import measure_saturation
 
 
 def name_queries(count: int) -> list[str]:

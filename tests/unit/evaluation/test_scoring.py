@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.evaluation.profiles.registry import find_profile
-from annotator.evaluation.profiles.trec import PROFILE
+from annotator.evaluation.profiles import TREC, find_profile
 from annotator.evaluation.records import ScoreTable, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
 from annotator.evaluation.scores.summary import (
@@ -29,7 +28,7 @@ TRUTH = Truth(
 def score(
     ranked: dict[str, list[str]], *measures: str, truth: Truth = TRUTH, **options: object
 ) -> ScoreTable:
-    return score_runs(truth, [make_run("s", ranked)], PROFILE, ScoringOptions(measures=measures, **options))  # type: ignore[arg-type]
+    return score_runs(truth, [make_run("s", ranked)], TREC, ScoringOptions(measures=measures, **options))  # type: ignore[arg-type]
 
 
 def values(table: ScoreTable, measure: str) -> list[float]:
@@ -48,7 +47,7 @@ def test_a_query_that_failed_when_the_run_was_fetched_is_told_apart_from_an_empt
     run = replace(
         make_run("s", {"q1": ["a"]}), query_signals={"q2": {"failed": "HTTP 500"}, "q3": {"failed": False}}
     )
-    table = score_runs(TRUTH, [run], PROFILE, ScoringOptions(measures=("P@2",)))
+    table = score_runs(TRUTH, [run], TREC, ScoringOptions(measures=("P@2",)))
     assert table.systems[0].notes[-1] == (
         "1 query failed when the run was fetched, first 'q2': the system gave no answer (not an empty result)"
     )
@@ -131,7 +130,7 @@ def test_bounds_rest_on_the_unjudged_results_of_all_systems() -> None:
     truth = Truth("t", {"q": {"a": 3, "b": 1}})
     runs = [make_run("A", {"q": ["a"]}), make_run("B", {"q": ["u", "v", "a"]})]
     options = ScoringOptions(measures=("R@10", "AP", "P@10", "nDCG"))
-    table = score_runs(truth, runs, PROFILE, options)
+    table = score_runs(truth, runs, TREC, options)
     first, second = (
         [summarize_measure(system, m).bounds for m in table.measures] for system in table.systems
     )
@@ -196,7 +195,7 @@ def test_a_run_without_a_common_query_is_refused() -> None:
 def test_a_system_that_comes_twice_is_refused() -> None:
     runs = [make_run("s", {"q1": ["a"]}), make_run("s", {"q1": ["b"]})]
     with pytest.raises(ValidationError, match="expected every system once, found 's' again"):
-        score_runs(TRUTH, runs, PROFILE)
+        score_runs(TRUTH, runs, TREC)
 
 
 def test_a_truth_without_judged_documents_is_refused() -> None:

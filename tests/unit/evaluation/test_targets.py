@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.evaluation.profiles.profile import Target
-from annotator.evaluation.profiles.registry import PROFILES, find_profile
+from annotator.evaluation.profiles import PROFILES, Target, find_profile
 from annotator.evaluation.records import RankedRun, ScoreTable, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
 from annotator.evaluation.targets import check_targets, list_measures_to_score, read_targets

@@ -9,7 +9,7 @@ import pytest
 
 from annotator.domain.errors import AnnotatorError, BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
-from annotator.evaluation.files.truth_files import build_truth, read_truth_file
+from annotator.evaluation.truth_files import build_truth, read_truth_file
 from annotator.formats.registry import FORMATS
 
 GOLDEN = Path(__file__).parents[2] / "golden"

@@ -4,7 +4,7 @@ import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
-from annotator.evaluation.dataset_analysis.order_stability import ResampledOrder
+from annotator.evaluation.dataset_analysis.system_order import ResampledOrder
 from annotator.pooling.service import pool_results
 from annotator.web.evaluation.pooled import draw_pooled, note_pooled
 from annotator.web.evaluation.tabs.shown import ShownEvaluation

@@ -3,8 +3,12 @@
 import streamlit as st
 
 from annotator.domain.figures import show_number
-from annotator.evaluation.rankings import QueryMove, ReleaseEvaluationChange, ScoreMove
-from annotator.evaluation.rankings_service import compare_on_releases
+from annotator.evaluation.rankings_service import (
+    QueryMove,
+    ReleaseEvaluationChange,
+    ScoreMove,
+    compare_on_releases,
+)
 from annotator.web.evaluation.choice import list_default_measures
 from annotator.web.evaluation.tabs.queries import make_query_url
 from annotator.web.evaluation.tabs.shown import ShownEvaluation

@@ -20,7 +20,7 @@ from annotator.dataset.settings import SETTINGS, read_setting
 from annotator.domain.grades import DEFAULT_RUBRIC, choose_languages
 from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.people import OPERATOR
-from annotator.evaluation.profiles.registry import PROFILES
+from annotator.evaluation.profiles import PROFILES
 from annotator.overview.settings_effects_service import describe_effects
 from annotator.people.service import add_person
 from annotator.storage.database import Database

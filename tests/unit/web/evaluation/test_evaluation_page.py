@@ -231,7 +231,7 @@ def test_an_address_says_the_whole_choice() -> None:
 def test_the_json_file_is_what_the_command_writes(world: EvaluatedWorld) -> None:
     from jsonschema import validate
 
-    from annotator.evaluation.reports.json_report import SCHEMA
+    from annotator.evaluation.reports.json_and_csv import SCHEMA
     from tests.unit.web.evaluation.files import get_file
 
     answer = get_file(world, world.lead, "/api/evaluation/report", {"dataset": "d"})

@@ -1,15 +1,16 @@
-"""Describe an evaluation as plain JSON values. Undefined figures are null, with the reason in `why`.
+"""Describe an evaluation as plain JSON values, and write it as CSV.
 
-`schemas/evaluation.schema.json` describes the JSON and ships with the program.
+In JSON undefined figures are null, with the reason in `why`. `schemas/evaluation.schema.json` describes it and
+ships with the program. The CSV has a row for each system and measure, over all queries and then by group.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annotator.evaluation.dataset_analysis.holes import JudgingNeed
-from annotator.evaluation.dataset_analysis.order_stability import ResampledOrder
+from annotator.evaluation.dataset_analysis.system_order import ResampledOrder
 from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.differences.sweep import Sweep
 from annotator.evaluation.evaluate import (
@@ -23,9 +24,11 @@ from annotator.evaluation.evaluate import (
 from annotator.evaluation.reports.structure_report import describe_structure
 from annotator.evaluation.scores.summary import LatencyPercentiles, ScoreSpread
 from annotator.evaluation.targets import TargetCheck
+from annotator.formats.syntax.spreadsheet import write_sheet
 
 if TYPE_CHECKING:
     from annotator.pooling.rounds.pool_records import SystemOrder
+
 
 SCHEMA = Path(__file__).parent / "schemas" / "evaluation.schema.json"
 MOST_HOLES = 10_000
@@ -310,3 +313,56 @@ def _list_pair(pair: tuple[float, float] | None) -> list[float] | None:
 
 def _drop_nan(value: float) -> float | None:
     return value if value == value else None
+
+
+COLUMNS = (
+    "by",
+    "value",
+    "system",
+    "measure",
+    "score",
+    "ci95_low",
+    "ci95_high",
+    "judged",
+    "condensed",
+    "bounds_low",
+    "bounds_high",
+    "queries",
+)
+
+
+def write_csv(evaluation: Evaluation) -> Iterator[str]:
+    """Yield the file in pieces. `by` and `value` are empty in rows over all queries."""
+    return write_sheet(COLUMNS, _list_rows(evaluation))
+
+
+def _list_rows(evaluation: Evaluation) -> Iterator[tuple[Any, ...]]:
+    yield from _list_systems("", "", evaluation.systems)
+    for group in evaluation.groups:
+        yield from _list_systems(group.field, group.value, group.systems)
+
+
+def _list_systems(field: str, value: str, systems: Iterable[SystemSummary]) -> Iterator[tuple[Any, ...]]:
+    nothing = (None,) * 6
+    for system in systems:
+        for name, summary in system.measures.items():
+            score, ci95 = summary.score, summary.ci95 or (None, None)
+            bounds = score.bounds or (None, None)
+            yield (
+                field,
+                value,
+                system.system,
+                name,
+                score.value,
+                *ci95,
+                score.judged,
+                score.condensed,
+                *bounds,
+                score.queries,
+            )
+        if system.latency_ms is not None:
+            latency = system.latency_ms
+            for percentile, figure in (("P50", latency.p50), ("P95", latency.p95), ("P99", latency.p99)):
+                name = f"latency {percentile} (ms)"
+                yield (field, value, system.system, name, figure, *nothing, latency.queries)
+        yield (field, value, system.system, "coverage", system.coverage, *nothing, system.queries)

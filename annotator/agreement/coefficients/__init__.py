@@ -1,1 +1,0 @@
-"""Coefficients of agreement: one file for each, with its paper."""

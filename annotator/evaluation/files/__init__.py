@@ -1,1 +1,0 @@
-"""The files that an evaluation reads."""

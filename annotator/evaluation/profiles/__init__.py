@@ -1,1 +1,0 @@
-"""The conventions of each team's evaluator: one file for each."""
