@@ -1,10 +1,11 @@
-"""Check a decision: its form, repetition, and changes of the pair since the lead saw it.
+"""Check a decision: its form, repetition, changes of the pair since the lead saw it, and a second lead's part.
 
 `service.py` calls these checks in the transaction of the decision: if two leads decide at once, one decision
-is stored.
+is stored. With two leads, the first makes a proposal, and the second decides without seeing it. If they agree,
+the pair is decided. If they differ, each may change to the other's grade, or a third lead decides alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +14,7 @@ from annotator.adjudication.records import (
     CAUSES,
     Decision,
     DecisionContent,
+    DecisionProposal,
     Outcome,
     RationaleRequired,
     digest_seen_state,
@@ -23,6 +25,41 @@ from annotator.domain.grades import check_grade
 from annotator.domain.messages import Message, say
 from annotator.domain.settling import Decided
 from annotator.domain.texts import check_text
+
+TWO_LEADS_FROM = 3
+"""From this distance between the grades on, a decision needs two leads if the dataset asks for them."""
+EXPORTED = say(
+    "You downloaded the whole dataset while another lead's proposal for this pair was waiting, so a third lead must decide it."
+)
+
+
+def map_by_lead(proposals: Iterable[DecisionProposal]) -> dict[int, Decided]:
+    """Return the proposed grades by lead_pk."""
+    return {proposal.lead_pk: proposal.decided for proposal in proposals if proposal.decided is not None}
+
+
+def needs_two_leads(second_adjudicator: bool, distance: int) -> bool:
+    """Return whether a decision needs two leads. `second_adjudicator`: the dataset's setting."""
+    return second_adjudicator and distance >= TWO_LEADS_FROM
+
+
+def settles_pair(
+    decided: Decided, lead_pk: int, proposals: Mapping[int, Decided], current: Decided | None
+) -> bool:
+    """Return whether this lead's grade decides a pair that needs two leads; else it is a proposal.
+
+    `proposals`: by lead. `current`: the present decision, which a lead may confirm alone.
+    """
+    of_others = {proposed for lead, proposed in proposals.items() if lead != lead_pk}
+    return decided == current or decided in of_others or len(of_others) > 1
+
+
+def find_visible_proposals(lead_pk: int | None, proposals: Mapping[int, Decided]) -> Set[int]:
+    """Return the leads with visible proposals: all, after the lead's own or if two differ; else none."""
+    if lead_pk in proposals or len(set(proposals.values())) > 1:
+        return set(proposals)
+    return set()
+
 
 LONGEST_SECONDS = 86_400
 RATIONALE_FROM = 2

@@ -2,7 +2,7 @@
 
 `settle_pairs` stores every decision: single, from a file or by a policy. The caller has checked the role, the
 rationale, the digest of what was seen, and that the lead judged none of the pairs. `settle_pairs` finds out
-whether a decision needs two leads (`adjudication/second_lead.py`). `current_adjudication` is derived in the
+whether a decision needs two leads (`adjudication/decision_check.py`). `current_adjudication` is derived in the
 same transaction: the decision with the highest revision holds, unless it is a withdrawal.
 """
 
@@ -14,19 +14,19 @@ from typing import Any
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from annotator.adjudication.decision_check import (
+    EXPORTED,
+    find_visible_proposals,
+    map_by_lead,
+    needs_two_leads,
+    settles_pair,
+)
 from annotator.adjudication.records import (
     Decision,
     DecisionContent,
     DecisionProposal,
     IndependentJudgment,
     NewDecision,
-)
-from annotator.adjudication.second_lead import (
-    EXPORTED,
-    find_visible_proposals,
-    map_by_lead,
-    needs_two_leads,
-    settles_pair,
 )
 from annotator.domain.errors import NotAllowed
 from annotator.domain.judgments import COUNTED_PURPOSE

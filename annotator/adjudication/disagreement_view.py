@@ -6,18 +6,22 @@ Only here do usernames become letters (`domain/shuffling.py`).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from annotator.adjudication.decision_check import (
+    EXPORTED,
+    find_visible_proposals,
+    map_by_lead,
+    needs_two_leads,
+)
 from annotator.adjudication.disagreement_records import (
+    AnonymousJudgment,
     AnonymousObjection,
     AnonymousQuestion,
     DisagreementFacts,
     DisagreementView,
     DiscussionProgress,
+    DiscussionTurn,
     NeighbourDocument,
     PairStage,
-)
-from annotator.adjudication.discussion.discussion_records import (
-    AnonymousJudgment,
-    DiscussionTurn,
     explain_wait,
 )
 from annotator.adjudication.near_duplicates import WARN_FROM
@@ -26,12 +30,6 @@ from annotator.adjudication.records import (
     DecisionProposal,
     IndependentJudgment,
     UnlikeDocument,
-)
-from annotator.adjudication.second_lead import (
-    EXPORTED,
-    find_visible_proposals,
-    map_by_lead,
-    needs_two_leads,
 )
 from annotator.domain.messages import say
 from annotator.domain.shuffling import Seed, give_letters, name_checker

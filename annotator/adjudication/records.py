@@ -83,7 +83,7 @@ class Decision(DecisionContent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionProposal(DecisionContent):
-    """A decision that one lead proposes for a pair that needs two leads (`second_lead.py`)."""
+    """A decision that one lead proposes for a pair that needs two leads (`decision_check.py`)."""
 
     lead_pk: int
     lead: str  # the username

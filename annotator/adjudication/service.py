@@ -163,7 +163,7 @@ def adjudicate(
 ) -> Decision | None:
     """Settle a disagreement, change its decision, or withdraw a decision: append a revision and return it.
 
-    Returns None for a proposal that waits for a second lead (`second_lead.py`), and for a withdrawn proposal.
+    Returns None for a proposal that waits for a second lead (`decision_check.py`), and for a withdrawn proposal.
     `seen`: the digest of what the lead saw. `seconds`: how long the lead had the pair open. The same decision
     sent twice is stored once; if two leads decide at once, one decision is stored.
 

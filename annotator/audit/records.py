@@ -1,7 +1,4 @@
-"""Records of the audit log: entries, filters, its head; and the rule that verifies its chain.
-
-`ChainVerifier` keeps a few numbers, however many entries there are. It finds what was changed, left out, put in or cut off.
-"""
+"""Records of the audit log, and the check of its chain of hashes."""
 
 import json
 import re

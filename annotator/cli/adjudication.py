@@ -28,7 +28,7 @@ from annotator.domain.figures import show_figure
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.adjudication.bulk.policy_records import PolicyPreview
+    from annotator.adjudication.bulk.policies import DecisionBatch, PolicyPreview
     from annotator.adjudication.impact.impact_service import ProgressCallback
     from annotator.adjudication.queue.queue_records import QueueFilter, Shown
 
@@ -347,6 +347,6 @@ def _show_preview(preview: "PolicyPreview") -> None:
 
 
 def _name(policy: str) -> str:
-    from annotator.adjudication.bulk.policy_records import POLICY_NAMES
+    from annotator.adjudication.bulk.policies import POLICY_NAMES
 
     return POLICY_NAMES[policy]

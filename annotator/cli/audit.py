@@ -59,7 +59,7 @@ def audit(
     json: bool = typer.Option(False, "--json", help="Print one JSON object on each line, the oldest first."),
 ) -> None:
     """Show the audit log of the installation: sign-ins, roles, settings, imports, exports, releases."""
-    from annotator.adjudication.history.history_records import read_day_or_time
+    from annotator.adjudication.history.history import read_day_or_time
     from annotator.audit.records import AuditFilter
 
     filters = any(value is not None for value in (dataset, since, after, action, person, limit))

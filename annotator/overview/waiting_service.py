@@ -1,15 +1,19 @@
-"""Count the work that waits for a person on a dataset: the numbers in the sidebar.
+"""Count the work that waits for a person on a dataset, and say who is idle and which work is blocked.
 
-Every page draws them, so each is one query over an index, never a scan of the pool.
+Every page draws the counts in its sidebar, so each is one query over an index, never a scan of the pool.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from annotator.adjudication.discussion.discussion_service import count_news
 from annotator.adjudication.queue.queue_service import count_open
+from annotator.domain.judgments import AnnotatorProgress
+from annotator.domain.messages import Message, join, say, say_n
 from annotator.domain.people import Actor, includes
 from annotator.labeling.questions_service import count_new_answers, count_open_questions
+from annotator.overview.forecast import PACE_DAYS
 from annotator.quality.service import count_open_checks
 from annotator.storage.database import Database
 
@@ -43,3 +47,61 @@ def count_waiting_work(
         disagreements=count_open(database, actor, dataset),
         checks=count_open_checks(database, actor, dataset),
     )
+
+
+_NAMED = 5
+
+
+def list_idle(people: Sequence[AnnotatorProgress], *, now: datetime) -> tuple[AnnotatorProgress, ...]:
+    """Return the annotators without judgments in the last PACE_DAYS days, without simulated ones."""
+    since = now - timedelta(days=PACE_DAYS)
+    return tuple(
+        person
+        for person in people
+        if not person.simulated and (person.last_judged_at is None or person.last_judged_at < since)
+    )
+
+
+def describe_idle(idle: Sequence[AnnotatorProgress], *, annotators: int, pairs_left: int) -> Message:
+    """Say which annotators are idle. `pairs_left`: without pairs to judge, nobody is."""
+    if not pairs_left:
+        return say("No pair is left to judge.")
+    if not annotators:
+        return say("There are no annotators yet.")
+    if not idle:
+        return say("Everybody judged in the last {days} days.", days=PACE_DAYS)
+    names = join([person.name or person.annotator for person in idle[:_NAMED]])
+    if len(idle) > _NAMED:
+        return say("{names} and {n:,} more", names=names, n=len(idle) - _NAMED)
+    return names
+
+
+def list_blocked(waiting: WaitingWork) -> tuple[tuple[Message, str], ...]:
+    """Return (sentence on waiting work, page where it is done) of each kind."""
+    rows: Mapping[str, tuple[int, Message]] = {
+        "questions": (
+            waiting.questions,
+            say_n(
+                "{n:,} question waits for a lead's answer",
+                "{n:,} questions wait for a lead's answer",
+                waiting.questions,
+            ),
+        ),
+        "disagreements": (
+            waiting.disagreements,
+            say_n(
+                "{n:,} pair waits for a lead's decision",
+                "{n:,} pairs wait for a lead's decision",
+                waiting.disagreements,
+            ),
+        ),
+        "quality": (
+            waiting.checks,
+            say_n(
+                "{n:,} pair waits for the checker",
+                "{n:,} pairs wait for the checker",
+                waiting.checks,
+            ),
+        ),
+    }
+    return tuple((words, page) for page, (n, words) in rows.items() if n)

@@ -12,8 +12,15 @@ from datetime import datetime
 from itertools import groupby
 
 from annotator.domain.messages import say
-from annotator.releases.records import PublishedQrel, QrelChange, Reason, ReleaseDiff, ReleaseFacts, Renames
-from annotator.releases.versions import advise
+from annotator.releases.records import (
+    PublishedQrel,
+    QrelChange,
+    Reason,
+    ReleaseDiff,
+    ReleaseFacts,
+    Renames,
+    advise,
+)
 
 
 def give_present_ids(

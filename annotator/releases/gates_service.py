@@ -14,10 +14,9 @@ from annotator.people.roles_service import open_dataset
 from annotator.quality.records import QualityStatus
 from annotator.releases.counts import PairSurvey, list_figures
 from annotator.releases.gates import compare_gates, explain
-from annotator.releases.records import ReleaseCheck, ReleaseGate
+from annotator.releases.records import ReleaseCheck, ReleaseGate, suggest_version
 from annotator.releases.releases_sql import list_unwritable_documents, list_versions
 from annotator.releases.survey_sql import read_survey
-from annotator.releases.versions import suggest_version
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import key_of

@@ -1,19 +1,74 @@
-"""The records of releases: gates, published qrels, differences between releases, and the trail of a qrel.
+"""Records and versions of releases: gates, published qrels, differences between releases, and the trail of a qrel.
 
 Annotators appear by storage keys, which mean nothing outside; releases give them pseudonyms. Records that a release makes by
-the million are tuples, not dataclasses.
+the million are tuples, not dataclasses. A version is MAJOR.MINOR.PATCH (https://semver.org applied to a ground truth) and the
+name of its folder; anything else is refused (a leading "v", leading zeros, pre-release suffixes), so it can never leave the
+folder of its dataset.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from annotator.domain.ground_truth import NOTHING
-from annotator.domain.messages import Message, say
+from annotator.domain.messages import Message, join, say, say_n
 from annotator.domain.settling import PairStatus
-from annotator.releases.versions import STEPS, Advice, compare_versions, suggest_next
+
+Advice = Literal["major", "minor", "patch", "none"]
+STEPS: tuple[Advice, ...] = ("none", "patch", "minor", "major")  # from the smallest on
+_MOVED = {str(kind): kind for kind in (say("changed"), say("added"), say("removed"), say("renamed"))}
+
+
+def advise(
+    counts: Mapping[str, int], *, queries: int, texts: int, scale_changed: bool, guideline_changed: bool
+) -> tuple[Advice, str]:
+    """Return the smallest step of a semantic version (https://semver.org) that these changes allow, and why.
+
+    Another scale breaks every comparison: major. Another set of qrels or queries moves figures: minor. Texts and
+    grounds move none: patch.
+    """
+    if scale_changed:
+        return "major", say("the grade scale changed")
+    moved = [say("{n:,} {kind}", n=counts[kind], kind=_MOVED[kind]) for kind in _MOVED if counts.get(kind)]
+    if moved:
+        return "minor", say("qrels changed ({moved})", moved=join(moved))
+    if queries:
+        return "minor", say("queries were added or removed")
+    quiet = [say_n("{n:,} query text", "{n:,} query texts", texts)] if texts else []
+    grounds = counts.get("grounds", 0)
+    quiet += [say_n("the basis of {n:,} qrel", "the basis of {n:,} qrels", grounds)] if grounds else []
+    quiet += [say("the guideline")] if guideline_changed else []
+    if quiet:
+        return "patch", say("no grades changed, only {changes}", changes=join(quiet))
+    return "none", say("nothing changed")
+
+
+def suggest_next(before: str | None, advice: Advice) -> str:
+    """Return the version that follows `before` (MAJOR.MINOR.PATCH) at this step."""
+    if before is None:
+        return "1.0.0"
+    major, minor, patch = (int(part) for part in before.split("."))
+    if advice == "major":
+        return f"{major + 1}.0.0"
+    return f"{major}.{minor + 1}.0" if advice == "minor" else f"{major}.{minor}.{patch + 1}"
+
+
+def compare_versions(before: str, after: str) -> Advice | None:
+    """Return the step from one version to another, None if it goes backwards."""
+    old, new = ([int(part) for part in version.split(".")] for version in (before, after))
+    if new <= old:
+        return "none" if new == old else None
+    steps: tuple[Advice, ...] = ("major", "minor", "patch")
+    return next(step for step, a, b in zip(steps, old, new, strict=True) if a != b)
+
+
+def suggest_version(published: Iterable[str]) -> str:
+    """Return a version for the next release: 1.0.0, later the highest version with the next MINOR."""
+    highest = max((tuple(int(part) for part in version.split(".")) for version in published), default=None)
+    return "1.0.0" if highest is None else f"{highest[0]}.{highest[1] + 1}.0"
+
 
 GATE_NAMES: dict[str, Message] = {
     "kappa": say("Cohen's κ"),

@@ -62,7 +62,6 @@ from annotator.releases.releases_sql import (
     list_versions,
 )
 from annotator.releases.verify.signing import check_key, sign
-from annotator.releases.writing.comparison import ReleaseComparison
 from annotator.releases.writing.content import assign_numbers, count_content
 from annotator.releases.writing.datasheet import collect_datasheet, hide_people
 from annotator.releases.writing.datasheet_template import write_datasheet
@@ -86,7 +85,7 @@ from annotator.releases.writing.recording_sql import (
     record_parts,
     remove_recording,
 )
-from annotator.releases.writing.write import ReleaseOrder, WrittenRelease, write_release
+from annotator.releases.writing.write import ReleaseComparison, ReleaseOrder, WrittenRelease, write_release
 from annotator.storage.database import Database, lock_releases, require_not_archived
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.disclosures import (

@@ -19,7 +19,7 @@ from starlette.requests import Request, cookie_parser
 
 from annotator import __version__
 from annotator.adjudication.bulk.bulk_files import read_seen
-from annotator.adjudication.history.history_records import read_day_or_time
+from annotator.adjudication.history.history import read_day_or_time
 from annotator.adjudication.queue.queue_records import read_reasons
 from annotator.adjudication.records import read_revision
 from annotator.dataset.export_service import CHECK_SECRET, FORMAT, FORMAT_VERSION, list_tables

@@ -34,17 +34,21 @@ from annotator.adjudication.bulk.bulk_sql import (
     list_still_holding,
 )
 from annotator.adjudication.bulk.policies import (
-    check_policy,
-    choose_settled,
-    explain_changed_preview,
-    preview,
-)
-from annotator.adjudication.bulk.policy_records import (
     BatchUndone,
     DecisionBatch,
     PairsToSettle,
     PairToSettle,
     PolicyPreview,
+    check_policy,
+    choose_settled,
+    explain_changed_preview,
+    preview,
+)
+from annotator.adjudication.decision_check import (
+    find_visible_proposals,
+    map_by_lead,
+    needs_two_leads,
+    settles_pair,
 )
 from annotator.adjudication.decisions_sql import (
     list_judged_by,
@@ -57,12 +61,6 @@ from annotator.adjudication.impact.impact_service import ProgressCallback, bring
 from annotator.adjudication.queue.queue_records import EVERYTHING_OPEN, QueueFilter, check_sort, list_words
 from annotator.adjudication.queue.queue_sql import list_rows, make_reader
 from annotator.adjudication.records import NewDecision
-from annotator.adjudication.second_lead import (
-    find_visible_proposals,
-    map_by_lead,
-    needs_two_leads,
-    settles_pair,
-)
 from annotator.domain.errors import ConflictError, NotFound, Problems, StateError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor

@@ -12,13 +12,12 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
-from annotator.adjudication.bulk.policies import PolicyCandidate
-from annotator.adjudication.bulk.policy_records import DecisionBatch
+from annotator.adjudication.bulk.policies import DecisionBatch, PolicyCandidate
+from annotator.adjudication.decision_check import needs_two_leads
 from annotator.adjudication.decisions_sql import find_pairs_among, list_judged_by, list_last_decisions
 from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_sql import list_rows, make_reader
 from annotator.adjudication.records import digest_seen_state
-from annotator.adjudication.second_lead import needs_two_leads
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.people import Actor
 from annotator.storage.lookup import key_of

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import list_judgments
-from annotator.adjudication.discussion.discussion_records import (
+from annotator.adjudication.disagreement_records import (
     DiscussionTurn,
     OwnDecision,
     OwnDecisions,

@@ -19,14 +19,14 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import list_judgments
-from annotator.adjudication.disagreement_view import assign_letters, hide_names
-from annotator.adjudication.discussion.discussion_records import (
+from annotator.adjudication.disagreement_records import (
     DiscussionState,
     DiscussionTurn,
     OwnDiscussion,
     PairDiscussion,
     WaitReason,
 )
+from annotator.adjudication.disagreement_view import assign_letters, hide_names
 from annotator.adjudication.records import IndependentJudgment, digest_seen_state
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.judgments import COUNTED_PURPOSE

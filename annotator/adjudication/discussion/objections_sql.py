@@ -13,8 +13,12 @@ from sqlalchemy import ColumnElement, Row, Select, and_, case, exists, func, or_
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.adjudication.disagreement_records import DecisionObjection
-from annotator.adjudication.discussion.discussion_records import OwnDecision, OwnDecisions, OwnObjection
+from annotator.adjudication.disagreement_records import (
+    DecisionObjection,
+    OwnDecision,
+    OwnDecisions,
+    OwnObjection,
+)
 from annotator.adjudication.discussion.discussion_sql import list_busy_queries
 from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.storage.judgments.leases import OpenPairsRequest

@@ -16,12 +16,12 @@ from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import list_judgments
 from annotator.adjudication.disagreement_view import assign_letters
-from annotator.adjudication.history.history import describe_event
-from annotator.adjudication.history.history_records import (
+from annotator.adjudication.history.history import (
     AuditLogEntry,
     AuditLogFilter,
     AuditLogPage,
     HistoryEntry,
+    describe_event,
 )
 from annotator.adjudication.history.history_sql import (
     HistoryEvent,

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import list_hidden_proposals
-from annotator.adjudication.history.history_records import AuditLogEntry, AuditLogFilter
+from annotator.adjudication.history.history import AuditLogEntry, AuditLogFilter
 from annotator.adjudication.queue.lead_holds_sql import list_names
 from annotator.domain.import_records import TAKEN_OVER
 from annotator.storage.logs.disclosures import list_to_judge

@@ -1,15 +1,19 @@
-"""Compare what a manifest states twice, and name the keys that it lacks.
+"""Compare what a release states twice, in its manifest and in its pictures, and name the keys that a manifest lacks.
 
 Paths are keys joined by dots. In a list they lead to the entry with this name, or else to every entry: `gates.kappa.met`,
-`agreement.groups.pairs`.
+`agreement.groups.pairs`. The pictures are drawn again. Another version of the program may draw them differently, so only
+their texts are compared: every number in them, and a share to the digit shown.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from annotator.releases.verify.read_back import ReleaseFault
+from annotator.releases.verify.read_back import ReleaseFault, is_plain
 from annotator.releases.verify.recompute import ROUNDED
-from annotator.releases.writing.files import MANIFEST
+from annotator.releases.writing.files import CONFUSION_PICTURE, GRADES_PICTURE, MANIFEST
+from annotator.releases.writing.pictures import draw_confusion, draw_grades
 
 _GATES = ("kappa", "disagreements", "overlap", "quality_control", "coverage", "relevant", "stale")
 _OF_A_GATE = ("required", "measured", "met", "override")
@@ -126,3 +130,48 @@ def _cut_to_missing(manifest: Mapping[str, Any], path: str) -> str | None:
     keys = path.split(".")
     beginnings = (".".join(keys[:length]) for length in range(1, len(keys) + 1))
     return next((beginning for beginning in beginnings if not find_values(manifest, beginning)), None)
+
+
+_STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
+_TEXT = re.compile(r">([^<]+)<")
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+
+
+def compare_pictures(folder: Path, manifest: Mapping[str, Any]) -> tuple[list[ReleaseFault], list[str]]:
+    """Return where a picture shows other numbers than the manifest, and sentences about pictures drawn in another way."""
+    faults, notes = [], []
+    for path in (GRADES_PICTURE, CONFUSION_PICTURE):
+        if not is_plain(folder / path):
+            continue
+        names = [str(item["name"]) for item in manifest["scale"]]
+        drawn = (
+            draw_grades(manifest["counts"]["by_grade"], names)
+            if path == GRADES_PICTURE
+            else draw_confusion(manifest["agreement"]["annotator_pairs"], names)
+        )
+        try:
+            picture = (folder / path).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            faults.append(ReleaseFault(path, "a readable text", type(error).__name__))
+            continue
+        expected, shown = _list_numbers(drawn), _list_numbers(picture)
+        wrong = [pair for pair in zip(expected, shown, strict=False) if not _is_same(*pair)]
+        if len(expected) != len(shown):
+            faults.append(
+                ReleaseFault(path, f"{len(expected):,} numbers as in {MANIFEST}", f"{len(shown):,}")
+            )
+        elif wrong:
+            faults.append(ReleaseFault(path, f"{wrong[0][0]} as in {MANIFEST}", wrong[0][1]))
+        elif picture != drawn:
+            notes.append(f"{path} has the numbers of {MANIFEST}, but this program draws it differently")
+    return faults, notes
+
+
+def _list_numbers(picture: str) -> list[str]:
+    texts = _TEXT.findall(_STYLE.sub("", picture))
+    return [number for text in texts for number in _NUMBER.findall(text)]
+
+
+def _is_same(expected: str, shown: str) -> bool:
+    step = 0.11 if "." in expected and "." in shown else 0.0
+    return abs(float(expected.replace(",", "")) - float(shown.replace(",", ""))) <= step

@@ -24,7 +24,6 @@ from annotator.domain.ground_truth import Qrel, hash_content
 from annotator.domain.messages import count_of
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.formats.registry import find_unwritable
-from annotator.releases.verify.picture_check import compare_pictures
 from annotator.releases.verify.read_back import (
     QRELS,
     ReadingBack,
@@ -43,7 +42,7 @@ from annotator.releases.verify.recompute import (
     says_origins,
 )
 from annotator.releases.verify.signing import check_signature
-from annotator.releases.verify.stated_twice import compare_manifest, find_values
+from annotator.releases.verify.stated_twice import compare_manifest, compare_pictures, find_values
 from annotator.releases.writing.files import JUDGMENTS, MANIFEST, SIGNATURE, SUMS
 
 _BLOCK = 1 << 20

@@ -1,11 +1,12 @@
 """Write a release into its hidden folder in one pass over its queries: files, comparison, rows to be recorded.
 
 The second of a release's two passes over its pairs. Pure apart from the folder: pairs and documents come in one after
-the other, so a million qrels are never held. Ends with the manifest and SHA256SUMS, which speak of all the rest.
+the other, so a million qrels are never held. Ends with the manifest and SHA256SUMS, which speak of all the rest. The rules
+of the comparison with the release before are in `diff.py`.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
@@ -19,9 +20,16 @@ from annotator.releases.counts import (
     list_grade_names,
     list_scale,
 )
-from annotator.releases.records import JudgmentCounts, ReleaseDiff, ReleaseFacts, ReleasePair, Renames
+from annotator.releases.diff import ChangeCollector, ReadDecisions, collect_changes, summarise_changes
+from annotator.releases.records import (
+    JudgmentCounts,
+    PublishedQrel,
+    ReleaseDiff,
+    ReleaseFacts,
+    ReleasePair,
+    Renames,
+)
 from annotator.releases.writing.changes import write_changes
-from annotator.releases.writing.comparison import ReleaseComparison
 from annotator.releases.writing.content import RankTies, list_keys, list_settled, to_qrel
 from annotator.releases.writing.files import (
     CHANGES,
@@ -45,6 +53,71 @@ from annotator.releases.writing.files import (
 )
 from annotator.releases.writing.folder import PartialFolder
 from annotator.releases.writing.pictures import draw_confusion, draw_grades
+
+QUERIES_AT_ONCE = 200
+ReadQrels = Callable[[Sequence[str]], Mapping[str, dict[str, PublishedQrel]]]
+
+
+class ReleaseComparison:
+    """Collects the changes against the release before, query by query.
+
+    `before`: None for the first release; then nothing is compared. `read` returns its qrels of some queries,
+    `read_decisions` the words of leads' decisions. `keep`: changes of each kind to list.
+    """
+
+    def __init__(
+        self,
+        before: ReleaseFacts | None,
+        renames: Renames,
+        read: ReadQrels,
+        read_decisions: ReadDecisions,
+        *,
+        keep: int | None,
+    ) -> None:
+        self._read_decisions = read_decisions
+        self._before, self._renames, self._read = before, renames, read
+        self._collected = ChangeCollector(keep=keep)
+        self._waiting: dict[str, dict[str, PublishedQrel]] = {}
+        self._seen: set[str] = set()
+
+    def add(self, query_id: str, settled: Sequence[ReleasePair]) -> None:
+        """Add a query's settled pairs; call it once per query."""
+        if self._before is None:
+            return
+        self._seen.add(query_id)
+        self._waiting[query_id] = {pair.doc_id: to_published(pair) for pair in settled}
+        if len(self._waiting) >= QUERIES_AT_ONCE:
+            self._compare()
+
+    def end(self, after: ReleaseFacts) -> ReleaseDiff:
+        """Return the whole comparison."""
+        for query_id in self._before.queries if self._before else ():
+            if query_id not in self._seen:
+                self.add(query_id, ())
+        self._compare()
+        return summarise_changes(self._before, after, self._collected, self._read_decisions)
+
+    def _compare(self) -> None:
+        if not self._waiting:
+            return
+        before = self._read(list(self._waiting))
+        for query_id, after in self._waiting.items():
+            collect_changes(self._collected, before.get(query_id, {}), after, self._renames)
+        self._waiting = {}
+
+
+def to_published(pair: ReleasePair) -> PublishedQrel:
+    """Return the qrel of a settled pair with the keys of what it rests on."""
+    return PublishedQrel(
+        pair.query_id,
+        pair.doc_id,
+        pair.grade or 0,
+        pair.status,
+        list_keys(pair),
+        pair.decision,
+        pair.kept.key if pair.kept else None,
+    )
+
 
 WriteSheet = Callable[[Mapping[str, Any], JudgmentCounts], str]
 

@@ -19,7 +19,7 @@ from annotator.adjudication.bulk.bulk_service import (
     settle_by_policy,
     undo_batch,
 )
-from annotator.adjudication.bulk.policy_records import POLICIES, POLICY_NAMES
+from annotator.adjudication.bulk.policies import POLICIES, POLICY_NAMES
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
@@ -38,7 +38,7 @@ from annotator.web.page_context import PageContext, require_context
 from annotator.web.server.uploads import draw_file_field
 
 if TYPE_CHECKING:
-    from annotator.adjudication.bulk.policy_records import DecisionBatch, PairsToSettle, PolicyPreview
+    from annotator.adjudication.bulk.policies import DecisionBatch, PairsToSettle, PolicyPreview
 
 
 DONE, REFUSED, TIMES = "queue settled", "queue not settled", "queue settled times"

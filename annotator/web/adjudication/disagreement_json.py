@@ -11,14 +11,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotator.adjudication.disagreement_records import (
+    AnonymousJudgment,
     DisagreementBatch,
     DisagreementStatus,
     DisagreementView,
     DiscussionProgress,
     PairOrigin,
 )
-from annotator.adjudication.discussion.discussion_records import AnonymousJudgment
-from annotator.adjudication.history.history_records import HistoryEntry
+from annotator.adjudication.history.history import HistoryEntry
 from annotator.adjudication.queue.queue_records import list_words
 from annotator.adjudication.records import Decision, DecisionProposal
 from annotator.web.kit.messages import tr

@@ -11,7 +11,7 @@ from html import escape
 
 import streamlit as st
 
-from annotator.adjudication.discussion.discussion_records import (
+from annotator.adjudication.disagreement_records import (
     AnonymousJudgment,
     OwnDecision,
     OwnDiscussion,

@@ -14,10 +14,9 @@ from annotator.domain.messages import Message, say
 from annotator.labeling.records import OwnProgress
 from annotator.labeling.service import list_work_progress
 from annotator.overview.forecast import PACE_DAYS, WORK_GATES, ReleaseForecast, WorkForecast, WorkKind
-from annotator.overview.glance import describe_idle, list_blocked, list_idle
 from annotator.overview.records import PairCounts
 from annotator.overview.service import Overview, read_forecast, show_overview
-from annotator.overview.waiting_service import count_waiting_work
+from annotator.overview.waiting_service import count_waiting_work, describe_idle, list_blocked, list_idle
 from annotator.quality.records import DEFAULT_RATE
 from annotator.releases.records import GATE_NAMES
 from annotator.web.blind_pairs import draw_blind_pairs

@@ -6,7 +6,7 @@ from annotator.domain.figures import show_number
 from annotator.domain.judgments import AnnotatorProgress
 from annotator.labeling.service import show_activity
 from annotator.overview.forecast import PACE_DAYS
-from annotator.overview.glance import list_idle
+from annotator.overview.waiting_service import list_idle
 from annotator.web.kit.figures import show_day
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.page_context import PageContext

@@ -13,8 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 from typer.testing import CliRunner
 
-from annotator.adjudication.history.history import write_csv, write_json_lines
-from annotator.adjudication.history.history_records import AuditLogFilter, HistoryEntry
+from annotator.adjudication.history.history import AuditLogFilter, HistoryEntry, write_csv, write_json_lines
 from annotator.adjudication.history.history_service import (
     iterate_audit_log,
     list_audit_log_people,

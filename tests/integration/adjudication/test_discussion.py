@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy import event, select, update
 from sqlmodel import col
 
-from annotator.adjudication.discussion import discussion_service, discussion_sql
-from annotator.adjudication.discussion.discussion_records import (
+from annotator.adjudication.disagreement_records import (
     OwnDiscussion,
     OwnNews,
     PairDiscussion,
     explain_wait,
 )
+from annotator.adjudication.discussion import discussion_service, discussion_sql
 from annotator.adjudication.discussion.discussion_service import (
     ask_to_discuss,
     close_discussion,

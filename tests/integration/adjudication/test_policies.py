@@ -16,7 +16,7 @@ from annotator.adjudication.bulk.bulk_service import (
     settle_by_policy,
     undo_batch,
 )
-from annotator.adjudication.bulk.policy_records import PolicyPreview
+from annotator.adjudication.bulk.policies import PolicyPreview
 from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_service import find_disagreements
 from annotator.adjudication.service import adjudicate, show_disagreement

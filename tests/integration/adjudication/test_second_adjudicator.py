@@ -9,6 +9,7 @@ from sqlmodel import col
 from typer.testing import CliRunner
 
 from annotator.adjudication.bulk.bulk_service import adjudicate_file, export_queue
+from annotator.adjudication.decision_check import EXPORTED
 from annotator.adjudication.disagreement_records import DisagreementView
 from annotator.adjudication.history.history_service import (
     iterate_audit_log,
@@ -17,7 +18,6 @@ from annotator.adjudication.history.history_service import (
 )
 from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_service import list_queue
-from annotator.adjudication.second_lead import EXPORTED
 from annotator.adjudication.service import (
     adjudicate,
     hand_out_disagreements,

@@ -14,8 +14,8 @@ from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import count_recent_judgments, show_activity
-from annotator.overview.glance import list_idle
 from annotator.overview.service import Overview, show_overview, show_status
+from annotator.overview.waiting_service import list_idle
 from annotator.quality.records import ErrorRate, QualityStatus
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database

@@ -22,8 +22,8 @@ from annotator.releases.files_service import verify_release
 from annotator.releases.gates_service import check_release
 from annotator.releases.records import Release, ReleaseGate
 from annotator.releases.service import finish_publishing, preview_release, publish_release
-from annotator.releases.writing.comparison import to_published
 from annotator.releases.writing.judged_sql import iterate_judged_queries
+from annotator.releases.writing.write import to_published
 from annotator.storage.logs.disclosures import list_blind_pairs, list_pair_names
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.adjudication import AdjudicationRow

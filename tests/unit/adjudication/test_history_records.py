@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from annotator.adjudication.history.history_records import read_day_or_time
+from annotator.adjudication.history.history import read_day_or_time
 from annotator.domain.errors import ValidationError
 
 TOKYO = timezone(timedelta(hours=9))

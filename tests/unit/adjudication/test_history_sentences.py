@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotator.adjudication.history.history import describe_event, write_csv
-from annotator.adjudication.history.history_records import AuditLogEntry
+from annotator.adjudication.history.history import AuditLogEntry, describe_event, write_csv
 
 JUDGED: dict[str, Any] = {
     "outcome": "graded",

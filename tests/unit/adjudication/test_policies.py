@@ -5,7 +5,10 @@ from dataclasses import replace
 import pytest
 
 from annotator.adjudication.bulk.policies import (
+    POLICIES,
+    POLICY_NAMES,
     PolicyCandidate,
+    PolicyPreview,
     check_policy,
     choose_grade,
     choose_settled,
@@ -13,7 +16,6 @@ from annotator.adjudication.bulk.policies import (
     find_obstacle,
     preview,
 )
-from annotator.adjudication.bulk.policy_records import POLICIES, POLICY_NAMES, PolicyPreview
 from annotator.domain.errors import ValidationError
 from annotator.domain.settling import QueueReason
 

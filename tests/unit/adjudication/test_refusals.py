@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotator.adjudication.discussion.discussion_records import OwnDecision
+from annotator.adjudication.disagreement_records import OwnDecision
 from annotator.adjudication.discussion.discussion_service import explain_changed_decision, find_unaskable
 
 DECISION = OwnDecision(

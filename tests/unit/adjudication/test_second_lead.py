@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.adjudication.second_lead import find_visible_proposals, needs_two_leads, settles_pair
+from annotator.adjudication.decision_check import find_visible_proposals, needs_two_leads, settles_pair
 
 LEA, LOU, LIN = 1, 2, 3
 

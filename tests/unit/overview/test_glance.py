@@ -3,8 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from annotator.domain.judgments import AnnotatorProgress
-from annotator.overview.glance import describe_idle, list_blocked, list_idle
-from annotator.overview.waiting_service import WaitingWork
+from annotator.overview.waiting_service import WaitingWork, describe_idle, list_blocked, list_idle
 
 NOW = datetime(2026, 1, 20, 12, tzinfo=UTC)
 

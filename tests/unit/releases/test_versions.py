@@ -4,7 +4,7 @@ import pytest
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.texts import check_version
-from annotator.releases.versions import suggest_version
+from annotator.releases.records import suggest_version
 
 
 @pytest.mark.parametrize("version", ["0.0.1", "1.0.0", "10.20.30"])

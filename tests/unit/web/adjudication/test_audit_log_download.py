@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from annotator.adjudication.history.history_records import AuditLogFilter
+from annotator.adjudication.history.history import AuditLogFilter
 from annotator.domain.people import OPERATOR
 from annotator.people.roles_service import find_actor
 from annotator.people.service import change_person

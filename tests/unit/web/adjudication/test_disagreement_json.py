@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 from annotator.adjudication.disagreement_records import (
+    AnonymousJudgment,
     AnonymousObjection,
     AnonymousQuestion,
     DecisionImpact,
@@ -13,10 +14,10 @@ from annotator.adjudication.disagreement_records import (
     DisagreementStatus,
     DisagreementView,
     DiscussionProgress,
+    DiscussionTurn,
     NeighbourDocument,
     PairStage,
 )
-from annotator.adjudication.discussion.discussion_records import AnonymousJudgment, DiscussionTurn
 from annotator.adjudication.records import Decision, DecisionProposal
 from annotator.domain.messages import say
 from annotator.domain.settling import QueueReason
