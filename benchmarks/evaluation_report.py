@@ -29,7 +29,7 @@ from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import Truth
 from annotator.evaluation.reports.html_report import render_html
 from annotator.evaluation.reports.json_and_csv import build_json
-from annotator.evaluation.reports.markdown_report import render_markdown
+from annotator.evaluation.reports.report_values import render_markdown
 from annotator.evaluation.run_files import read_run
 from annotator.web.kit.messages import tr
 

@@ -7,13 +7,24 @@ copied and printed.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from annotator.agreement.records import AgreementPeriod, CoefficientValue, PairAgreement
 from annotator.domain.figures import show_figure, show_interval, show_number, show_percent
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import count_of
-from annotator.domain.svg import clean, colour_cell, colour_share, cut, draw_text, frame_picture
+from annotator.domain.svg import (
+    ColouredMatrix,
+    MatrixCell,
+    MatrixRow,
+    clean,
+    colour_cell,
+    colour_share,
+    colour_text,
+    cut,
+    draw_line,
+    draw_text,
+    frame_picture,
+)
 
 LEFT, WIDTH, ROW, TOP = 230, 420, 26, 34
 NAME, MOST_ROWS, MOST_PEOPLE = 28, 40, 60
@@ -29,7 +40,7 @@ def draw_intervals(
     low = _find_axis_start([value for _, value in shown], target)
     bottom = TOP + ROW * len(shown)
     parts = _draw_axis(low, bottom)
-    parts.append(_line("goal", _scale(target, low), TOP - 8, _scale(target, low), bottom))
+    parts.append(draw_line("goal", _scale(target, low), TOP - 8, _scale(target, low), bottom))
     for row, (label, value) in enumerate(shown):
         y = TOP + ROW * row + ROW / 2
         parts.append(draw_text(LEFT - 12, y + 5, cut(label, NAME), "", anchor="end"))
@@ -37,7 +48,7 @@ def draw_intervals(
         if value.value is None:
             continue
         if value.ci95:
-            parts.append(_line("reach", _scale(value.ci95[0], low), y, _scale(value.ci95[1], low), y))
+            parts.append(draw_line("reach", _scale(value.ci95[0], low), y, _scale(value.ci95[1], low), y))
         parts.append(f'<circle class="dot" cx="{_scale(value.value, low):.1f}" cy="{y:g}" r="5"/>')
     numbers = "; ".join(f"{clean(label)} {format_value(value)}" for label, value in shown)
     return frame_picture(
@@ -61,9 +72,9 @@ def draw_periods(periods: Sequence[AgreementPeriod], target: float) -> str:
 
     parts = []
     for tick in (tick for tick in TICKS if tick >= low):
-        parts.append(_line("axis", MARGIN, height(tick), width - MARGIN, height(tick)))
+        parts.append(draw_line("axis", MARGIN, height(tick), width - MARGIN, height(tick)))
         parts.append(draw_text(MARGIN - 8, height(tick) + 5, show_figure(tick), "quiet", anchor="end"))
-    parts.append(_line("goal", MARGIN, height(target), width - MARGIN, height(target)))
+    parts.append(draw_line("goal", MARGIN, height(target), width - MARGIN, height(target)))
     every = max(1, round(90 / step))
     lines: list[list[str]] = [[]]
     for number, period in enumerate(periods):
@@ -76,7 +87,7 @@ def draw_periods(periods: Sequence[AgreementPeriod], target: float) -> str:
             lines.append([])
             continue
         if kappa.ci95:
-            parts.append(_line("reach", x, height(kappa.ci95[0]), x, height(kappa.ci95[1])))
+            parts.append(draw_line("reach", x, height(kappa.ci95[0]), x, height(kappa.ci95[1])))
         parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{height(kappa.value):.1f}" r="5"/>')
         lines[-1].append(f"{x:.1f},{height(kappa.value):.1f}")
     parts += [f'<polyline class="path" points="{" ".join(line)}"/>' for line in lines if len(line) > 1]
@@ -137,43 +148,12 @@ def _scale(value: float, low: float) -> float:
 def _draw_axis(low: float, bottom: float) -> list[str]:
     parts = []
     for tick in (tick for tick in TICKS if tick >= low):
-        parts.append(_line("axis", _scale(tick, low), TOP - 8, _scale(tick, low), bottom))
+        parts.append(draw_line("axis", _scale(tick, low), TOP - 8, _scale(tick, low), bottom))
         parts.append(draw_text(_scale(tick, low), bottom + 20, show_figure(tick), "quiet", anchor="middle"))
     return parts
 
 
-def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
-    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-
-
 MOST_IN_MATRIX = 20
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixCell:
-    """A cell of a matrix."""
-
-    text: str
-    background: str = ""  # #rrggbb; "": neutral
-    color: str = ""  # of the text
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixRow:
-    """A row of a matrix: a number, and the annotator's name where it has one."""
-
-    number: int
-    name: str
-    cells: tuple[MatrixCell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ColouredMatrix:
-    """A table whose colours say how high its numbers are."""
-
-    caption: str
-    columns: Sequence[int]
-    rows: tuple[MatrixRow, ...]
 
 
 def make_heat_map(pairs: Sequence[PairAgreement], annotators: Sequence[str]) -> ColouredMatrix:
@@ -235,17 +215,13 @@ def _make_heat_cell(pair: PairAgreement | None, *, above: bool) -> MatrixCell:
     kappa = pair.cohen_kappa["unweighted"].value
     if kappa is None:
         return MatrixCell("–")
-    return _colour(show_number(kappa, 2), *colour_share(min(1.0, abs(kappa)), same=kappa >= 0))
+    return colour_text(show_number(kappa, 2), *colour_share(min(1.0, abs(kappa)), same=kappa >= 0))
 
 
 def _make_count_cell(count: int, highest: int, *, same: bool) -> MatrixCell:
     if not count:
         return MatrixCell("0")
-    return _colour(f"{count:,}", *colour_cell(count, highest, same=same))
-
-
-def _colour(text: str, background: str, black: bool) -> MatrixCell:
-    return MatrixCell(text, background, "#000" if black else "#fff")
+    return colour_text(f"{count:,}", *colour_cell(count, highest, same=same))
 
 
 def format_decimals(figure: float | None) -> str:

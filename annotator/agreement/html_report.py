@@ -46,7 +46,7 @@ from annotator.agreement.records import (
 from annotator.domain.figures import show_interval, show_number, show_percent
 from annotator.domain.grades import GRADES
 from annotator.domain.judgments import describe_blind_pairs
-from annotator.domain.svg import clean
+from annotator.domain.svg import clean_value
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -88,7 +88,7 @@ def _make_environment() -> "Environment":
         loader=ChoiceLoader([PackageLoader("annotator.agreement"), PackageLoader("annotator.domain")]),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_clean_value,
+        finalize=clean_value,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -103,11 +103,6 @@ def _make_environment() -> "Environment":
         "value": format_value,
     }
     return environment
-
-
-def _clean_value(value: object) -> object:
-    """Remove characters that XML refuses or that change the writing direction. Markup is clean already."""
-    return value if hasattr(value, "__html__") else clean(str(value))
 
 
 def _format_interval(value: CoefficientValue) -> str:

@@ -195,7 +195,7 @@ def _write_reports(result: "EvaluationResult", reports: Mapping[str, Path], lang
     from annotator.agreement.report_files import write_file
     from annotator.evaluation.reports.html_report import render_html
     from annotator.evaluation.reports.json_and_csv import write_csv
-    from annotator.evaluation.reports.markdown_report import render_markdown
+    from annotator.evaluation.reports.report_values import render_markdown
     from annotator.web.kit.messages import tr, use_language
 
     if "--csv" in reports:

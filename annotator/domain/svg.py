@@ -1,11 +1,12 @@
-"""Draw the shared parts of SVG pictures: safe text, the frame, confusion-matrix colours.
+"""Draw the shared parts of SVG pictures and coloured tables: safe text, lines, the frame, colours.
 
-For pictures of releases and agreement reports. The text is deterministic. More pairs have a deeper colour;
-differing grades have another hue.
+For pictures of releases and for reports of agreement and evaluations. The text is deterministic. More pairs have
+a deeper colour; differing grades have another hue.
 """
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from math import sqrt
 
@@ -19,6 +20,11 @@ def draw_text(x: float, y: float, words: str, kind: str, *, anchor: str = "", tr
     marks += [f'class="{kind}"'] if kind else []
     marks += [f'text-anchor="{anchor}"'] if anchor else []
     return f"<text {' '.join(marks)}>{escape(words)}</text>"
+
+
+def draw_line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
+    """Return a line of the class `kind`."""
+    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
 def frame_picture(
@@ -72,6 +78,11 @@ def clean(words: str) -> str:
     )
 
 
+def clean_value(value: object) -> object:
+    """Return a value of a template as `clean` text. Markup is clean already."""
+    return value if hasattr(value, "__html__") else clean(str(value))
+
+
 Colour = tuple[int, int, int]
 AGREED: tuple[Colour, Colour] = (227, 240, 241), (25, 97, 107)
 DIFFERED: tuple[Colour, Colour] = (251, 240, 228), (156, 74, 26)
@@ -97,3 +108,35 @@ def _compute_luminance(ground: list[int]) -> float:
         for part in (channel / 255 for channel in ground)
     ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixCell:
+    """A cell of a matrix."""
+
+    text: str
+    background: str = ""  # #rrggbb; "": neutral
+    color: str = ""  # of the text
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    """A row of a matrix: a number or "", and a name or ""."""
+
+    number: int | str
+    name: str
+    cells: tuple[MatrixCell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ColouredMatrix:
+    """A table whose colours say how high its numbers are."""
+
+    caption: str
+    columns: Sequence[int | str]
+    rows: tuple[MatrixRow, ...]
+
+
+def colour_text(text: str, background: str, black: bool) -> MatrixCell:
+    """Return a cell in a colour of `colour_cell` or `colour_share`."""
+    return MatrixCell(text, background, "#000" if black else "#fff")

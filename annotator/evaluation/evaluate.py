@@ -564,34 +564,27 @@ def _list_identical_sentences(evaluation: Evaluation) -> list[Message]:
 
 def _list_saturation_sentences(dataset: DatasetAnalysis) -> list[Message]:
     """Return a sentence for each measure that ranks these systems poorly, or one sentence if there are many."""
-    poor = [saturation for saturation in dataset.saturation if saturation.sentence]
-    useless = [saturation for saturation in poor if saturation.saturated]
-    narrow = [saturation for saturation in poor if not saturation.saturated]
     sentences: list[Message] = []
-    if len(useless) > MOST_SATURATED:
-        sentences.append(
-            say(
+    for saturated in (True, False):
+        poor = [
+            (saturation.measure, saturation.sentence)
+            for saturation in dataset.saturation
+            if saturation.sentence and saturation.saturated == saturated
+        ]
+        if len(poor) > MOST_SATURATED:
+            together = say(
                 "{n:,} of {all:,} measures, such as {measure}, cannot rank these systems: "
-                "all of them score 0.99 or more, or within 0.005 of each other.",
-                n=len(useless),
-                all=len(dataset.saturation),
-                measure=useless[0].measure,
-            )
-        )
-    else:
-        sentences += [saturation.sentence for saturation in useless if saturation.sentence]
-    if len(narrow) > MOST_SATURATED:
-        sentences.append(
-            say(
-                "{n:,} of {all:,} measures, such as {measure}, depend on fewer than half of the queries: all "
+                "all of them score 0.99 or more, or within 0.005 of each other."
+                if saturated
+                else "{n:,} of {all:,} measures, such as {measure}, depend on fewer than half of the queries: all "
                 "others give every system the same score.",
-                n=len(narrow),
+                n=len(poor),
                 all=len(dataset.saturation),
-                measure=narrow[0].measure,
+                measure=poor[0][0],
             )
-        )
-    else:
-        sentences += [saturation.sentence for saturation in narrow if saturation.sentence]
+            sentences.append(together)
+        else:
+            sentences += [sentence for _, sentence in poor]
     return sentences
 
 

@@ -104,7 +104,11 @@ def describe_conventions(profile: Profile, measures: tuple[Measure, ...]) -> tup
             measure.formula,
             _describe_relevance(measure),
             MEAN_OVER[profile.mean_over],
-            None if measure.kind != "nDCG" else _describe_ideal(measure),
+            None
+            if measure.kind != "nDCG"
+            else say("from the truth")
+            if measure.ideal == "truth"
+            else NOT_COMPARABLE,
         )
         for measure in measures
     )
@@ -118,10 +122,6 @@ def _describe_relevance(measure: Measure) -> str:
     if measure.relevant_from is None:
         return say("every document that the truth lists")
     return say("grade {grade} or more", grade=measure.relevant_from)
-
-
-def _describe_ideal(measure: Measure) -> str:
-    return say("from the truth") if measure.ideal == "truth" else NOT_COMPARABLE
 
 
 def make_parser(

@@ -129,7 +129,7 @@ class ReleaseEvaluationChange:
     changed_grades: int  # of all queries, also of documents that no system lists
 
 
-DEPTH = 10
+DEPTH, RANKED_DEPTH = 10, 100
 MOST_MISSED = 50
 SHOWN_CHARACTERS = 200_001
 
@@ -154,16 +154,11 @@ def show_query_rankings(
     NotFound for an unknown query or version.
     """
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
-        query_pk, query = next(
-            (
-                (pk, query)
-                for pk, query in list_queries(session, dataset_pk).items()
-                if query.query_id == query_id
-            ),
-            (None, None),
-        )
-        if query_pk is None or query is None:
+        queries = list_queries(session, dataset_pk)
+        query_pk = next((pk for pk, query in queries.items() if query.query_id == query_id), None)
+        if query_pk is None:
             raise NotFound(say("{dataset} has no query {query_id!r}.", dataset=row.name, query_id=query_id))
+        query = queries[query_pk]
         listed = list_results_of_query(session, dataset_pk, query_pk, order)
         pair_pks = [
             pk
@@ -192,7 +187,9 @@ def show_query_rankings(
         for system, results in listed.items()
         if not systems or system in systems
     }
-    shown = {result.doc_id for results in lists.values() for result in results}
+    results = [result for listed in lists.values() for result in listed]
+    doc_ids = [result.doc_id for result in sorted(results, key=lambda result: result.rank)]
+    shown = set(doc_ids)
     rankings = QueryRankings(
         query_id=query_id,
         text=query.text,
@@ -200,7 +197,7 @@ def show_query_rankings(
         systems=lists,
         depth=depth,
         missed=tuple(_list_missed(states, published, shown, present_titles))[:MOST_MISSED],
-        not_pooled=tuple(doc_id for doc_id in dict.fromkeys(_list_doc_ids(lists)) if doc_id not in states),
+        not_pooled=tuple(doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in states),
         hidden=0,
     )
     graded = {
@@ -214,12 +211,6 @@ def show_query_rankings(
     else:
         note_seen(database, {states[doc_id].pair_pk for doc_id in graded}, actor.person_id, now=now)
     return rankings
-
-
-def _list_doc_ids(lists: Mapping[str, Sequence[RankedResult]]) -> list[str]:
-    """Return the documents of the lists in order of rank. A document in several lists is repeated."""
-    results = [result for results in lists.values() for result in results]
-    return [result.doc_id for result in sorted(results, key=lambda result: result.rank)]
 
 
 def _is_judged(state: PairState) -> bool:
@@ -354,12 +345,10 @@ def _list_score_moves(tables: tuple[ScoreTable, ScoreTable]) -> list[ScoreMove]:
     ]
 
 
-def _list_changed_grades(
-    old: Grades, new: Grades, runs: Sequence[RankedRun], depth: int = 100
-) -> dict[str, list[GradeMove]]:
-    """Return {query_id: changed, added and removed grades}, with the documents' ranks up to `depth`."""
+def _list_changed_grades(old: Grades, new: Grades, runs: Sequence[RankedRun]) -> dict[str, list[GradeMove]]:
+    """Return {query_id: changed, added and removed grades}, with the documents' ranks up to RANKED_DEPTH."""
     ranks: dict[str, dict[str, dict[str, int]]] = {}
-    for run in (cut_run(run, depth) for run in runs):
+    for run in (cut_run(run, RANKED_DEPTH) for run in runs):
         for index, query_id in enumerate(run.query_ids):
             for rank, doc_id in enumerate(run.list_documents(index), start=1):
                 ranks.setdefault(query_id, {}).setdefault(doc_id, {})[run.system] = rank

@@ -171,7 +171,8 @@ def measure_structure(
     results: list[QueryResults] = []
     if options.relations or run.signals or types:
         results = [query for query in list_query_results(run) if truth.grades.get(query.query_id)]
-    named = _list_named_types(results, options.type_field)
+    by_result = (pair for query in results for pair in zip(query.doc_ids, query.signals, strict=True))
+    named = _choose_types(by_result, options.type_field)
     return RunStructure(
         run.system,
         tuple(_measure_stages(results, truth, relevant_from)) if run.signals else (),
@@ -193,19 +194,12 @@ def measure_structure(
 
 def list_document_types(truth: Truth, type_field: str) -> dict[str, str]:
     """Return {doc_id: type} for the documents of the truth that have the field."""
-    return {
-        doc_id: str(fields[type_field])
-        for doc_id, fields in truth.document_fields.items()
-        if fields.get(type_field) is not None
-    }
+    return _choose_types(truth.document_fields.items(), type_field)
 
 
-def _list_named_types(results: Iterable[QueryResults], type_field: str) -> dict[str, str]:
+def _choose_types(documents: Iterable[tuple[str, Mapping[str, Any]]], type_field: str) -> dict[str, str]:
     return {
-        doc_id: str(fields[type_field])
-        for query in results
-        for doc_id, fields in zip(query.doc_ids, query.signals, strict=True)
-        if fields.get(type_field) is not None
+        doc_id: str(fields[type_field]) for doc_id, fields in documents if fields.get(type_field) is not None
     }
 
 
@@ -433,10 +427,7 @@ def _list_path_edges(query: QueryResults) -> Iterator[Edge]:
 
 
 def measure_routing(
-    routed: Mapping[str, Sequence[str]],
-    primary_domains: Mapping[str, str],
-    *,
-    cutoffs: Sequence[int] = ROUTING_CUTOFFS,
+    routed: Mapping[str, Sequence[str]], primary_domains: Mapping[str, str]
 ) -> RoutingAccuracy:
     """Return how often queries were routed to their primary domain.
 
@@ -449,7 +440,7 @@ def measure_routing(
         ranks.append(domains.index(domain) + 1 if domain in domains else None)
     if not ranks:
         return RoutingAccuracy(0, {}, None)
-    accuracy = {k: fmean(rank is not None and rank <= k for rank in ranks) for k in cutoffs}
+    accuracy = {k: fmean(rank is not None and rank <= k for rank in ranks) for k in ROUTING_CUTOFFS}
     return RoutingAccuracy(len(ranks), accuracy, fmean(0.0 if rank is None else 1 / rank for rank in ranks))
 
 

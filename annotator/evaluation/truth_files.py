@@ -38,7 +38,6 @@ def read_truth_file(
     *,
     format_name: str | None = None,
     grades_by: str | None = None,
-    encoding: str | None = None,
     grades: Mapping[str, int | str] | None = None,
 ) -> Truth:
     """Return the truth at the path. `grades`: maps the values of another scale, as `--map-grades` does.
@@ -47,7 +46,7 @@ def read_truth_file(
     """
     if path.is_dir() and (path / MANIFEST).is_file() and format_name is None:
         return _read_release(path)
-    source = InputSource(str(path), encoding=encoding, scale=GradeScale(grades or {}))
+    source = InputSource(str(path), scale=GradeScale(grades or {}))
     file_format = detect_format(source) if format_name is None else find_format(format_name)
     without_grades = grades_by is None and file_format.needs_grades_by
     _, truth = read_truth(

@@ -12,7 +12,7 @@ from math import sqrt
 from unicodedata import east_asian_width
 
 from annotator.domain.figures import show_decimals, show_figure, show_number
-from annotator.domain.svg import clean, cut, draw_text, frame_picture
+from annotator.domain.svg import clean, cut, draw_line, draw_text, frame_picture
 from annotator.evaluation.differences.sweep import ParameterSensitivity, Sweep
 
 NAME_WIDTH, PLOT_WIDTH, ROW_HEIGHT, TOP = 250, 420, 24, 30
@@ -57,7 +57,7 @@ def draw_differences(title: str, rows: Sequence[DrawnInterval], *, name: str) ->
     count = int(reach / step)
     for number in range(-count, count + 1):
         x = scale(number * step)
-        parts.append(_line("goal" if number == 0 else "axis", x, TOP - 8, x, bottom))
+        parts.append(draw_line("goal" if number == 0 else "axis", x, TOP - 8, x, bottom))
         parts.append(
             draw_text(
                 x,
@@ -72,7 +72,7 @@ def draw_differences(title: str, rows: Sequence[DrawnInterval], *, name: str) ->
         parts.append(draw_text(NAME_WIDTH - 12, y + 5, cut(row.label, NAME_LENGTH), "", anchor="end"))
         parts.append(draw_text(NAME_WIDTH + PLOT_WIDTH + 14, y + 5, row.figure, "quiet"))
         if row.interval:
-            parts.append(_line("reach", scale(row.interval[0]), y, scale(row.interval[1]), y))
+            parts.append(draw_line("reach", scale(row.interval[0]), y, scale(row.interval[1]), y))
         parts.append(f'<circle class="dot" cx="{scale(row.value):.1f}" cy="{y:g}" r="4.5"/>')
     described = "; ".join(f"{clean(row.label)} {row.figure}" for row in rows)
     return frame_picture(
@@ -105,11 +105,11 @@ def draw_lines(
     parts = []
     for tick in y_ticks:
         y = to_pixels(x_range[0], tick)[1]
-        parts.append(_line("axis", CURVE_LEFT, y, right, y))
+        parts.append(draw_line("axis", CURVE_LEFT, y, right, y))
         parts.append(draw_text(CURVE_LEFT - 8, y + 5, show_figure(tick), "quiet", anchor="end"))
     for tick, tick_name in zip(x_ticks, x_names or [show_figure(tick, 6) for tick in x_ticks], strict=True):
         x = to_pixels(tick, 0)[0]
-        parts.append(_line("axis", x, bottom, x, bottom + 5))
+        parts.append(draw_line("axis", x, bottom, x, bottom + 5))
         parts.append(draw_text(x, bottom + 22, cut(tick_name, 10), "quiet", anchor="middle"))
     parts.append(draw_text((CURVE_LEFT + right) / 2, bottom + 44, cut(x_label), "quiet", anchor="middle"))
     parts.append(draw_text(10, 20, cut(y_label), "quiet"))
@@ -126,7 +126,7 @@ def draw_lines(
             px, py = to_pixels(*line.points[0])
             parts.append(f'<circle class="f{index}" cx="{px:.1f}" cy="{py:.1f}" r="4"/>')
         y = top + 8 + index * 24
-        parts.append(_line(f"line s{index}", right + 24, y, right + 60, y))
+        parts.append(draw_line(f"line s{index}", right + 24, y, right + 60, y))
         parts.append(draw_text(right + 68, y + 5, cut(line.label, 26), ""))
     described = "; ".join(
         f"{clean(line.label)}: {', '.join(show_number(y, 3) for _, y in line.points)}" for line in shown
@@ -154,7 +154,7 @@ def draw_query_bars(
         parts.append(draw_text(left - 34, base - height / 2 + 5, cut(system, 20), "", anchor="end"))
         for level in (0.0, highest):
             y = base - level / highest * height
-            parts.append(_line("axis", left, y, left + width * count, y))
+            parts.append(draw_line("axis", left, y, left + width * count, y))
             parts.append(draw_text(left - 6, y + 5, show_figure(level), "quiet", anchor="end"))
         for query, value in enumerate(values[:count]):
             if value == value and value > 0:
@@ -256,10 +256,6 @@ def choose_step(reach: float, most: int) -> float:
         step *= factors[index % 3]
         index += 1
     return step
-
-
-def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
-    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
 MOST_VALUES = 12

@@ -7,14 +7,12 @@ opens below it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from annotator.domain.figures import NOTHING, show_interval, show_number
-from annotator.domain.svg import clean, colour_share
+from annotator.domain.svg import ColouredMatrix, MatrixCell, MatrixRow, clean_value, colour_share, colour_text
 from annotator.evaluation.dataset_analysis.holes import JudgingNeed
-from annotator.evaluation.dataset_analysis.robustness import Robustness
 from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.evaluate import FIRST_DEPTH, NOT_COMPARED, Evaluation
 from annotator.evaluation.records import Gain, Measure
@@ -41,12 +39,10 @@ from annotator.evaluation.reports.report_values import (
 from annotator.evaluation.scores.formulas import RECALL_LEVELS, list_precision_and_recall, measure_depth_curve
 from annotator.evaluation.scores.grade_grid import GradeLookup
 from annotator.evaluation.scores.summary import find_relevance_threshold
-from annotator.evaluation.targets import TargetCheck
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from annotator.pooling.rounds.pool_records import SystemOrder
 
 MOST_MEASURES_DRAWN = 4  # with a forest plot each
 MOST_DIFFERENCES = 40
@@ -60,33 +56,6 @@ MOST_COLUMNS = 7
 
 
 @dataclass(frozen=True, slots=True)
-class HeatCell:
-    """A cell whose background shows how high its figure is."""
-
-    text: str
-    background: str = ""  # #rrggbb
-    color: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class HeatRow:
-    """A row of a heat map. `number` stays empty: the macro `matrix` also draws numbered rows."""
-
-    name: str
-    cells: tuple[HeatCell, ...]
-    number: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class HeatMap:
-    """A table of systems by groups of queries."""
-
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[HeatRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class DrawnDifferences:
     """A measure's forest plot, which shows `drawn` of `total` comparisons."""
 
@@ -96,22 +65,8 @@ class DrawnDifferences:
     total: int
 
 
-def render_html(
-    evaluation: Evaluation,
-    *,
-    tr: Translate,
-    language: str,
-    made_at: datetime,
-    program: str,
-    robustness: Robustness | None = None,
-    checks: Sequence[TargetCheck] = (),
-    expected_order: "SystemOrder | None" = None,
-) -> str:
-    """Return the page.
-
-    `program`: name and version. `checks`: the targets that were checked; without any, the profile's targets
-    are shown.
-    """
+def render_html(evaluation: Evaluation, *, tr: Translate, language: str, **shown: Any) -> str:
+    """Return the page. `shown`: `made_at`, `program` and more, see `render_report`."""
     table, truth = evaluation.table, evaluation.table.truth
     main = next(
         (measure for measure in table.measures if measure.kind not in NOT_COMPARED), table.measures[0]
@@ -122,12 +77,7 @@ def render_html(
         _make_environment(),
         evaluation,
         tr=tr,
-        made_at=made_at,
-        program=program,
-        robustness=robustness,
-        checks=checks,
         most_compared=MOST_COMPARED,
-        expected_order=expected_order,
         language=language,
         title=" ".join(filter(None, (truth.name.rsplit("/", 1)[-1], truth.version))),
         main=main,
@@ -146,17 +96,13 @@ def render_html(
         most_holes=MOST_HOLES,
         most_lines=MOST_LINES,
         most_bars=MOST_BARS,
+        **shown,
     )
 
 
 @cache
 def _make_environment() -> "Environment":
-    return make_environment("parts.html.jinja", finalize=_clean_value, mark_figure=str)
-
-
-def _clean_value(value: object) -> object:
-    """Remove characters that XML refuses or that change the writing direction of the text around them."""
-    return value if hasattr(value, "__html__") else clean(str(value))
+    return make_environment("parts.html.jinja", finalize=clean_value, mark_figure=str)
 
 
 def _rank_systems(evaluation: Evaluation, main: Measure) -> list[str]:
@@ -262,7 +208,7 @@ def _draw_curves(evaluation: Evaluation, ranked: Sequence[str], tr: Translate) -
     }
 
 
-def _make_heat_maps(evaluation: Evaluation, main: Measure, tr: Translate) -> list[HeatMap]:
+def _make_heat_maps(evaluation: Evaluation, main: Measure, tr: Translate) -> list[ColouredMatrix]:
     maps = []
     for field in dict.fromkeys(group.field for group in evaluation.groups):
         groups = [group for group in evaluation.groups if group.field == field]
@@ -273,20 +219,23 @@ def _make_heat_maps(evaluation: Evaluation, main: Measure, tr: Translate) -> lis
         values = [value for group in scores for value in group.values() if value is not None]
         low, high = min(values, default=0.0), max(values, default=1.0)
         rows = tuple(
-            HeatRow(system.system, tuple(_make_cell(group[system.system], low, high) for group in scores))
+            MatrixRow(
+                "", system.system, tuple(_make_cell(group[system.system], low, high) for group in scores)
+            )
             for system in evaluation.systems
         )
         caption = tr("{measure} by {field}", measure=main.name, field=field)
-        maps.append(HeatMap(caption, tuple(f"{group.value} ({group.queries:,})" for group in groups), rows))
+        maps.append(
+            ColouredMatrix(caption, tuple(f"{group.value} ({group.queries:,})" for group in groups), rows)
+        )
     return maps
 
 
-def _make_cell(value: float | None, low: float, high: float) -> HeatCell:
+def _make_cell(value: float | None, low: float, high: float) -> MatrixCell:
     if value is None:
-        return HeatCell(NOTHING)
+        return MatrixCell(NOTHING)
     share = (value - low) / (high - low) if high > low else 0.5
-    background, black = colour_share(min(1.0, max(0.0, share)), same=True)
-    return HeatCell(show_number(value, 3), background, "#000" if black else "#fff")
+    return colour_text(show_number(value, 3), *colour_share(min(1.0, max(0.0, share)), same=True))
 
 
 def _draw_queries(

@@ -22,7 +22,7 @@ from annotator.evaluation.evaluate import (
     choose_main_measure,
 )
 from annotator.evaluation.reports.structure_report import describe_structure
-from annotator.evaluation.scores.summary import LatencyPercentiles, ScoreSpread
+from annotator.evaluation.scores.summary import ScoreSpread
 from annotator.evaluation.targets import TargetCheck
 from annotator.formats.syntax.spreadsheet import write_sheet
 
@@ -67,15 +67,7 @@ def build_json(
         "comparable": table.comparable,
         "seed": evaluation.options.seed,
         "resamples": evaluation.options.resamples,
-        "measures": [
-            {
-                "name": measure.name,
-                "formula": measure.formula,
-                "relevant_from": measure.relevant_from,
-                "ideal": measure.ideal,
-            }
-            for measure in table.measures
-        ],
+        "measures": [_pick(measure, "name formula relevant_from ideal") for measure in table.measures],
         **({} if expected_order is None else {"expected_order": asdict(expected_order)}),
         "systems": [_describe_system(evaluation, system, by_query=by_query) for system in evaluation.systems],
         "groups": [_describe_group(group) for group in evaluation.groups],
@@ -83,17 +75,7 @@ def build_json(
         "dataset": _describe_dataset(evaluation.dataset, extra or {}),
         "structure": [describe_structure(structure) for structure in evaluation.structure],
         "sweeps": [_describe_sweep(sweep) for sweep in evaluation.sweeps],
-        "targets": [
-            {
-                "system": target.system,
-                "measure": target.measure,
-                "required": target.required,
-                "measured": target.measured,
-                "met": target.met,
-                "note": None if target.note is None else str(target.note),
-            }
-            for target in targets
-        ],
+        "targets": [_pick(target, "system measure required measured met note") for target in targets],
         "sentences": [str(sentence) for sentence in evaluation.sentences],
     }
 
@@ -103,27 +85,17 @@ def _describe_dataset(dataset: DatasetAnalysis, extra: Mapping[str, Any]) -> dic
         **extra,
         "saturation": [
             {
-                "measure": saturation.measure,
-                "lowest": saturation.lowest,
-                "highest": saturation.highest,
-                "saturated": saturation.saturated,
-                "queries": saturation.queries,
-                "equal_queries": saturation.equal_queries,
-                "perfect_queries": saturation.perfect_queries,
-                "shares": [
-                    {"query_id": share.query_id, "share": share.share}
-                    for share in saturation.shares[:MOST_SHARES]
-                ],
+                **_pick(
+                    saturation,
+                    "measure lowest highest saturated queries equal_queries perfect_queries",
+                ),
+                "shares": [_pick(share, "query_id share") for share in saturation.shares[:MOST_SHARES]],
             }
             for saturation in dataset.saturation
         ],
         "power": [
             {
-                "measure": power.measure,
-                "a": power.a,
-                "b": power.b,
-                "sd": power.sd,
-                "detectable": power.detectable,
+                **_pick(power, "measure a b sd detectable"),
                 **({"why": NONE_DETECTABLE} if power.detectable is None else {}),
                 "queries_needed": power.queries_for_difference,
                 "queries_needed_for_d_0.3": power.queries_for_small_effect,
@@ -142,14 +114,9 @@ def _describe_orders(orders: Mapping[str, ResampledOrder]) -> dict[str, Any]:
     """Return the order by the main measure, with the orders by all measures under "by_measure"."""
     described = {
         measure: {
-            "systems": list(order.systems),
-            "tau": order.tau,
-            "tau_range": _list_pair(order.tau_range),
-            "tau_ap": order.tau_ap,
-            "same_winner": order.same_winner,
+            **_pick(order, "systems tau tau_range tau_ap same_winner"),
             "neighbours": [
-                {"higher": swap.higher, "lower": swap.lower, "swapped": swap.share}
-                for swap in order.neighbours
+                {**_pick(swap, "higher lower"), "swapped": swap.share} for swap in order.neighbours
             ],
         }
         for measure, order in orders.items()
@@ -173,11 +140,9 @@ def _describe_system(evaluation: Evaluation, system: SystemSummary, *, by_query:
 
 def _describe_summary(system: SystemSummary) -> dict[str, Any]:
     return {
-        "system": system.system,
-        "queries": system.queries,
-        "coverage": system.coverage,
+        **_pick(system, "system queries coverage"),
         "measures": {name: _describe_measure(summary) for name, summary in system.measures.items()},
-        "latency_ms": _describe_latency(system.latency_ms),
+        "latency_ms": system.latency_ms and _pick(system.latency_ms, "p50 p95 p99"),
         "notes": list(system.notes),
     }
 
@@ -186,11 +151,8 @@ def _describe_measure(summary: MeasureSummary) -> dict[str, Any]:
     score = summary.score
     described: dict[str, Any] = {
         "value": score.value,
-        "ci95": _list_pair(summary.ci95),
-        "judged": score.judged,
-        "condensed": score.condensed,
-        "bounds": _list_pair(score.bounds),
-        "queries": score.queries,
+        **_pick(summary, "ci95"),
+        **_pick(score, "judged condensed bounds queries"),
         "spread": _describe_spread(summary.spread),
     }
     return described if score.why is None else {**described, "why": str(score.why)}
@@ -207,10 +169,6 @@ def _describe_spread(spread: ScoreSpread | None) -> dict[str, Any] | None:
     }
 
 
-def _describe_latency(latency: LatencyPercentiles | None) -> dict[str, float] | None:
-    return None if latency is None else {"p50": latency.p50, "p95": latency.p95, "p99": latency.p99}
-
-
 def _describe_group(group: QueryGroup) -> dict[str, Any]:
     return {
         "by": group.field,
@@ -223,26 +181,10 @@ def _describe_group(group: QueryGroup) -> dict[str, Any]:
 
 def _describe_comparison(comparison: SystemComparison) -> dict[str, Any]:
     return {
-        "a": comparison.a,
-        "b": comparison.b,
-        "measure": comparison.measure,
-        "queries": comparison.queries,
-        "difference": comparison.difference,
-        "ci95": _list_pair(comparison.ci95),
-        "wins": comparison.wins,
-        "ties": comparison.ties,
-        "losses": comparison.losses,
-        "t": {
-            "t": comparison.t_test.t,
-            "p": comparison.t_test.p,
-            "ci95": _list_pair(comparison.t_test.ci95),
-        },
-        "wilcoxon": {
-            "w": comparison.wilcoxon.statistic,
-            "p": comparison.wilcoxon.p,
-            "exact": comparison.wilcoxon.exact,
-        },
-        "randomization": {"p": comparison.randomization.p, "exact": comparison.randomization.exact},
+        **_pick(comparison, "a b measure queries difference ci95 wins ties losses"),
+        "t": _pick(comparison.t_test, "t p ci95"),
+        "wilcoxon": {"w": comparison.wilcoxon.statistic, **_pick(comparison.wilcoxon, "p exact")},
+        "randomization": _pick(comparison.randomization, "p exact"),
         "cohens_d": comparison.t_test.cohens_d,
         "p_holm": comparison.p_holm,
         "verdict": str(comparison.verdict),
@@ -251,22 +193,19 @@ def _describe_comparison(comparison: SystemComparison) -> dict[str, Any]:
 
 def _describe_sweep(sweep: Sweep) -> dict[str, Any]:
     return {
-        "family": sweep.family,
-        "measure": sweep.measure,
-        "systems": sweep.systems,
-        "complete": sweep.complete,
+        **_pick(sweep, "family measure systems complete"),
         "parameters": [
             {
-                "name": parameter.name,
-                "range": parameter.range,
-                "values": [
-                    {"value": value.value, "mean": value.mean, "systems": value.systems}
-                    for value in parameter.values
-                ],
+                **_pick(parameter, "name range"),
+                "values": [_pick(value, "value mean systems") for value in parameter.values],
             }
             for parameter in sweep.parameters
         ],
-        "best": {"system": sweep.best, "value": sweep.best_score, "ci95": _list_pair(sweep.best_ci95)},
+        "best": {
+            "system": sweep.best,
+            "value": sweep.best_score,
+            "ci95": sweep.best_ci95 and list(sweep.best_ci95),
+        },
     }
 
 
@@ -275,13 +214,7 @@ def _describe_holes(need: JudgingNeed | None) -> list[dict[str, Any]]:
     if need is None:
         return []
     entries = (
-        {
-            "system": system,
-            "query_id": hole.query_id,
-            "doc_id": hole.doc_id,
-            "rank": rank,
-            "influence": hole.influence,
-        }
+        {"system": system, **_pick(hole, "query_id doc_id"), "rank": rank, "influence": hole.influence}
         for hole in need.holes
         for system, rank in hole.ranks.items()
     )
@@ -294,8 +227,7 @@ def _describe_need(need: JudgingNeed | None) -> dict[str, Any]:
     return {
         "open_orders": [
             {
-                "a": order.a,
-                "b": order.b,
+                **_pick(order, "a b"),
                 "measure": need.measure,
                 "difference": order.difference,
                 "bounds": [order.lowest, order.highest],
@@ -307,8 +239,10 @@ def _describe_need(need: JudgingNeed | None) -> dict[str, Any]:
     }
 
 
-def _list_pair(pair: tuple[float, float] | None) -> list[float] | None:
-    return None if pair is None else list(pair)
+def _pick(record: object, names: str) -> dict[str, Any]:
+    """Return these fields of a record as plain JSON values."""
+    fields = ((name, getattr(record, name)) for name in names.split())
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in fields}
 
 
 def _drop_nan(value: float) -> float | None:

@@ -1,19 +1,22 @@
-"""Choose and order what an evaluation report shows; `templates/sections.jinja` holds its words.
+"""Choose and order what an evaluation report shows, and write it as Markdown; `templates/sections.jinja` holds its words.
 
 To add a section, write a macro in that template, call it in `report.html.jinja` and `report.md.jinja`, and pass
-the values that it needs in `render_report`.
+the values that it needs in `render_report`. The same evaluation, time and language give the same text. Every text
+is escaped for Markdown where it is printed.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from annotator.domain.figures import show_figure, show_interval, show_number, show_p, show_percent
 from annotator.evaluation.dataset_analysis.robustness import Robustness
 from annotator.evaluation.differences.comparison import SystemComparison
-from annotator.evaluation.evaluate import FIRST_DEPTH, Evaluation, QueryGroup, SystemSummary
+from annotator.evaluation.evaluate import FIRST_DEPTH, Evaluation, QueryGroup, SystemSummary, choose_power
 from annotator.evaluation.profiles import MEAN_OVER, Target, describe_conventions
 from annotator.evaluation.reports.recommendations import recommend
 from annotator.evaluation.reports.structure_report import list_figures
@@ -24,11 +27,14 @@ from annotator.evaluation.scores.summary import (
     list_expected_documents,
 )
 from annotator.evaluation.targets import ROUNDING, TargetCheck, list_shown_targets
+from annotator.formats.syntax.markdown import escape_markdown
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
     from annotator.pooling.rounds.pool_records import SystemOrder
+
 
 Translate = Callable[..., str]
 """Translates a sentence or a Message, and fills in its values: `tr` of the app."""
@@ -93,13 +99,18 @@ def render_report(
     *,
     tr: Translate,
     made_at: datetime,
-    robustness: Robustness | None,
-    checks: Sequence[TargetCheck],
+    program: str,
+    robustness: Robustness | None = None,
+    checks: Sequence[TargetCheck] = (),
     most_compared: int,
-    expected_order: "SystemOrder | None",
+    expected_order: "SystemOrder | None" = None,
     **values: Any,
 ) -> str:
-    """Render a report. `values`: what only this template shows."""
+    """Render a report. `values`: what only this template shows.
+
+    `program`: name and version. `checks`: the targets that were checked; without any, the profile's targets
+    are shown.
+    """
     table = evaluation.table
     targets = list_shown_targets(table, evaluation.profile, checks)
     columns = _list_columns(evaluation, targets)
@@ -112,6 +123,7 @@ def render_report(
         order=None if expected_order is None else expected_order.tabulate(),
         sentences=[*evaluation.sentences, *(robustness.sentences if robustness else ())],
         made_at=made_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M"),
+        program=program,
         columns=[LATENCIES.get(column, column) for column in columns],
         targets=_show_targets(columns, targets) if targets else [],
         rows=_list_rows(evaluation.systems, columns, targets),
@@ -287,3 +299,42 @@ def _choose_comparisons(comparisons: Sequence[SystemComparison], most: int) -> S
     if len(comparisons) <= most:
         return comparisons
     return sorted(comparisons, key=lambda comparison: not comparison.significant)[:most]
+
+
+MOST_COMPARED = 30
+MOST_POWER = 5
+# nDCG@10 cannot be read as a person's name or address.
+_CUTOFF = re.compile(r"(?<=[\w)])\\@(?=[0-9]+(?![\w]|\.\w))", re.ASCII)
+
+
+def render_markdown(evaluation: Evaluation, *, tr: Translate, **shown: Any) -> str:
+    """Return the report. `shown`: `made_at`, `program` and more, see `render_report`."""
+    truth = evaluation.table.truth
+    text = render_report(
+        "report.md.jinja",
+        _make_environment(),
+        evaluation,
+        tr=tr,
+        most_compared=MOST_COMPARED,
+        title=" ".join(filter(None, (Path(truth.name).name, truth.version))),
+        power=choose_power(evaluation.dataset.power)[:MOST_POWER],
+        **shown,
+    )
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+
+
+@cache
+def _make_environment() -> "Environment":
+    from markupsafe import Markup
+
+    return make_environment("parts.md.jinja", finalize=_escape, mark_figure=Markup)
+
+
+def _escape(value: object) -> "Markup":
+    from markupsafe import Markup
+
+    if isinstance(value, Markup):
+        return value
+    if value is None or isinstance(value, float):
+        raise TypeError(f"expected a text, found {value!r}")
+    return Markup(_CUTOFF.sub("@", escape_markdown(str(value))))

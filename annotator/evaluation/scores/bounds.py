@@ -48,7 +48,7 @@ def bound_scores(grid: GradeGrid, measure: Measure, relevant_from: int, unjudged
     if measure.kind not in WITH_BOUNDS or measure.ideal != "truth" or measure.gain == "position":
         return None
     if measure.kind == "ERR":
-        best = GradeGrid(_grade_unjudged(grid.grades, HIGHEST_GRADE), grid.ideal)
+        best = GradeGrid(_grade_unjudged(grid.grades), grid.ideal)
         return compute_err(grid, cutoff=measure.cutoff), compute_err(best, cutoff=measure.cutoff)
     if measure.kind == "RBP":
         lowest = compute_rbp(
@@ -63,25 +63,9 @@ def bound_scores(grid: GradeGrid, measure: Measure, relevant_from: int, unjudged
     relevant = (grid.ideal >= relevant_from).sum(axis=1).astype(np.float64)
     if measure.kind == "AP":
         return _bound_ap(top, elsewhere, relevant_from, relevant)
-    return _bound_sets(top, elsewhere, measure, relevant_from, relevant)
-
-
-def _bound_sets(
-    top: NDArray[np.int16], elsewhere: Codes, measure: Measure, relevant_from: int, relevant: Values
-) -> Bounds:
-    """Return the bounds of P, R, F1, Success and RR, for which only relevance counts.
-
-    By query: `elsewhere`: the number of unjudged documents outside `top`; `relevant`: of judged relevant
-    documents.
-    """
     lowest = _score_sets(top, measure, relevant_from, relevant + elsewhere)
-    highest = _score_sets(
-        _grade_unjudged(top, HIGHEST_GRADE),
-        measure,
-        relevant_from,
-        relevant + (top == UNJUDGED).sum(axis=1),
-    )
-    return lowest, highest
+    all_relevant = relevant + (top == UNJUDGED).sum(axis=1)
+    return lowest, _score_sets(_grade_unjudged(top), measure, relevant_from, all_relevant)
 
 
 def _bound_ap(top: NDArray[np.int16], elsewhere: Codes, relevant_from: int, relevant: Values) -> Bounds:
@@ -124,6 +108,7 @@ def _bound_ap(top: NDArray[np.int16], elsewhere: Codes, relevant_from: int, rele
 
 
 def _score_sets(top: NDArray[np.int16], measure: Measure, relevant_from: int, relevant: Values) -> Values:
+    """Return P, R, F1, Success or RR, for which only relevance counts. `relevant`: documents of each query."""
     hits = top >= relevant_from
     relevant_hits = hits.sum(axis=1).astype(np.float64)
     if measure.kind == "Success":
@@ -139,8 +124,8 @@ def _score_sets(top: NDArray[np.int16], measure: Measure, relevant_from: int, re
     return divide(2 * relevant_hits, looked_at + relevant)  # F1, by 2PR / (P + R)
 
 
-def _grade_unjudged(grades: NDArray[np.int16], grade: int) -> NDArray[np.int16]:
-    return np.where(grades == UNJUDGED, grade, grades).astype(np.int16)
+def _grade_unjudged(grades: NDArray[np.int16]) -> NDArray[np.int16]:
+    return np.where(grades == UNJUDGED, HIGHEST_GRADE, grades).astype(np.int16)
 
 
 def bound_ndcg(grid: GradeGrid, elsewhere: Codes, *, cutoff: int | None, gain: Gain) -> Bounds:

@@ -8,23 +8,14 @@ measures. An unknown name or a missing cutoff raises ValidationError with a list
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say, say_n
 from annotator.evaluation.records import Gain, Kind, Measure
 
 NAMED_BY_IR_MEASURES: Mapping[str, Kind] = {
-    "nDCG": "nDCG",
-    "P": "P",
-    "R": "R",
-    "AP": "AP",
-    "RR": "RR",
-    "Success": "Success",
-    "ERR": "ERR",
-    "RBP": "RBP",
-    "Bpref": "Bpref",
-    "Judged": "Judged",
+    kind: kind for kind in get_args(Kind) if kind not in ("F1", "FirstRank", "TFFU")
 }
 OTHER_NAMES: Mapping[str, str] = {"Hits": "Success", "Recall": "R", "Precision": "P"}
 WITH_CUTOFF: frozenset[Kind] = frozenset(("P", "R", "F1", "Success"))

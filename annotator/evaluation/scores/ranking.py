@@ -78,8 +78,9 @@ def order_columns(columns: ResultColumns, order: Order) -> ResultOrder:
     both = ~unscored & ~unranked
     contradicting = _find_contradictions(columns, places, scores, both)
     counted = by_score & ~contradicting
-    in_file = np.where(both[places], columns.ranks, positions)
-    ties = _count_reordered_ties(rows, in_file, keys, places, counted)
+    in_file = np.where(both[places], columns.ranks, positions)  # results that share a rank have not moved
+    moved = _sort_by(in_file[rows], keys[rows], places[rows]) != np.arange(len(rows))
+    ties = int((moved & counted[places[rows]]).sum())
     return ResultOrder(rows, by_appearance, starts, int(contradicting.sum()), ties)
 
 
@@ -158,17 +159,6 @@ def _find_contradictions(
     rows = _sort_by(scores, columns.ranks, places)
     falls = (places[rows][1:] == places[rows][:-1]) & (scores[rows][1:] < scores[rows][:-1])
     return both & (_count_by_place(places[rows][1:], falls, len(both)) > 0)
-
-
-def _count_reordered_ties(
-    rows: Codes, in_file: NDArray[Any], keys: NDArray[np.float64], places: Codes, counted: NDArray[np.bool_]
-) -> int:
-    """Count the results of the `counted` queries that the order by id has moved among results of equal score.
-
-    `in_file`: the rank or position of each result in its file; results that share one count as not moved.
-    """
-    moved = _sort_by(in_file[rows], keys[rows], places[rows]) != np.arange(len(rows))
-    return int((moved & counted[places[rows]]).sum())
 
 
 def _count_by_place(places: Codes, condition: NDArray[np.bool_], count: int) -> Codes:

@@ -11,8 +11,7 @@ from annotator.evaluation.dataset_analysis.robustness import measure_robustness
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
 from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import RankedRun, Truth
-from annotator.evaluation.reports.markdown_report import render_markdown
-from annotator.evaluation.reports.report_values import MOST_FAILED
+from annotator.evaluation.reports.report_values import MOST_FAILED, render_markdown
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.targets import check_targets
 from annotator.web.kit.messages import tr, use_language

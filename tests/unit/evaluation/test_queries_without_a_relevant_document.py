@@ -8,8 +8,8 @@ from annotator.domain.errors import ValidationError
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
 from annotator.evaluation.profiles import Target, find_profile
 from annotator.evaluation.records import Grades, Truth
-from annotator.evaluation.reports.markdown_report import render_markdown
 from annotator.evaluation.reports.recommendations import recommend
+from annotator.evaluation.reports.report_values import render_markdown
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.targets import check_targets
 from annotator.web.kit.messages import tr
