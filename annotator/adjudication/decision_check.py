@@ -139,18 +139,13 @@ def check_state(facts: DisagreementFacts, content: DecisionContent, lead_pk: int
     if (
         not content.rationale
         and content.decided is not None
-        and needs_rationale(content.decided, judged, facts.status.distance)
+        and (facts.status.distance >= RATIONALE_FROM or content.decided not in judged)
     ):
         raise RationaleRequired(
             say(
                 "Give a rationale: the grades are two or more apart, or nobody gave the grade that you chose."
             )
         )
-
-
-def needs_rationale(decided: Decided, judged: Sequence[Decided], distance: int) -> bool:
-    """Return whether a rationale is needed: grades far apart, or a grade that nobody gave."""
-    return distance >= RATIONALE_FROM or decided not in judged
 
 
 def explain_changed_pair(seen: str, decisions: Sequence[Decision]) -> Message:

@@ -333,25 +333,12 @@ class _DecisionWriter:
     def _find_own(self, proposals: Sequence[DecisionProposal]) -> DecisionProposal | None:
         return next((proposal for proposal in proposals if proposal.lead_pk == self.lead_pk), None)
 
-    def _log(
-        self,
-        action: Action,
-        pair_pk: int,
-        before: Mapping[str, Any] | None,
-        after: Mapping[str, Any],
-    ) -> None:
-        self.events.append(
-            AuditEvent(action, self.dataset_pk, self.lead_pk, self.now, pair_pk, before, after)
-        )
+    def _log(self, action: Action, pair_pk: int, *values: Mapping[str, Any] | None) -> None:
+        """Add an audit event. `values`: before and after."""
+        self.events.append(AuditEvent(action, self.dataset_pk, self.lead_pk, self.now, pair_pk, *values))
 
 
 def _to_audit_values(content: DecisionContent) -> dict[str, Any]:
     """Return a decision or proposal for the audit log. The keys are also columns of their tables."""
-    return {
-        "outcome": content.outcome,
-        "grade": content.grade,
-        "rationale": content.rationale,
-        "reason": content.reason,
-        "cause": content.cause,
-        "in_guideline": content.in_guideline,
-    }
+    names = ("outcome", "grade", "rationale", "reason", "cause", "in_guideline")
+    return {name: getattr(content, name) for name in names}

@@ -27,7 +27,6 @@ from annotator.adjudication.disagreement_records import (
 from annotator.adjudication.near_duplicates import WARN_FROM
 from annotator.adjudication.records import (
     DecisionContent,
-    DecisionProposal,
     IndependentJudgment,
     UnlikeDocument,
 )
@@ -92,6 +91,7 @@ def describe_disagreement(
     others = [objection.annotator for objection in facts.objections]
     others += [question.annotator for question in facts.questions]
     letters = assign_letters(facts.judgments, others, seed=context.seed, pair=facts.pair)
+    proposers = find_visible_proposals(context.lead_pk, map_by_lead(facts.proposals))
     text_hashes = {judgment.document_sha256 for judgment in facts.judgments}
     return DisagreementView(
         pair=facts.pair,
@@ -104,7 +104,7 @@ def describe_disagreement(
         judgments=hide_names(facts.judgments, letters, facts.discussion.turns if facts.discussion else {}),
         text_changed=bool(text_hashes - {facts.document.sha256}),
         decisions=facts.decisions,
-        proposals=_list_visible_proposals(facts.proposals, context.lead_pk),
+        proposals=tuple(proposal for proposal in facts.proposals if proposal.lead_pk in proposers),
         needs_two_leads=needs_two_leads(context.second_adjudicator, facts.status.distance),
         barred=BARRED if facts.judged_by_reader else EXPORTED if facts.proposal_exported else None,
         discussion=_describe_discussion(facts, letters),
@@ -147,10 +147,3 @@ def _describe_discussion(facts: DisagreementFacts, letters: Mapping[str, str]) -
         for username, reason in discussion.waiting.items()
     )
     return DiscussionProgress(discussion.state, discussion.asked_at, waiting)
-
-
-def _list_visible_proposals(
-    proposals: Sequence[DecisionProposal], lead_pk: int | None
-) -> tuple[DecisionProposal, ...]:
-    visible = find_visible_proposals(lead_pk, map_by_lead(proposals))
-    return tuple(proposal for proposal in proposals if proposal.lead_pk in visible)

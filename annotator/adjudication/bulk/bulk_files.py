@@ -10,8 +10,9 @@ with an apostrophe. An export names nobody.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from annotator.adjudication.disagreement_view import assign_letters, name_judge
@@ -32,30 +33,9 @@ from annotator.formats.syntax.spreadsheet import MarkedId, mark_id, unmark, writ
 from annotator.formats.syntax.tables import TableLine
 from annotator.formats.syntax.text import read_text
 
-QUEUE_COLUMNS = (
-    "query_id",
-    "doc_id",
-    "grade",
-    "rationale",
-    "reason",
-    "seen",
-    "why",
-    "apart",
-    "impact",
-    "grades",
-    "decided",
-    "notes",
-    "query",
-    "title",
-    "category",
-    "since",
-    "link",
-)
 
-
-@dataclass(frozen=True, slots=True)
-class QueueLine:
-    """A row of the exported queue (fields of QUEUE_COLUMNS), without the cells to fill in."""
+class QueueLine(NamedTuple):
+    """A row of the exported queue, without the cells to fill in."""
 
     query_id: str
     doc_id: str
@@ -71,6 +51,10 @@ class QueueLine:
     category: str
     since: str
     link: str
+
+
+TO_FILL_IN = ("grade", "rationale", "reason")
+QUEUE_COLUMNS = (*QueueLine._fields[:2], *TO_FILL_IN, *QueueLine._fields[2:])
 
 
 def describe_rows(
@@ -93,7 +77,7 @@ def describe_rows(
         yield QueueLine(
             query_id=row.query_id,
             doc_id=row.doc_id,
-            seen=write_seen(row.pair, seen),
+            seen=f"{row.pair}:{seen}",  # see `read_seen`
             why=" ".join(list_words(row.waiting or row.reasons)),
             apart=str(row.distance),
             impact=f"{row.impact:.4f}",
@@ -123,24 +107,16 @@ def list_notes(judgments: Sequence[IndependentJudgment], *, seed: Seed, pair: st
 
 def write_queue(lines: Iterable[QueueLine]) -> Iterator[bytes]:
     """Yield the file, piece by piece."""
-    ids = ("query_id", "doc_id")
-
-    def write(line: QueueLine) -> list[str]:
-        cells = {field.name: getattr(line, field.name) for field in fields(QueueLine)}
-        cells.update((name, MarkedId(mark_id(cells[name]))) for name in ids)
-        return [cells.get(name, "") for name in QUEUE_COLUMNS]
-
-    for piece in write_sheet(QUEUE_COLUMNS, map(write, lines)):
+    rows = (
+        [*(MarkedId(mark_id(name)) for name in line[:2]), *("" for _ in TO_FILL_IN), *line[2:]]
+        for line in lines
+    )
+    for piece in write_sheet(QUEUE_COLUMNS, rows):
         yield piece.encode()
 
 
-def write_seen(pair: str, seen: str) -> str:
-    """Return the cell `seen`: the pair's key, to find changed ids, and the digest of what was seen."""
-    return f"{pair}:{seen}"
-
-
 def read_seen(cell: str) -> tuple[str, str]:
-    """Return the key and the digest of a cell `seen`; the digest is "" if no export wrote the cell."""
+    """Return the pair's key, to find changed ids, and the digest of what was seen; "" if no export wrote the cell."""
     pair, _, seen = cell.strip().partition(":")
     return pair, seen
 

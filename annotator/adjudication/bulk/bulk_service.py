@@ -118,7 +118,10 @@ def adjudicate_file(
     """
     lead_pk, problems = require_person(actor), Problems(path)
     lines = read_decisions(data, path, problems)
-    _note_compared(database, actor, dataset, lines, now=now)
+    with database.read() as session:
+        row = _enter(session, actor, dataset)
+        named = list_named_pairs(session, key_of(row.pk), [(line.query_id, line.doc_id) for line in lines])
+    note_seen(database, [pair.pair_pk for pair in named.values()], actor.person_id, now=now)
     with database.read() if dry_run else database.write() as session:
         row = _enter(session, actor, dataset, lock=not dry_run)
         pairs = _list_pairs(session, key_of(row.pk), lead_pk, lines)
@@ -143,16 +146,6 @@ def adjudicate_file(
         proposed=len(decisions) - len(revisions),
         dry_run=dry_run,
     )
-
-
-def _note_compared(
-    database: Database, actor: Actor, dataset: str, lines: Sequence[DecisionLine], *, now: datetime
-) -> None:
-    """Record the pairs of the lines as seen."""
-    with database.read() as session:
-        row = _enter(session, actor, dataset)
-        named = list_named_pairs(session, key_of(row.pk), [(line.query_id, line.doc_id) for line in lines])
-    note_seen(database, [pair.pair_pk for pair in named.values()], actor.person_id, now=now)
 
 
 def order_documents(

@@ -81,14 +81,6 @@ JUDGMENTS_CHANGED = say(
 )
 
 
-def explain_open_work(query_id: str) -> Message:
-    """Say why an annotator cannot see a pair of this query yet."""
-    return say(
-        "Judge your remaining pairs of query {query_id} first. This pair is shown afterwards.",
-        query_id=query_id,
-    )
-
-
 def find_unaskable(judges: int, able: Collection[str], spoken: Collection[str]) -> Message | None:
     """Return why nobody can be asked to discuss a pair; None if somebody can.
 
@@ -369,7 +361,12 @@ def _require_no_open_work(
     """Raise StateError while the annotator has open work on the pair's query."""
     request = make_open_pairs_request(dataset, person_pk, now)
     if list_busy_queries(session, request, dataset, [pair.query_pk]):
-        raise StateError(explain_open_work(session.get_one(QueryRow, pair.query_pk).query_id))
+        raise StateError(
+            say(
+                "Judge your remaining pairs of query {query_id} first. This pair is shown afterwards.",
+                query_id=session.get_one(QueryRow, pair.query_pk).query_id,
+            )
+        )
 
 
 def _require_askable(session: Session, dataset: DatasetRow, pair_pk: int) -> None:

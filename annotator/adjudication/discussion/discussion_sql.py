@@ -12,7 +12,7 @@ end), put off, must judge again, or checks for quality control.
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
@@ -103,6 +103,14 @@ def list_busy_queries(
     return busy
 
 
+def leave_out_busy(
+    session: Session, request: OpenPairsRequest, dataset: DatasetRow, query_pks: Mapping[int, int]
+) -> list[int]:
+    """Return the pairs of queries on which the annotator has no open work. `query_pks`: by pair_pk."""
+    busy = list_busy_queries(session, request, dataset, query_pks.values())
+    return [pair_pk for pair_pk, query_pk in query_pks.items() if query_pk not in busy]
+
+
 def count_judged(session: Session, request: OpenPairsRequest, *, most: int) -> int:
     """Return the number of pairs that the annotator judged, up to `most`."""
     ((judged,),) = fetch_tuples(session, _JUDGED, {**request.values, "most": most})
@@ -170,18 +178,14 @@ def list_own_discussed_pairs(session: Session, request: OpenPairsRequest, datase
     Order: first the discussions without a turn of the annotator, then by age, oldest first. Runs one statement
     if there are no discussions.
     """
-    query_pks = dict(_execute(session, _OWN, request, dataset))
-    busy = list_busy_queries(session, request, dataset, query_pks.values())
-    return [pair_pk for pair_pk, query_pk in query_pks.items() if query_pk not in busy]
+    return _list_pairs(session, _OWN, request, dataset)
 
 
 def list_unspoken(
     session: Session, request: OpenPairsRequest, dataset: DatasetRow, *, most: int
 ) -> list[int]:
     """Return some pairs (pair_pk) under discussion on which the annotator may speak and has not spoken."""
-    query_pks = dict(_execute(session, _UNSPOKEN, request, dataset, most=most))
-    busy = list_busy_queries(session, request, dataset, query_pks.values())
-    return [pair_pk for pair_pk, query_pk in query_pks.items() if query_pk not in busy]
+    return _list_pairs(session, _UNSPOKEN, request, dataset, most=most)
 
 
 def read_discussions(
@@ -280,16 +284,17 @@ def is_discussed(session: Session, dataset: DatasetRow, pair_pk: int) -> bool:
     return begin is not None and begin.is_open
 
 
-def _execute(
+def _list_pairs(
     session: Session,
     statements: Mapping[bool | None, PreparedSql],
     request: OpenPairsRequest,
     dataset: DatasetRow,
     **given: object,
-) -> list[Any]:
+) -> list[int]:
     distance = dataset.discuss_from
     few = None if distance is None else count_judged(session, request, most=FEW + 1) <= FEW
-    return fetch_tuples(session, statements[few], {**request.values, "distance": distance, **given})
+    rows = execute_sql(session, statements[few], {**request.values, "distance": distance, **given})
+    return leave_out_busy(session, request, dataset, dict(rows.all()))
 
 
 def _list_rows(session: Session, pair_pks: Collection[int]) -> dict[int, DiscussionRow]:

@@ -19,7 +19,7 @@ from annotator.adjudication.disagreement_records import (
     OwnDecisions,
     OwnObjection,
 )
-from annotator.adjudication.discussion.discussion_sql import list_busy_queries
+from annotator.adjudication.discussion.discussion_sql import leave_out_busy, list_busy_queries
 from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.logs.disclosures import add_seen
@@ -91,8 +91,7 @@ def list_unseen_decisions(
     A decision counts as shown also if the annotator saw others' judgments of the pair after it.
     """
     query_by_pair: dict[int, int] = dict(fetch_tuples(session, _UNSEEN, {**request.values, "most": most}))
-    busy = list_busy_queries(session, request, dataset, query_by_pair.values())
-    return [pair_pk for pair_pk, query_pk in query_by_pair.items() if query_pk not in busy]
+    return leave_out_busy(session, request, dataset, query_by_pair)
 
 
 def list_decisions_for_annotator(
@@ -110,15 +109,24 @@ def list_decisions_for_annotator(
     Decisions that were not shown before the `visit` come first, then the latest. Runs one statement if there
     are none.
     """
-    hidden_queries = _list_hidden_queries(session, request, dataset)
-    if hidden_queries is None:
+    queries = set(session.scalars(_select_own(request, col(PairRow.query_pk)).distinct()))
+    if not queries:
         return OwnDecisions(0, 0, ()), []
-    total, differing_total = _count_decisions(session, request, hidden_queries)
-    rows = _list_page(
-        session, request, hidden_queries, differing=differing, visit=visit, limit=limit, offset=offset
+    hidden_queries = list_busy_queries(session, request, dataset, queries)
+    may_see = col(PairRow.query_pk).not_in(sorted(hidden_queries))
+    counts = _select_own(request, func.count(), func.sum(case((_DIFFERS, 1), else_=0)))
+    total, differing_total = session.execute(counts.where(may_see)).one()
+    page = _select_page(request, visit).where(may_see)
+    if differing:
+        page = page.where(_DIFFERS)
+    order = (
+        case((_is_new(request, visit), 0), else_=1),
+        func.coalesce(col(CurrentAdjudicationRow.decided_at), col(ObjectionRow.objected_at)).desc(),
+        col(PairRow.pk).desc(),
     )
-    decisions = tuple(decision for _, decision in rows)
-    return OwnDecisions(total, differing_total, decisions), [pair_pk for pair_pk, _ in rows]
+    rows = session.execute(page.order_by(*order).limit(limit).offset(offset))
+    by_pair = dict(map(_to_own_decision, rows))
+    return OwnDecisions(int(total), int(differing_total or 0), tuple(by_pair.values())), list(by_pair)
 
 
 def find_own_decision(session: Session, request: OpenPairsRequest, pair_pk: int) -> OwnDecision | None:
@@ -135,45 +143,6 @@ def note_decisions_seen(
         values = {"person_pk": person_pk, "pairs": list(pair_pks), "now": now}
         execute_sql(session, _NOTE_SEEN, values)
         add_seen(session, pair_pks, person_pk, now=now)
-
-
-def _list_hidden_queries(session: Session, request: OpenPairsRequest, dataset: DatasetRow) -> set[int] | None:
-    """Return the queries with decisions that the annotator may not see yet; None if no own pair is decided."""
-    queries = set(session.scalars(_select_own(request, col(PairRow.query_pk)).distinct()))
-    return list_busy_queries(session, request, dataset, queries) if queries else None
-
-
-def _count_decisions(
-    session: Session, request: OpenPairsRequest, hidden_queries: Collection[int]
-) -> tuple[int, int]:
-    """Return how many decisions the annotator may see, and how many of these differ from their judgment."""
-    differing = func.sum(case((_DIFFERS, 1), else_=0))
-    statement = _select_own(request, func.count(), differing).where(_is_not_hidden(hidden_queries))
-    total, differing_total = session.execute(statement).one()
-    return int(total), int(differing_total or 0)
-
-
-def _list_page(
-    session: Session,
-    request: OpenPairsRequest,
-    hidden_queries: Collection[int],
-    *,
-    differing: bool,
-    visit: datetime,
-    limit: int,
-    offset: int,
-) -> list[tuple[int, OwnDecision]]:
-    """Return some of the decisions with their pair_pk: new ones first, then the latest."""
-    statement = _select_page(request, visit).where(_is_not_hidden(hidden_queries))
-    if differing:
-        statement = statement.where(_DIFFERS)
-    order = (
-        case((_is_new(request, visit), 0), else_=1),
-        func.coalesce(col(CurrentAdjudicationRow.decided_at), col(ObjectionRow.objected_at)).desc(),
-        col(PairRow.pk).desc(),
-    )
-    page = statement.order_by(*order).limit(limit).offset(offset)
-    return [_to_own_decision(row) for row in session.execute(page)]
 
 
 def _select_own(request: OpenPairsRequest, *columns: Any) -> Select[*tuple[Any, ...]]:
@@ -251,10 +220,6 @@ def _select_page(request: OpenPairsRequest, visit: datetime) -> Select[*tuple[An
         .outerjoin(DocumentTextRow, TEXT_IS_PRESENT)
         .outerjoin(AdjudicationRow, col(AdjudicationRow.pk) == col(CurrentAdjudicationRow.adjudication_pk))
     )
-
-
-def _is_not_hidden(hidden_queries: Collection[int]) -> ColumnElement[bool]:
-    return col(PairRow.query_pk).not_in(sorted(hidden_queries))
 
 
 def _to_own_decision(row: Row[*tuple[Any, ...]]) -> tuple[int, OwnDecision]:

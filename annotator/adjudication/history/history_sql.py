@@ -121,21 +121,18 @@ def _list_judgments(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
 
 def _list_contributions(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
     """Yield questions, objections and turns of a discussion."""
-    username = col(PersonRow.username)
-    questions = select(QuestionRow, username).join(
-        PersonRow, col(PersonRow.pk) == col(QuestionRow.annotator_pk)
-    )
-    for question, name in session.execute(questions.where(col(QuestionRow.pair_pk) == pair.pk)):
+
+    def read(kind: Any) -> Any:
+        rows = select(kind, col(PersonRow.username)).join(
+            PersonRow, col(PersonRow.pk) == col(kind.annotator_pk)
+        )
+        return session.execute(rows.where(col(kind.pair_pk) == pair.pk))
+
+    for question, name in read(QuestionRow):
         yield HistoryEvent(question.asked_at, "asked", name, values={"words": question.text})
-    objections = select(ObjectionRow, username).join(
-        PersonRow, col(PersonRow.pk) == col(ObjectionRow.annotator_pk)
-    )
-    for objection, name in session.execute(objections.where(col(ObjectionRow.pair_pk) == pair.pk)):
+    for objection, name in read(ObjectionRow):
         yield HistoryEvent(objection.objected_at, "objected", name, values={"words": objection.text})
-    turns = select(DiscussionTurnRow, username).join(
-        PersonRow, col(PersonRow.pk) == col(DiscussionTurnRow.annotator_pk)
-    )
-    for turn, name in session.execute(turns.where(col(DiscussionTurnRow.pair_pk) == pair.pk)):
+    for turn, name in read(DiscussionTurnRow):
         values = {"outcome": turn.outcome, "grade": turn.grade, "words": turn.note}
         yield HistoryEvent(turn.said_at, "revised" if turn.revised else "stood by", name, values=values)
 
@@ -315,14 +312,14 @@ def _read(session: Session, reader_pk: int | None, rows: Sequence[Any]) -> tuple
     pairs = {row.AuditEventRow.pair_pk for row in rows if row.AuditEventRow.pair_pk is not None}
     hidden = list_to_judge(session, reader_pk, sorted(pairs))
     proposals = _list_hidden_proposals(session, reader_pk, [row.AuditEventRow for row in rows])
-    return tuple(
-        _event(
-            row,
-            hidden=row.AuditEventRow.pair_pk in hidden,
-            hidden_proposal=row.AuditEventRow.pk in proposals,
-        )
-        for row in rows
-    )
+    entries = []
+    for row in rows:
+        event, is_hidden = row.AuditEventRow, row.AuditEventRow.pair_pk in hidden
+        has_values = not is_hidden and event.pk not in proposals
+        before, after = (event.before, event.after) if has_values else (None, None)
+        about = (row.username, row.name, event.action, row.key, row.query_id, row.doc_id)
+        entries.append(AuditLogEntry(event.pk, event.at, *about, before, after, is_hidden))
+    return tuple(entries)
 
 
 def _list_hidden_proposals(
@@ -341,21 +338,3 @@ def _is_proposal(event: AuditEventRow) -> bool:
     """Return whether the entry is about a proposal: a withdrawn decision has a revision."""
     withdrawn = event.action == "withdrew" and event.before is not None and "revision" not in event.before
     return event.action == "proposed" or withdrawn
-
-
-def _event(row: Any, *, hidden: bool, hidden_proposal: bool) -> AuditLogEntry:
-    event = row.AuditEventRow
-    before, after = (None, None) if hidden or hidden_proposal else (event.before, event.after)
-    return AuditLogEntry(
-        event.pk,
-        event.at,
-        row.username,
-        row.name,
-        event.action,
-        row.key,
-        row.query_id,
-        row.doc_id,
-        before,
-        after,
-        hidden,
-    )

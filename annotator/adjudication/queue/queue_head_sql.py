@@ -6,7 +6,7 @@ under discussion, that another tab of the lead holds, or for which the lead has 
 order's index where there is one, so fifty thousand disagreements cost no more than the first few.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
@@ -88,17 +88,14 @@ def list_head(
         "gone": gone,
     }
     head: list[QueueHead] = []
-    for last, part in product((False, True), _split(sort, wanted)):
+    # the distances one after the other, each by an index, or all at once
+    distances = DISTANCES if sort == "distance" and wanted.distance is None else (None,)
+    for last, part in product((False, True), distances):
         if len(head) < limit:
             statement = _build(wanted, sort, (last, part), ahead, apart, bool(gone))
             rows = session.execute(statement, {**values, "most": limit - len(head)})
             head += [QueueHead(pk, key) for pk, key in rows]
     return head
-
-
-def _split(sort: str, wanted: QueueFilter) -> Sequence[int | None]:
-    """Return the distances to read one after the other, each by an index, or (None,) to read all at once."""
-    return DISTANCES if sort == "distance" and wanted.distance is None else (None,)
 
 
 class _BoundReader(QueueReader):
