@@ -169,22 +169,22 @@ class QualityStatus:
 
     dataset: str
     rule: QualityRule
-    round: int  # 0: nothing was ever drawn
-    population: int
-    outside: int
-    settled_since: int  # settled pairs that came after the last draw, on which its sample says nothing
-    drawn: int
-    checked: int
-    unrateable: int  # the expert cannot rate the pair; neither an error nor checked
-    barred: int  # pairs that the chosen expert can no longer judge
-    waiting: int
+    round: int = 0  # 0: nothing was ever drawn
+    population: int = 0
+    outside: int = 0
+    settled_since: int = 0  # settled pairs that came after the last draw, on which its sample says nothing
+    drawn: int = 0
+    checked: int = 0
+    unrateable: int = 0  # the expert cannot rate the pair; neither an error nor checked
+    barred: int = 0  # pairs that the chosen expert can no longer judge
+    waiting: int = 0
     rates: Mapping[str, ErrorRate]
     verdicts: Mapping[str, Verdict]  # by rule
-    further: int | None
+    further: int | None = None
     """Pairs without an error still needed to pass by the bound; 0 if passed, None if impossible."""
     sentences: tuple[Message, ...]  # what this means, the most important first
-    draws: tuple[QualityDraw, ...]  # of every round
-    errors: tuple[QualityError, ...]  # of every round
+    draws: tuple[QualityDraw, ...] = ()  # of every round
+    errors: tuple[QualityError, ...] = ()  # of every round
     hidden: int = 0  # checked pairs that are left out, because the reader may still judge them
 
     @property

@@ -22,7 +22,7 @@ from annotator.quality.records import (
     ErrorRate,
     QualityDraw,
     QualityError,
-    QualityRule,
+    QualityStatus,
     SampledPair,
     Verdict,
 )
@@ -134,46 +134,33 @@ def describe_missing_draw(dataset: str) -> tuple[Message, ...]:
     )
 
 
-def describe_status(
-    dataset: str,
-    rule: QualityRule,
-    sample: CheckedSample,
-    rate: ErrorRate,
-    *,
-    verdicts: dict[str, Verdict],
-    further: int | None,
-    draws: Sequence[QualityDraw],
-    errors: tuple[QualityError, ...],
-    since: int,
-) -> tuple[Message, ...]:
-    """Return the sentences: verdict, both readings, the pairs needed, and what the sample does not cover.
-
-    `draws`: of the round; `errors`: of every round.
-    """
+def describe_status(status: QualityStatus) -> tuple[Message, ...]:
+    """Return the sentences: verdict, both readings, the pairs needed, and what the sample does not cover."""
+    draws = [draw for draw in status.draws if draw.round == status.round]
     draw = draws[-1]
-    too_small = rule == "rate" and sample.drawn - sample.barred < find_target(sample.population, DEFAULT_RATE)
-    verdict = _VERDICTS[rule, verdicts[rule]]
-    if too_small:
+    verdict = _VERDICTS[status.rule, status.verdict]
+    least = find_target(status.population, DEFAULT_RATE)
+    if status.rule == "rate" and status.drawn - status.barred < least:
         verdict = say(
             "Not decided by the observed error rate: this rule requires a sample of 10 % of the settled "
             "pairs."
         )
     sentences = [
         verdict,
-        *_describe_readings(rate, sample),
-        *_describe_further_pairs(dataset, sample, draw, verdicts["bound"], further),
+        *_describe_readings(status),
+        *_describe_further_pairs(status, draw),
     ]
-    if sample.waiting:
+    if status.waiting:
         sentences.append(
             say_n(
                 "{n:,} drawn pair is not checked yet and not counted here.",
                 "{n:,} drawn pairs are not checked yet and not counted here.",
-                sample.waiting,
+                status.waiting,
             )
         )
     if len(draws) > 1:
         sentences.append(_describe_looks(draws))
-    reopened = sum(error.state == "reopened" for error in errors)
+    reopened = sum(error.state == "reopened" for error in status.errors)
     if reopened:
         sentences.append(
             say_n(
@@ -182,7 +169,7 @@ def describe_status(
                 reopened,
             )
         )
-    retired = sum(error.state == "retired" and error.round == draw.round for error in errors)
+    retired = sum(error.state == "retired" and error.round == draw.round for error in status.errors)
     if retired:
         sentences.append(
             say_n(
@@ -193,7 +180,7 @@ def describe_status(
                 retired,
             )
         )
-    return (*sentences, *_describe_limits(sample, draw, since))
+    return (*sentences, *_describe_limits(status, draw))
 
 
 def _show_percent(share: float, *, at_most: bool = False) -> str:
@@ -202,7 +189,8 @@ def _show_percent(share: float, *, at_most: bool = False) -> str:
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
-def _describe_readings(rate: ErrorRate, sample: CheckedSample) -> list[Message]:
+def _describe_readings(status: QualityStatus) -> list[Message]:
+    rate = status.rates["any"]
     if rate.rate is None or rate.bound is None:
         return [say("No pair of the sample has been checked yet.")]
     shown = {"rate": _show_percent(rate.rate), "errors": rate.errors}
@@ -223,15 +211,15 @@ def _describe_readings(rate: ErrorRate, sample: CheckedSample) -> list[Message]:
     second = say_n(
         "Guaranteed maximum (95 %): at most {bound} % of the {n:,} settled grade are errors.",
         "Guaranteed maximum (95 %): at most {bound} % of the {n:,} settled grades are errors.",
-        sample.population,
+        status.population,
         bound=_show_percent(rate.bound, at_most=True),
     )
     return [first, second]
 
 
-def _describe_further_pairs(
-    dataset: str, sample: CheckedSample, draw: QualityDraw, verdict: Verdict, further: int | None
-) -> list[Message]:
+def _describe_further_pairs(status: QualityStatus, draw: QualityDraw) -> list[Message]:
+    verdict, further = status.verdicts["bound"], status.further
+    command = f"annotator qc draw {status.dataset} --annotator {draw.annotator}"
     if verdict == "passed":
         return []
     if verdict == "failed" or further is None:
@@ -239,10 +227,10 @@ def _describe_further_pairs(
             say(
                 "More pairs cannot bring the guaranteed maximum below 5 %. Decide the errors, look for what "
                 "they have in common, and begin a new round: {command}",
-                command=f"annotator qc draw {dataset} --annotator {draw.annotator} --new-round",
+                command=f"{command} --new-round",
             )
         ]
-    missing = further - sample.waiting
+    missing = further - status.waiting
     sentences = [
         say_n(
             "{n:,} more pair without an error would be enough to pass.",
@@ -256,7 +244,7 @@ def _describe_further_pairs(
                 "This needs {n:,} more drawn pair: {command}",
                 "This needs {n:,} more drawn pairs: {command}",
                 missing,
-                command=f"annotator qc draw {dataset} --annotator {draw.annotator} --size {sample.drawn + missing}",
+                command=f"{command} --size {status.drawn + missing}",
             )
         )
     return sentences
@@ -272,30 +260,30 @@ def _describe_looks(draws: Sequence[QualityDraw]) -> Message:
     )
 
 
-def _describe_limits(sample: CheckedSample, draw: QualityDraw, since: int) -> list[Message]:
+def _describe_limits(status: QualityStatus, draw: QualityDraw) -> list[Message]:
     sentences = []
-    if sample.unrateable:
+    if status.unrateable:
         sentences.append(
             say_n(
                 "The checker could not rate {n:,} pair; it is not counted.",
                 "The checker could not rate {n:,} pairs; they are not counted.",
-                sample.unrateable,
+                status.unrateable,
             )
         )
-    if sample.barred:
+    if status.barred:
         sentences.append(
             say_n(
                 "The checker can no longer judge {n:,} drawn pair; it is not counted.",
                 "The checker can no longer judge {n:,} drawn pairs; they are not counted.",
-                sample.barred,
+                status.barred,
             )
         )
-    if since:
+    if status.settled_since:
         sentences.append(
             say_n(
                 "{n:,} pair has been settled since the last draw and is not covered by the sample.",
                 "{n:,} pairs have been settled since the last draw and are not covered by the sample.",
-                since,
+                status.settled_since,
             )
         )
     if draw.outside:

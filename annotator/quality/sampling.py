@@ -142,34 +142,32 @@ def _draw(seed: Seed, sample_round: int, name: str) -> bytes:
 
 
 LARGEST = 1_000_000  # further samples that are looked for without an end of the population
-ROUNDING = 1e-9  # by which a probability may be off: 1 of 20 is 0.05
+MOST_DOUBT = 1 - CONFIDENCE + 1e-9  # a probability may be off by rounding: 1 of 20 is 0.05
 
 
-def compute_bound(
-    errors: int, checked: int, population: int | None, *, confidence: float = CONFIDENCE
-) -> float:
+def compute_bound(errors: int, checked: int, population: int | None) -> float:
     """Return the largest share of errors in the population that the sample does not exclude (one-sided)."""
     if population is not None:
-        return find_most(errors, checked, population, confidence=confidence) / population
+        return find_most(errors, checked, population) / population
     if errors == checked:
         return 1.0
     from scipy.stats import beta
 
-    return float(beta.ppf(confidence, errors + 1, checked - errors))
+    return float(beta.ppf(CONFIDENCE, errors + 1, checked - errors))
 
 
-def find_most(errors: int, checked: int, population: int, *, confidence: float = CONFIDENCE) -> int:
+def find_most(errors: int, checked: int, population: int) -> int:
     """Return the largest number of errors in the population that the sample does not exclude."""
     highest = population - (checked - errors)
     excluded = _find_first(
         errors + 1,
         highest,
-        lambda all_errors: _few(errors, checked, population, all_errors) <= 1 - confidence + ROUNDING,
+        lambda all_errors: _few(errors, checked, population, all_errors) <= MOST_DOUBT,
     )
     return highest if excluded is None else excluded - 1
 
 
-def find_least(errors: int, checked: int, population: int, *, confidence: float = CONFIDENCE) -> int:
+def find_least(errors: int, checked: int, population: int) -> int:
     """Return the smallest number of errors in the population that the sample does not exclude.
 
     It is never smaller than the observed number.
@@ -178,44 +176,28 @@ def find_least(errors: int, checked: int, population: int, *, confidence: float 
     least = _find_first(
         errors,
         highest,
-        lambda all_errors: _many(errors, checked, population, all_errors) > 1 - confidence + ROUNDING,
+        lambda all_errors: _many(errors, checked, population, all_errors) > MOST_DOUBT,
     )
     return highest if least is None else least
 
 
-def count_first_too_many(population: int, *, limit: float = LIMIT) -> int:
-    """Return the smallest number of errors at which the claim "fewer than `limit` of the population" is wrong."""
-    return max(1, ceil(Fraction(str(limit)) * population))
+def count_first_too_many(population: int) -> int:
+    """Return the smallest number of errors at which the claim "fewer than LIMIT of the population" is wrong."""
+    return max(1, ceil(Fraction(str(LIMIT)) * population))
 
 
-def is_proven(
-    errors: int,
-    checked: int,
-    population: int | None,
-    *,
-    limit: float = LIMIT,
-    confidence: float = CONFIDENCE,
-) -> bool:
-    """Return whether the sample proves that fewer than `limit` of the population are errors."""
-    return checked > 0 and _chance_of_few(errors, checked, population, limit) <= 1 - confidence + ROUNDING
+def is_proven(errors: int, checked: int, population: int | None) -> bool:
+    """Return whether the sample proves that fewer than LIMIT of the population are errors."""
+    return checked > 0 and _chance_of_few(errors, checked, population) <= MOST_DOUBT
 
 
-def is_disproven(
-    errors: int, checked: int, population: int, *, limit: float = LIMIT, confidence: float = CONFIDENCE
-) -> bool:
-    """Return whether the sample proves that `limit` of the population or more are errors."""
-    too_many = count_first_too_many(population, limit=limit)
-    return checked > 0 and find_least(errors, checked, population, confidence=confidence) >= too_many
+def is_disproven(errors: int, checked: int, population: int) -> bool:
+    """Return whether the sample proves that LIMIT of the population or more are errors."""
+    return checked > 0 and find_least(errors, checked, population) >= count_first_too_many(population)
 
 
 def count_further(
-    errors: int,
-    checked: int,
-    population: int | None,
-    *,
-    left: int | None = None,
-    limit: float = LIMIT,
-    confidence: float = CONFIDENCE,
+    errors: int, checked: int, population: int | None, *, left: int | None = None
 ) -> int | None:
     """Return how many more pairs without an error would prove the claim: 0 if proven, None if impossible.
 
@@ -223,20 +205,16 @@ def count_further(
     """
     rest = LARGEST if population is None else population - checked
     most = rest if left is None else min(left, rest)
-    return _find_first(
-        0,
-        most,
-        lambda more: is_proven(errors, checked + more, population, limit=limit, confidence=confidence),
-    )
+    return _find_first(0, most, lambda more: is_proven(errors, checked + more, population))
 
 
-def _chance_of_few(errors: int, checked: int, population: int | None, limit: float) -> float:
+def _chance_of_few(errors: int, checked: int, population: int | None) -> float:
     """Return the probability of at most this many errors in the sample if the population has just too many."""
     if population is not None:
-        return _few(errors, checked, population, count_first_too_many(population, limit=limit))
+        return _few(errors, checked, population, count_first_too_many(population))
     from scipy.stats import binom
 
-    return float(binom.cdf(errors, checked, limit))
+    return float(binom.cdf(errors, checked, LIMIT))
 
 
 def _few(errors: int, checked: int, population: int, all_errors: int) -> float:
@@ -285,18 +263,16 @@ def _find_first(low: int, high: int, holds: Callable[[int], bool]) -> int | None
 NEGLIGIBLE = 1e-12  # a number of errors less likely than that is left out
 
 
-def find_chance_of_passing(
-    sizes: Sequence[int], population: int, *, limit: float = LIMIT, confidence: float = CONFIDENCE
-) -> float:
+def find_chance_of_passing(sizes: Sequence[int], population: int) -> float:
     """Return the probability of a false pass at one or more of these sample sizes.
 
     The population has the smallest number of errors that breaks the claim, and the sample has no strata. `sizes`
-    ascend. With one size the probability is at most 1 - confidence.
+    ascend. With one size the probability is at most 1 - CONFIDENCE.
     """
     import numpy as np
 
-    too_many = count_first_too_many(population, limit=limit)
-    passes = [_count_allowed(size, population, limit=limit, confidence=confidence) for size in sizes]
+    too_many = count_first_too_many(population)
+    passes = [_count_allowed(size, population) for size in sizes]
     kept = max(passes) + 1  # with more errors than that it passes at no look any more
     chances = np.zeros(kept)  # of each number of errors, as long as it has not passed
     if kept:
@@ -339,12 +315,12 @@ def _list_chances(first: int, population: int, errors: int, size: int) -> "NDArr
     return chances
 
 
-def _count_allowed(size: int, population: int, *, limit: float, confidence: float) -> int:
+def _count_allowed(size: int, population: int) -> int:
     """Return the most errors in a sample of this size with which the claim passes; -1 if it cannot pass."""
     low, high = -1, size
     while low < high:
         middle = (low + high + 1) // 2
-        if is_proven(middle, size, population, limit=limit, confidence=confidence):
+        if is_proven(middle, size, population):
             low = middle
         else:
             high = middle - 1

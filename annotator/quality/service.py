@@ -6,7 +6,7 @@ drawn pair is never drawn again. A refused draw says why and what would help.
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -43,7 +43,6 @@ from annotator.quality.records import (
     QualityRule,
     QualityStatus,
     SampledPair,
-    Verdict,
 )
 from annotator.quality.report import (
     CheckedSample,
@@ -204,10 +203,7 @@ def draw_sample(
     check_numbers(rate, size, seed)
     with open_dataset(database, actor, dataset, "lead", writing=True) as (session, _, dataset_pk):
         lock_dataset(session, dataset_pk)
-        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
-        plan = _plan(
-            session, dataset_pk, annotator, rate=rate, size=size, seed=seed, new_round=new_round, blind=blind
-        )
+        plan = _plan(session, dataset_pk, actor, annotator, rate, size, seed, new_round=new_round)
         preview = plan.preview
         if not preview.pairs:
             raise StateError(describe_complete_sample(preview))
@@ -255,11 +251,7 @@ def preview_sample(
     """Return how many pairs `draw_sample` would draw, by category and settled grade. For leads."""
     check_numbers(rate, size, seed)
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
-        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
-        plan = _plan(
-            session, dataset_pk, annotator, rate=rate, size=size, seed=seed, new_round=new_round, blind=blind
-        )
-        return plan.preview
+        return _plan(session, dataset_pk, actor, annotator, rate, size, seed, new_round=new_round).preview
 
 
 def list_experts(database: Database, actor: Actor, dataset: str) -> list[QualityExpert]:
@@ -324,21 +316,9 @@ def compute_quality(session: Session, dataset_pk: int, blind: Collection[int] = 
         return QualityStatus(
             dataset=row.name,
             rule=rule,
-            round=0,
-            population=0,
-            outside=0,
-            settled_since=0,
-            drawn=0,
-            checked=0,
-            unrateable=0,
-            barred=0,
-            waiting=0,
             rates=dict.fromkeys(ERROR_KINDS, nothing),
             verdicts=dict.fromkeys(RULES, "undecided"),
-            further=None,
             sentences=describe_missing_draw(row.name),
-            draws=(),
-            errors=(),
         )
     last = draws[-1]
     drawn = list_sample(session, dataset_pk)
@@ -347,22 +327,8 @@ def compute_quality(session: Session, dataset_pk: int, blind: Collection[int] = 
     not_counted = {pair.pair_pk for pair in pairs}.union(blind)
     since = count_settled_since(session, dataset_pk, last.drawn_at, not_counted)
     sample = _count(last.population, pairs)
-    rates, further = compute_rates(sample), find_further(sample)
-    verdicts: dict[str, Verdict] = {"bound": judge_by_bound(sample), "rate": judge_by_rate(sample)}
     undecided = list_pair_states(session, dataset_pk, list_undecided(every))
-    errors = list_errors(every, {state.pair_pk: state.settlement.grade for state in undecided})
-    sentences = describe_status(
-        row.name,
-        rule,
-        sample,
-        rates["any"],
-        verdicts=verdicts,
-        further=further,
-        draws=[draw for draw in draws if draw.round == last.round],
-        errors=errors,
-        since=since,
-    )
-    return QualityStatus(
+    status = QualityStatus(
         dataset=row.name,
         rule=rule,
         round=last.round,
@@ -374,14 +340,15 @@ def compute_quality(session: Session, dataset_pk: int, blind: Collection[int] = 
         unrateable=sample.unrateable,
         barred=sample.barred,
         waiting=sample.waiting,
-        rates=rates,
-        verdicts=verdicts,
-        further=further,
-        sentences=sentences,
+        rates=compute_rates(sample),
+        verdicts={"bound": judge_by_bound(sample), "rate": judge_by_rate(sample)},
+        further=find_further(sample),
+        sentences=(),
         draws=count_draw_results(draws, every),
-        errors=errors,
+        errors=list_errors(every, {state.pair_pk: state.settlement.grade for state in undecided}),
         hidden=len(drawn) - len(every),
     )
+    return replace(status, sentences=describe_status(status))
 
 
 def project_bound(status: QualityStatus) -> tuple[tuple[int, float], ...]:
@@ -397,17 +364,18 @@ def project_bound(status: QualityStatus) -> tuple[tuple[int, float], ...]:
 def _plan(
     session: Session,
     dataset_pk: int,
+    actor: Actor,
     annotator: str,
-    *,
     rate: float,
     size: int | None,
     seed: int,
+    *,
     new_round: bool,
-    blind: Collection[int] = frozenset(),
 ) -> _DrawPlan:
-    """Plan what to draw from the pairs that are settled now, without those in `blind`."""
+    """Plan what to draw from the pairs that are settled now, without those that the lead may still judge."""
     import numpy as np
 
+    blind = list_blind_pairs(session, dataset_pk, actor.person_id)
     person_pk = _find_expert(session, dataset_pk, annotator)
     latest = max((draw.round for draw in list_draws(session, dataset_pk)), default=0)
     sample_round = latest + 1 if new_round or not latest else latest
