@@ -48,13 +48,14 @@ def check(dataset: DatasetArgument, console: Console = Console()) -> None:
     """Check which gates a release would meet now. Exit code 3 if one is not met."""
     from annotator.domain.errors import GateNotMet
     from annotator.domain.people import OPERATOR
-    from annotator.releases.gates_service import check_release, explain_check
+    from annotator.releases.gates import explain
+    from annotator.releases.gates_service import check_release
 
     opened, _ = _open(console.database)
     release_check = check_release(opened, OPERATOR, dataset)
     if not console.show_json({"version": release_check.version, "gates": release_check.gates}):
         _print_gates(release_check.gates, dataset)
-    missing = explain_check(release_check)
+    missing = explain(release_check.gates)
     if missing:
         raise GateNotMet(missing)
 

@@ -81,7 +81,8 @@ def count_checks_left(quality: QualityStatus, pairs: int) -> int | None:
 def forecast_release(work: RemainingWork, *, now: datetime) -> ReleaseForecast:
     """Forecast the day when all work is done, at the pace of the last PACE_DAYS days."""
     judging = _forecast("judgments", work.judgments, work.recent / PACE_DAYS, NO_JUDGMENTS)
-    expected = _expect_disagreements(work)
+    # that the missing judgments will cause, at the rate of the last days
+    expected = ceil(work.judgments * work.arrived / work.recent) if work.recent else 0
     deciding = _forecast(
         "decisions", work.disagreements + expected, work.decided / PACE_DAYS, NO_DECISIONS, expected=expected
     )
@@ -97,11 +98,6 @@ def forecast_release(work: RemainingWork, *, now: datetime) -> ReleaseForecast:
     if days > _LONGEST:
         return ReleaseForecast(steps, None, say("Not within ten years at the current pace."))
     return ReleaseForecast(steps, now + timedelta(days=days))
-
-
-def _expect_disagreements(work: RemainingWork) -> int:
-    """Estimate the disagreements that the missing judgments will cause, at the rate of the last days."""
-    return ceil(work.judgments * work.arrived / work.recent) if work.recent else 0
 
 
 def _forecast(

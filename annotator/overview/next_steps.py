@@ -136,7 +136,6 @@ class DatasetFigures:
     requirements by name.
     """
 
-    dataset: str
     queries: int
     documents: int
     pairs: int
@@ -166,7 +165,8 @@ class DatasetFigures:
 def suggest_steps(figures: DatasetFigures) -> tuple[NextStep, ...]:
     """Return the next steps in order. If there is no more work, one step says so."""
     if not figures.queries:
-        return (_import_queries(),)
+        why = say("The dataset is empty. Start with the queries: YAML, JSON, CSV or JSONL.")
+        return (NextStep(say("Import the queries"), why, "import"),)
     if not figures.pairs:
         return (_make_pool(figures), *_cover(figures))
     steps = (
@@ -180,14 +180,6 @@ def suggest_steps(figures: DatasetFigures) -> tuple[NextStep, ...]:
         *_publish(figures),
     )
     return steps or (_make_last_step(figures),)
-
-
-def _import_queries() -> NextStep:
-    return NextStep(
-        say("Import the queries"),
-        say("The dataset is empty. Start with the queries: YAML, JSON, CSV or JSONL."),
-        page="import",
-    )
 
 
 def _make_pool(figures: DatasetFigures) -> NextStep:

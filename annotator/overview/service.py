@@ -95,7 +95,6 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         outdated = sum(item.answers for item in count_outdated_by_annotator(session, dataset_pk))
         waiting_feedback = count_waiting(session, dataset_pk)
     figures = DatasetFigures(
-        dataset=dataset,
         queries=counts.queries,
         documents=counts.documents,
         pairs=pairs.pairs,

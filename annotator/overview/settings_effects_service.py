@@ -47,16 +47,18 @@ def describe_effects(
 
     Pairs that the lead may still judge count as not judged. Raises the same errors as `change_settings`.
     """
-    from annotator.agreement.service import compute_verdict
+    from annotator.agreement.service import summarize_agreement
 
     values = read_changes(changes, requirements)
     gates = list(dict.fromkeys(GATED[name] for name in values if name in GATED))
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
-        verdict = compute_verdict(session, row, blind=blind) if gates else None
+        verdict = summarize_agreement(session, row, blind=blind).verdict if gates else None
         target = values.get("kappa_target", row.kappa_target)
         verdict_after = (
-            compute_verdict(session, row, target=target, blind=blind) if "kappa" in gates else verdict
+            summarize_agreement(session, row, target=target, blind=blind).verdict
+            if "kappa" in gates
+            else verdict
         )
     with database.write() as session:
         row = find_dataset(session, dataset)

@@ -10,17 +10,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from annotator.agreement.records import AgreementVerdict
 from annotator.dataset.records import Coverage, QueryFacts
 from annotator.domain.grades import RELEVANT_FROM, Rubric
 from annotator.domain.ground_truth import Query
 from annotator.quality.records import QualityStatus
-from annotator.releases.gates import GateFigures
 from annotator.releases.records import ReleaseGate
 from annotator.releases.writing.files import round_numbers
 
 SHOWN = 20
-DECLARED = "queries_without_relevant"
 Names = tuple[str, str]
 
 
@@ -79,45 +76,17 @@ class PairSurvey:
         return [query.query_id for query_pk, query in queries.items() if query_pk not in self.of_query]
 
 
-def list_figures(
-    survey: PairSurvey,
-    *,
-    verdict: AgreementVerdict,
-    coverage: Coverage,
-    unjudged: Sequence[str],
-    without_relevant: Iterable[str],
-    requirements: Mapping[str, object] | None,
-    quality: QualityStatus | None = None,
-    unwritable: Mapping[str, Sequence[str]] | None = None,
-) -> GateFigures:
-    """Return the figures that the gates compare."""
-    declared = (requirements or {}).get(DECLARED)
-    declared_ids = set(declared) if isinstance(declared, list) else set()
-    missing = [query_id for query_id in without_relevant if query_id not in declared_ids]
-    return GateFigures(
-        verdict=verdict,
-        disagreements=survey.opened.count,
-        reopened=survey.statuses["reopened"],
-        open_pairs=survey.opened.first,
-        overlap=survey.overlap,
-        uneven=survey.uneven,
-        short=survey.short.count,
-        short_pairs=survey.short.first,
-        requirements=coverage.required,
-        requirements_met=coverage.met,
-        unmet=[(row.name, row.required, row.measured) for row in coverage.rows if row.met is False],
-        unjudged=len(unjudged),
-        unjudged_queries=unjudged[:SHOWN],
-        without_relevant=len(missing),
-        without_relevant_queries=missing[:SHOWN],
-        stale=survey.stale.count,
-        stale_pairs=survey.stale.first,
-        stale_text=survey.stale_text,
-        stale_both=survey.stale_both,
-        meaning_since=survey.meaning_since,
-        quality=quality,
-        unwritable=unwritable or {},
-    )
+@dataclass(frozen=True, slots=True)
+class ReleaseSurvey:
+    """The counts over all pairs of a dataset before a release."""
+
+    pairs: PairSurvey
+    queries: Mapping[int, Query]  # by query_pk, in the dataset's order
+    coverage: Coverage  # of what the files would hold
+    without_qrels: list[str]  # query_ids that no file would hold
+    without_relevant: list[str]  # query_ids whose settled grades are all 0
+    quality: QualityStatus
+    unwritable: Mapping[str, Sequence[str]]  # by format, the ids of settled pairs that it cannot hold
 
 
 NOTICE = (
@@ -164,11 +133,6 @@ def list_scale(rubric: Rubric) -> list[dict[str, Any]]:
     return [{"grade": item.grade, "name": item.name, "definition": item.definition} for item in rubric.grades]
 
 
-def list_languages(rubric: Rubric) -> dict[str, Any]:
-    """Return the languages of a guideline that is given in several, the authoritative one first, for the manifest."""
-    return {"guideline_languages": list(rubric.languages)} if rubric.translations else {}
-
-
 def describe_release(
     snapshot: DatasetSnapshot,
     *,
@@ -182,6 +146,7 @@ def describe_release(
 
     `order`: what decided the order of documents (see `write.py`).
     """
+    rubric = snapshot.rubric
     return {
         "dataset": snapshot.dataset,
         "version": version,
@@ -190,9 +155,9 @@ def describe_release(
         "note": note,
         **snapshot.about,
         **_count_simulated(snapshot),
-        "scale": list_scale(snapshot.rubric),
+        "scale": list_scale(rubric),
         "guideline_version": snapshot.guideline_version,
-        **list_languages(snapshot.rubric),
+        **({"guideline_languages": list(rubric.languages)} if rubric.translations else {}),
         "previous": snapshot.versions[-1] if snapshot.versions else None,
         "content_sha256": content_sha256,
         "list_grade_0": snapshot.list_grade_0,
@@ -208,11 +173,6 @@ def list_left_out(snapshot: DatasetSnapshot) -> dict[str, Any]:
     """Return the formats that the release leaves out, for the manifest; nothing if it has all."""
     entries = [{"format": name, "ids": count} for name, count in snapshot.left_out.items()]
     return {"formats_left_out": entries} if entries else {}
-
-
-def list_grade_names(rubric: Rubric) -> Sequence[str]:
-    """Return the names of the grades 0 to 3."""
-    return [item.name for item in rubric.grades]
 
 
 def _count_simulated(snapshot: DatasetSnapshot) -> dict[str, Any]:

@@ -295,12 +295,6 @@ def follow(remaps: Sequence[RemappedDocument]) -> Renames:
     return Renames(renames, frozenset(parted), frozenset(joined), listed)
 
 
-def turn_round(renames: Renames) -> Renames:
-    """Return the inverse renaming: old ids by new ids."""
-    back = {now: then for then, now in renames.renamed.items()}
-    return Renames(back, renames.joined, renames.parted, renames.rows)
-
-
 def collect_changes(
     collector: ChangeCollector,
     before: dict[str, PublishedQrel],

@@ -12,17 +12,19 @@ leaves possible, `rate` the share it shows; the text gives both.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from annotator.agreement.records import AgreementVerdict
+from annotator.dataset.records import Coverage
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, join_sentences, say, say_n
 from annotator.domain.texts import NO_WORDS, check_text
 from annotator.quality.records import LIMIT, QualityStatus
+from annotator.releases.counts import SHOWN, PairSurvey, ReleaseSurvey
 from annotator.releases.records import DIGITS, GateOverride, Names, ReleaseGate
 
-NAME = "quality_control"
+NAME, DECLARED = "quality_control", "queries_without_relevant"
 
 
 def check_quality(status: QualityStatus | None) -> ReleaseGate:
@@ -35,15 +37,11 @@ def check_quality(status: QualityStatus | None) -> ReleaseGate:
     error_rate = status.rates["any"]
     measured = error_rate.bound if status.rule == "bound" else error_rate.rate
     measured = None if measured is None else round(measured, DIGITS)
+    why = describe_sample(status)
     if status.verdict == "passed":
-        return ReleaseGate(NAME, LIMIT, measured, True, why=describe_sample(status))
-    return ReleaseGate(
-        NAME,
-        LIMIT,
-        measured,
-        False,
-        why=join_sentences((describe_sample(status), _describe_quality_work(status))),
-    )
+        return ReleaseGate(NAME, LIMIT, measured, True, why=why)
+    why = join_sentences((why, _describe_quality_work(status)))
+    return ReleaseGate(NAME, LIMIT, measured, False, why=why)
 
 
 def describe_sample(status: QualityStatus) -> Message:
@@ -77,9 +75,7 @@ def _describe_quality_work(status: QualityStatus) -> Message:
         )
     if status.verdict == "undecided" and status.further:
         return say("Draw more pairs: {n:,} more without an error would pass.", n=status.further)
-    return say(
-        "Review the errors, improve the guideline and the grades, then draw a new sample.",
-    )
+    return say("Review the errors, improve the guideline and the grades, then draw a new sample.")
 
 
 def find_meaning_since(versions: Iterable[tuple[int, str]]) -> int | None:
@@ -134,58 +130,24 @@ def describe_stale(stale: int, *, on_text: int, on_both: int, since: int | None)
                 on_text,
             )
         )
-    return say(
-        "{what} Have these pairs judged or decided again.",
-        what=join_sentences(parts),
-    )
+    return say("{what} Have these pairs judged or decided again.", what=join_sentences(parts))
 
 
-SHOWN = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateFigures:
-    """Everything the gates need, counted over the whole dataset. `…_pairs` and `…_queries` are examples."""
-
-    verdict: AgreementVerdict  # the report's, on the dataset's kappa and its target
-    disagreements: int = 0  # open ones
-    reopened: int = 0  # open disagreements that quality control reopened
-    open_pairs: Sequence[Names] = ()
-    overlap: int = 2
-    uneven: bool = False  # whether some pairs need another number of judgments than `overlap`
-    short: int = 0  # pairs that lack judgments
-    short_pairs: Sequence[Names] = ()
-    requirements: int = 0  # declared ones
-    requirements_met: int = 0
-    unmet: Sequence[Names] = ()  # (requirement, required, measured)
-    unjudged: int = 0  # queries without a settled grade, which no file contains
-    unjudged_queries: Sequence[str] = ()
-    without_relevant: int = 0
-    """Queries with settled grades, none of them from 1 on, that are not declared to have none."""
-    without_relevant_queries: Sequence[str] = ()
-    stale: int = 0  # stale settled pairs (see `is_stale`)
-    stale_pairs: Sequence[Names] = ()
-    stale_text: int = 0  # stale pairs on an older text
-    stale_both: int = 0  # stale pairs on an older text and an older guideline
-    meaning_since: int | None = None
-    """Latest guideline version with another meaning of the grades; None if the first one still holds."""
-    quality: QualityStatus | None = None  # None if nothing was ever drawn
-    unwritable: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By format, the ids of what would be published that the format cannot hold."""
-
-
-def compare_gates(figures: GateFigures) -> tuple[ReleaseGate, ...]:
-    """Return every gate, in the order in which gates are shown and published."""
+def compare_gates(
+    survey: ReleaseSurvey, requirements: Mapping[str, object] | None, verdict: AgreementVerdict
+) -> tuple[ReleaseGate, ...]:
+    """Return every gate, in the order in which gates are shown and published. `requirements`: the dataset's."""
+    pairs = survey.pairs
     return (
-        check_kappa(figures.verdict),
-        check_disagreements(figures.disagreements, figures.open_pairs, reopened=figures.reopened),
-        _check_overlap(figures),
-        check_quality(figures.quality),
-        _check_coverage(figures),
-        _check_unjudged_queries(figures),
-        _check_relevant(figures),
-        _check_stale(figures),
-        _check_ids(figures),
+        check_kappa(verdict),
+        check_disagreements(pairs.opened.count, pairs.opened.first, reopened=pairs.statuses["reopened"]),
+        _check_overlap(pairs),
+        check_quality(survey.quality),
+        _check_coverage(survey.coverage),
+        _check_unjudged_queries(survey.without_qrels),
+        _check_relevant(survey.without_relevant, requirements),
+        _check_stale(pairs),
+        _check_ids(survey.unwritable),
     )
 
 
@@ -201,10 +163,7 @@ def check_kappa(verdict: AgreementVerdict) -> ReleaseGate:
 
 def check_disagreements(opened: int, pairs: Sequence[Names] = (), *, reopened: int = 0) -> ReleaseGate:
     """Check that no disagreement is open. `reopened`: how many of them quality control reopened."""
-    why = say(
-        "Open: {opened:,}. Decide them.",
-        opened=opened,
-    )
+    why = say("Open: {opened:,}. Decide them.", opened=opened)
     if reopened:
         why = say(
             "Open: {opened:,} ({reopened:,} reopened by quality control). Decide them.",
@@ -232,17 +191,13 @@ def override_gates(
     )
 
 
-def explain(gates: Iterable[ReleaseGate], open_pairs: Sequence[tuple[str, str]] = ()) -> str:
-    """Return what is missing for a release, for people; "" if nothing is.
-
-    `open_pairs`: for a disagreements gate without its own examples.
-    """
+def explain(gates: Iterable[ReleaseGate]) -> str:
+    """Return what is missing for a release, for people; "" if nothing is."""
     missing = [gate for gate in gates if not gate.met and gate.override is None]
     lines = []
     for gate in missing:
-        shown = gate.examples or (tuple(open_pairs) if gate.name == "disagreements" else ())
+        shown = gate.examples[:SHOWN]
         lines.append(f"- {gate.name}: {gate.why}")
-        shown = shown[:SHOWN]
         lines += [f"    {'  '.join(names)}".replace("\n", " ") for names in shown]
         hidden = _count_missing(gate) - len(shown) if shown else 0
         lines += [f"    and {hidden:,} more"] if hidden > 0 else []
@@ -281,29 +236,26 @@ def _check_none(name: str, count: int, why: str, examples: Iterable[Names]) -> R
     return ReleaseGate(name, 0, count, False, why=why, examples=tuple(examples)[:SHOWN])
 
 
-def _check_overlap(figures: GateFigures) -> ReleaseGate:
+def _check_overlap(pairs: PairSurvey) -> ReleaseGate:
     why = say_n(
         "{n:,} pair has fewer than {overlap} judgments. It is waiting for annotators on the page Label.",
         "{n:,} pairs have fewer than {overlap} judgments. They are waiting for annotators on the page Label.",
-        figures.short,
-        overlap=figures.overlap,
+        pairs.short.count,
+        overlap=pairs.overlap,
     )
-    if figures.uneven:
+    if pairs.uneven:
         why = say_n(
             "{n:,} pair needs more judgments. It is waiting for annotators on the page Label.",
             "{n:,} pairs need more judgments. They are waiting for annotators on the page Label.",
-            figures.short,
+            pairs.short.count,
         )
-    return _check_none("overlap", figures.short, why, figures.short_pairs)
+    return _check_none("overlap", pairs.short.count, why, pairs.short.first)
 
 
-def _check_coverage(figures: GateFigures) -> ReleaseGate:
-    required, requirements_met = figures.requirements, figures.requirements_met
+def _check_coverage(coverage: Coverage) -> ReleaseGate:
+    required, requirements_met = coverage.required, coverage.met
     if not required:
-        none = say(
-            "No requirements are declared.",
-        )
-        return ReleaseGate("coverage", 0, 0, True, why=none)
+        return ReleaseGate("coverage", 0, 0, True, why=say("No requirements are declared."))
     if requirements_met >= required:
         return ReleaseGate("coverage", required, requirements_met, True)
     why = say_n(
@@ -314,57 +266,49 @@ def _check_coverage(figures: GateFigures) -> ReleaseGate:
         required,
         met=requirements_met,
     )
-    return ReleaseGate(
-        "coverage", required, requirements_met, False, why=why, examples=tuple(figures.unmet)[:SHOWN]
-    )
+    unmet = tuple((row.name, row.required, row.measured) for row in coverage.rows if row.met is False)
+    return ReleaseGate("coverage", required, requirements_met, False, why=why, examples=unmet[:SHOWN])
 
 
-def _check_unjudged_queries(figures: GateFigures) -> ReleaseGate:
+def _check_unjudged_queries(query_ids: Sequence[str]) -> ReleaseGate:
     why = say_n(
         "{n:,} query has no settled grade and would be missing in the release. Judge its documents, "
         "or add documents to its pool.",
         "{n:,} queries have no settled grade and would be missing in the release. Judge their "
         "documents, or add documents to their pool.",
-        figures.unjudged,
+        len(query_ids),
     )
-    names = [(query_id,) for query_id in figures.unjudged_queries]
-    return _check_none("unjudged_queries", figures.unjudged, why, names)
+    return _check_none("unjudged_queries", len(query_ids), why, [(query_id,) for query_id in query_ids])
 
 
-def _check_relevant(figures: GateFigures) -> ReleaseGate:
-    without_relevant = figures.without_relevant
+def _check_relevant(query_ids: Iterable[str], requirements: Mapping[str, object] | None) -> ReleaseGate:
+    declared = (requirements or {}).get(DECLARED)
+    declared_ids = set(declared) if isinstance(declared, list) else set()
+    missing = [(query_id,) for query_id in query_ids if query_id not in declared_ids]
     why = say_n(
         "{n:,} judged query has no relevant document. Make a deeper pool, or list it as "
         "queries_without_relevant in the requirements.",
         "{n:,} judged queries have no relevant document. Make a deeper pool, or list them as "
         "queries_without_relevant in the requirements.",
-        without_relevant,
+        len(missing),
     )
-    return _check_none(
-        "relevant", without_relevant, why, [(item,) for item in figures.without_relevant_queries]
-    )
+    return _check_none("relevant", len(missing), why, missing)
 
 
-def _check_stale(figures: GateFigures) -> ReleaseGate:
-    why = describe_stale(
-        figures.stale,
-        on_text=figures.stale_text,
-        on_both=figures.stale_both,
-        since=figures.meaning_since,
-    )
-    return _check_none("stale", figures.stale, why, figures.stale_pairs)
+def _check_stale(pairs: PairSurvey) -> ReleaseGate:
+    stale = pairs.stale.count
+    why = describe_stale(stale, on_text=pairs.stale_text, on_both=pairs.stale_both, since=pairs.meaning_since)
+    return _check_none("stale", stale, why, pairs.stale.first)
 
 
-def _check_ids(figures: GateFigures) -> ReleaseGate:
-    ids = list(dict.fromkeys(item_id for listed in figures.unwritable.values() for item_id in listed))
+def _check_ids(unwritable: Mapping[str, Sequence[str]]) -> ReleaseGate:
+    ids = list(dict.fromkeys(item_id for listed in unwritable.values() for item_id in listed))
     why = say_n(
         "{n:,} id contains white space, which the format {formats} cannot hold. Rename it, or override this gate to publish "
         "without this format.",
         "{n:,} ids contain white space, which the format {formats} cannot hold. Rename them, or override this gate to publish "
         "without this format.",
         len(ids),
-        formats=", ".join(figures.unwritable),
+        formats=", ".join(unwritable),
     )
-    if not ids:
-        return ReleaseGate("ids", 0, 0, True)
-    return ReleaseGate("ids", 0, len(ids), False, why=why, examples=tuple((item_id,) for item_id in ids))
+    return replace(_check_none("ids", len(ids), why, ()), examples=tuple((item_id,) for item_id in ids))

@@ -1,19 +1,16 @@
 """Check the gates of a release: what it requires, and what was measured. For leads."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 
 from sqlalchemy.orm import Session
 
 from annotator.agreement.records import AgreementVerdict
 from annotator.dataset.coverage_counts import measure_coverage
-from annotator.dataset.records import Coverage
 from annotator.domain.ground_truth import Query
 from annotator.domain.people import Actor
 from annotator.people.roles_service import open_dataset
-from annotator.quality.records import QualityStatus
-from annotator.releases.counts import PairSurvey, list_figures
-from annotator.releases.gates import compare_gates, explain
+from annotator.releases.counts import PairSurvey, ReleaseSurvey
+from annotator.releases.gates import compare_gates
 from annotator.releases.records import ReleaseCheck, ReleaseGate, suggest_version
 from annotator.releases.releases_sql import list_unwritable_documents, list_versions
 from annotator.releases.survey_sql import read_survey
@@ -25,44 +22,26 @@ from annotator.storage.pairs.pair_states import list_queries
 from annotator.storage.tables.central import DatasetRow
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseSurvey:
-    """The counts over all pairs of a dataset before a release."""
-
-    pairs: PairSurvey
-    queries: Mapping[int, Query]  # by query_pk, in the dataset's order
-    coverage: Coverage  # of what the files would hold
-    without_qrels: list[str]  # query_ids that no file would hold
-    without_relevant: list[str]  # query_ids whose settled grades are all 0
-    quality: QualityStatus
-    unwritable: Mapping[str, Sequence[str]]  # by format, the ids of settled pairs that it cannot hold
-
-
 def check_release(database: Database, actor: Actor, dataset: str) -> ReleaseCheck:
     """Check every gate: what it requires, what was measured. For leads.
 
     Pairs that the lead may still judge count as not judged: whether a gate is met shows grades too, since leads choose
     what it requires. `publish_release` checks the gates on all pairs.
     """
-    from annotator.agreement.service import compute_verdict
+    from annotator.agreement.service import summarize_agreement
 
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         settled = read_settlements(session, dataset_pk, blind)
         survey = survey_pairs(session, row, settled, blind)
+        verdict = summarize_agreement(session, row, settled=settled, blind=blind).verdict
         return ReleaseCheck(
             version=None,
-            gates=compute_gates(survey, row, compute_verdict(session, row, settled=settled, blind=blind)),
-            open_pairs=tuple(survey.pairs.opened.first),
+            gates=compute_gates(survey, row, verdict),
             statuses=survey.pairs.statuses,
             suggested=suggest_version(list_versions(session, dataset_pk)),
             blind_pairs=len(blind),
         )
-
-
-def explain_check(check: ReleaseCheck) -> str:
-    """Return what is missing for a release, for people; "" if nothing is."""
-    return explain(check.gates, check.open_pairs)
 
 
 def survey_pairs(
@@ -118,14 +97,4 @@ def compute_gates(
     survey: ReleaseSurvey, row: DatasetRow, verdict: AgreementVerdict
 ) -> tuple[ReleaseGate, ...]:
     """Compare what was counted with what each gate requires."""
-    figures = list_figures(
-        survey.pairs,
-        verdict=verdict,
-        coverage=survey.coverage,
-        unjudged=survey.without_qrels,
-        without_relevant=survey.without_relevant,
-        requirements=row.requirements,
-        quality=survey.quality,
-        unwritable=survey.unwritable,
-    )
-    return compare_gates(figures)
+    return compare_gates(survey, row.requirements, verdict)

@@ -20,7 +20,6 @@ from annotator.releases.diff import (
     collect_changes,
     follow,
     summarise_changes,
-    turn_round,
 )
 from annotator.releases.published_sql import (
     QUERIES_AT_ONCE,
@@ -291,7 +290,10 @@ def _read_renames_between(session: Session, dataset_pk: int, old: ReleaseRow, ne
     """Return the renamings between two releases; `old` may be the later one."""
     first, last = sorted((old.created_at, new.created_at))
     renames = read_renames(session, dataset_pk, since=first, until=last)
-    return renames if key_of(old.pk) <= key_of(new.pk) else turn_round(renames)
+    if key_of(old.pk) <= key_of(new.pk):
+        return renames
+    back = {now: then for then, now in renames.renamed.items()}
+    return Renames(back, renames.joined, renames.parted, renames.rows)
 
 
 def _find_grounds(

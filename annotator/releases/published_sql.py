@@ -46,15 +46,7 @@ def iterate_published_qrels(
     session: Session, release_pk: int, query_ids: Sequence[str]
 ) -> Iterator[PublishedQrel]:
     """Return the qrels of these queries, in no particular order."""
-    columns = (
-        col(ReleaseQrelRow.query_id),
-        col(ReleaseQrelRow.doc_id),
-        col(ReleaseQrelRow.grade),
-        col(ReleaseQrelRow.origin),
-        col(ReleaseQrelRow.judgments),
-        col(ReleaseQrelRow.adjudication_pk),
-        col(ReleaseQrelRow.imported_qrel_pk),
-    )
+    columns = [getattr(ReleaseQrelRow, name) for name in PublishedQrel._fields]
     connection = session.connection()  # rows as they come: the session's own handling takes as long again
     for start in range(0, len(query_ids), QUERIES_AT_ONCE):
         chunk = query_ids[start : start + QUERIES_AT_ONCE]
@@ -207,18 +199,15 @@ def list_remaps(
     session: Session, dataset_pk: int, *, since: datetime, until: datetime | None
 ) -> list[RemappedDocument]:
     """Return the renamings by `remap` after `since`, up to `until` if given, in order."""
-    columns = (
-        col(RemapRow.old_doc_id),
-        col(RemapRow.new_doc_id),
-        col(RemapRow.kind),
-        col(RemapRow.remapped_at),
-    )
-    statement = select(*columns).where(
-        col(RemapRow.dataset_pk) == dataset_pk, col(RemapRow.remapped_at) > since
+    row = RemapRow
+    statement = (
+        select(col(row.old_doc_id), col(row.new_doc_id), col(row.kind), col(row.remapped_at))
+        .where(col(row.dataset_pk) == dataset_pk, col(row.remapped_at) > since)
+        .order_by(col(row.pk))
     )
     if until is not None:
-        statement = statement.where(col(RemapRow.remapped_at) <= until)
-    return [RemappedDocument(*row) for row in session.execute(statement.order_by(col(RemapRow.pk)))]
+        statement = statement.where(col(row.remapped_at) <= until)
+    return [RemappedDocument(*remap) for remap in session.execute(statement)]
 
 
 def find_pair(session: Session, dataset_pk: int, query_id: str, doc_id: str) -> int | None:

@@ -120,7 +120,6 @@ class ReleaseCheck:
 
     version: None  # nothing is published yet
     gates: tuple[ReleaseGate, ...]
-    open_pairs: tuple[tuple[str, str], ...]  # (query_id, doc_id) of the first 20
     statuses: Mapping[str, int]  # pairs by status
     suggested: str  # a version that it could have
     blind_pairs: int = 0  # judged pairs that the reader may still judge, and that count as not judged

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.releases.records import Participant, PoolSystem
+from annotator.releases.records import Participant, PoolSystem, PublishedQrel
 from annotator.storage.judgments.current_judgments import list_current_adjudications
 from annotator.storage.judgments.meaning_changes import write_stale
 from annotator.storage.judgments.outdated import OLDER_GUIDELINE, OLDER_TEXT
@@ -37,16 +37,7 @@ if TYPE_CHECKING:
     from annotator.storage.pairs.pair_settlements import Ints
 
 QUERY_COLUMNS = ("position", "query_id", "text")
-QREL_COLUMNS = (
-    "position",
-    "query_id",
-    "doc_id",
-    "grade",
-    "origin",
-    "judgments",
-    "adjudication_pk",
-    "imported_qrel_pk",
-)
+QREL_COLUMNS = ("position", *PublishedQrel._fields)
 
 
 class RecordedFolder(NamedTuple):
@@ -203,8 +194,8 @@ def list_decision_versions(session: Session, dataset_pk: int) -> dict[int, int]:
 def list_pseudonyms(session: Session, dataset_pk: int) -> dict[int, int]:
     """Return the pseudonym numbers given so far, by person_pk."""
     statement = select(col(PseudonymRow.person_pk), col(PseudonymRow.number))
-    rows = session.execute(statement.where(col(PseudonymRow.dataset_pk) == dataset_pk)).all()
-    return {row.person_pk: row.number for row in rows}
+    rows: Any = session.execute(statement.where(col(PseudonymRow.dataset_pk) == dataset_pk))
+    return dict(rows.all())
 
 
 def list_releases_of_dataset(session: Session, dataset_pk: int) -> list[ReleaseRow]:

@@ -34,10 +34,10 @@ from annotator.guideline.feedback_sql import count_causes, count_decisions_behin
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person, require_role
 from annotator.pooling.rounds.rounds_sql import read_chances, read_history
 from annotator.quality.records import QualityStatus
-from annotator.releases.counts import DatasetSnapshot, list_scale
+from annotator.releases.counts import DatasetSnapshot, ReleaseSurvey, list_scale
 from annotator.releases.files_service import to_release
 from annotator.releases.gates import explain, override_gates
-from annotator.releases.gates_service import ReleaseSurvey, compute_gates, survey_pairs
+from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.published_service import (
     list_pairs_of_changes,
     read_facts,
@@ -170,57 +170,30 @@ def publish_release(
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
     note_seen(database, blind, lead_pk, now=now)  # whether a gate of all pairs is met shows their grades
     finish_publishing(database, exports_dir=exports_dir, now=now)
-    with ExitStack() as locks:
-        return _publish(
-            database,
-            actor,
-            lead_pk,
-            dataset,
-            order,
-            overrides or {},
-            target=target,
-            locks=locks,
-            sign_with=sign_with,
+    with ExitStack() as locks:  # nobody removes the folder from its first file on
+        with without_cycle_search(), database.read() as session:
+            row = find_dataset(session, dataset)
+            _check_new(session, dataset_pk, version)
+            check_free(target)
+            plan = _read_plan(session, row, lead_pk, overrides or {})
+            locks.enter_context(hold_folder(target.parent))
+            signer = None if sign_with is None else partial(sign, key=sign_with)
+            folder, written = _write(session, row, plan, order, target, signer)
+        release = ReleaseRow.model_validate(
+            {
+                "dataset_pk": dataset_pk,
+                "version": version,
+                "published_by": lead_pk,
+                "created_at": order.at,
+                "note": note,
+                "content_sha256": written.manifest["content_sha256"],
+                "sums": written.sums,
+                "manifest": written.manifest,
+                "signature": written.signature,
+            }
         )
-
-
-def _publish(
-    database: Database,
-    actor: Actor,
-    lead_pk: int,
-    dataset: str,
-    order: ReleaseOrder,
-    overrides: Mapping[str, str],
-    *,
-    target: Path,
-    locks: ExitStack,
-    sign_with: Path | None,
-) -> Release:
-    """Write, record and put in place. `locks`: keeps the lock on the folder from the first file on, so that nobody removes it."""
-    version, note, exports_dir = order.version, order.note, target.parent.parent
-    with without_cycle_search(), database.read() as session:
-        row = find_dataset(session, dataset)
-        _check_new(session, key_of(row.pk), version)
-        check_free(target)
-        plan = _read_plan(session, row, lead_pk, overrides)
-        locks.enter_context(hold_folder(target.parent))
-        signer = None if sign_with is None else partial(sign, key=sign_with)
-        folder, written = _write(session, row, plan, order, target, signer)
-    release = ReleaseRow.model_validate(
-        {
-            "dataset_pk": row.pk,
-            "version": version,
-            "published_by": lead_pk,
-            "created_at": order.at,
-            "note": note,
-            "content_sha256": written.manifest["content_sha256"],
-            "sums": written.sums,
-            "manifest": written.manifest,
-            "signature": written.signature,
-        }
-    )
-    _record(database, actor, release, plan.snapshot, written, folder=folder, target=target)
-    put_in_place(folder, target)
+        _record(database, actor, release, plan.snapshot, written, folder=folder, target=target)
+        put_in_place(folder, target)
     return to_release(release, row.name, exports_dir)
 
 
@@ -279,7 +252,7 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
     group_by = _choose_groups(survey.queries.values())
     agreement, verdict = measure_for_release(session, row, settled, by=group_by, pseudonyms=pseudonyms)
     gates = override_gates(compute_gates(survey, row, verdict), overrides, by=publisher)
-    reasons = explain(gates, survey.pairs.opened.first)
+    reasons = explain(gates)
     if reasons:
         raise GateNotMet(reasons)
     if not survey.pairs.by_grade:
@@ -378,7 +351,7 @@ def _write(
                     lessons=count_decisions_behind(session, dataset_pk),
                     imports=list_import_records(session, dataset_pk),
                     documents=count_documents(session, dataset_pk),
-                    coverage=plan.survey.coverage,
+                    coverage=plan.survey.coverage.rows,
                     without_relevant=plan.survey.without_relevant,
                     without_qrels=plan.survey.without_qrels,
                     remapped=len({old for old, _, _ in renames.rows}),
@@ -408,8 +381,7 @@ def _record(
             _record_in_parts(database, actor, release, snapshot, written, target=target)
         else:
             with database.write() as session:
-                _lock_unchanged(session, actor, release.dataset_pk, snapshot)
-                check_free(target)
+                _lock_unchanged(session, actor, release.dataset_pk, snapshot, target)
                 add_pseudonyms(session, release.dataset_pk, snapshot.new_numbers)
                 add_release(session, release, written.queries.chunks(), written.qrels.chunks())
                 _note_published(session, actor, release)
@@ -456,15 +428,13 @@ def _record_in_parts(
     If another lead publishes meanwhile, the last transaction refuses. What was recorded in vain is removed.
     """
     with database.write() as session:
-        _lock_unchanged(session, actor, release.dataset_pk, snapshot)
-        check_free(target)
+        _lock_unchanged(session, actor, release.dataset_pk, snapshot, target)
         release_pk = begin_recording(session, release.dataset_pk, now=release.created_at)
     try:
         for _ in record_parts(database, release_pk, written):
             pass
         with database.write() as session:
-            _lock_unchanged(session, actor, release.dataset_pk, snapshot)
-            check_free(target)
+            _lock_unchanged(session, actor, release.dataset_pk, snapshot, target)
             add_pseudonyms(session, release.dataset_pk, snapshot.new_numbers)
             end_recording(session, release, release_pk)
             _note_published(session, actor, release)
@@ -484,7 +454,9 @@ def _check_new(session: Session, dataset_pk: int, version: str) -> None:
         )
 
 
-def _lock_unchanged(session: Session, actor: Actor, dataset_pk: int, snapshot: DatasetSnapshot) -> None:
+def _lock_unchanged(
+    session: Session, actor: Actor, dataset_pk: int, snapshot: DatasetSnapshot, target: Path
+) -> None:
     """Keep others from publishing. Raises ConflictError if another lead published since the snapshot."""
     require_role(session, actor, dataset_pk, "lead")
     lock_releases(session, dataset_pk)
@@ -494,6 +466,7 @@ def _lock_unchanged(session: Session, actor: Actor, dataset_pk: int, snapshot: D
         raise ConflictError(
             say("Another lead has just published version {version}. Publish again.", version=versions[-1])
         )
+    check_free(target)
 
 
 def _is_recorded(database: Database, release: ReleaseRow) -> bool:

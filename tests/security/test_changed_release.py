@@ -5,6 +5,7 @@ import io
 import os
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -168,7 +169,7 @@ def test_only_verified_pieces_are_read_from_a_large_file(tmp_path: Path) -> None
     path.write_bytes(os.urandom(size))
     published = path.read_bytes()
     sha256 = hashlib.sha256(published).hexdigest()
-    with verified_files.open_verified(tmp_path, "large", sha256) as file:
+    with closing(verified_files.open_verified(tmp_path, "large", sha256)) as file:
         for start, stop in (
             (0, None),
             (5, size),
@@ -198,9 +199,10 @@ class GivesLittle(io.BytesIO):
 
 def test_a_file_that_is_given_in_small_parts_is_read_whole() -> None:
     published = os.urandom(verified_files.PIECE + 17)
-    with verified_files.VerifiedFile(
+    opened = verified_files.VerifiedFile(
         "large", GivesLittle(published), hashlib.sha256(published).hexdigest()
-    ) as file:
+    )
+    with closing(opened) as file:
         assert b"".join(file.read()) == published
         assert b"".join(file.read(3, verified_files.PIECE + 5)) == published[3 : verified_files.PIECE + 5]
 

@@ -56,7 +56,7 @@ from annotator.evaluation.holes_service import pool_holes
 from annotator.evaluation.rankings_service import compare_on_releases
 from annotator.evaluation.reports.html_report import render_html
 from annotator.evaluation.reports.json_and_csv import build_json, write_csv
-from annotator.evaluation.reports.markdown_report import render_markdown
+from annotator.evaluation.reports.report_values import render_markdown
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.service import (
     EvaluationRequest,

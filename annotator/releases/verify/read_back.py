@@ -146,7 +146,8 @@ class ReadingBack:
         self._names = [
             name
             for name in sorted(TRUTH_FILES, key=lambda name: name != "beir")
-            if name != "trec" and _is_complete(folder, find_format(name), present)
+            if name != "trec"
+            and all(path in present and is_plain(folder / path) for path in _list_paths(find_format(name)))
         ]
         self._side_processes = SideProcesses(self._compare)
 
@@ -233,11 +234,6 @@ class ReadingBack:
 
 def _list_paths(file_format: Format) -> list[str]:
     return [place_file(file_format, writer) for writer in file_format.files]
-
-
-def _is_complete(folder: Path, file_format: Format, present: set[str]) -> bool:
-    """Return whether the folder has every file of the format."""
-    return all(path in present and is_plain(folder / path) for path in _list_paths(file_format))
 
 
 def _read(folder: Path, file_format: Format, faults: list[ReleaseFault]) -> GroundTruth | None:

@@ -10,8 +10,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 from annotator.domain.errors import ConflictError
 from annotator.domain.messages import say
@@ -68,14 +67,6 @@ class VerifiedFile:
     def close(self) -> None:
         """Close the file. A second call does nothing."""
         self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def open_verified(folder: Path, name: str, sha256: str) -> VerifiedFile:

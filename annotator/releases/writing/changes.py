@@ -71,7 +71,7 @@ def _list_sections(diff: ReleaseDiff, remaps: Renames) -> Iterator[str]:
                 str(change.old),
                 str(change.new),
                 change.reason or "not recorded",
-                _describe_cause(change),
+                escape_markdown(str(CAUSE_NAMES.get(change.cause or "", change.cause or ""))),
                 escape_markdown(change.rationale or ""),
             )
             for change in changed[:SHOWN]
@@ -93,12 +93,6 @@ def _list_sections(diff: ReleaseDiff, remaps: Renames) -> Iterator[str]:
         yield from ("## Documents with other ids", "")
         moved = [(escape_markdown(old), escape_markdown(new), kind) for old, new, kind in remaps.rows[:SHOWN]]
         yield from _table(("old", "new", "how"), moved, len(moved), len(remaps.rows))
-
-
-def _describe_cause(change: QrelChange) -> str:
-    """Return why the annotators differed, as the deciding lead says."""
-    cause = change.cause or ""
-    return escape_markdown(str(CAUSE_NAMES.get(cause, cause)))
 
 
 def _describe_reasons(diff: ReleaseDiff) -> Iterator[str]:

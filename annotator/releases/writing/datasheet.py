@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import PurePath
 from typing import Any, Literal
 
-from annotator.dataset.records import Coverage, CoverageRow
+from annotator.dataset.records import CoverageRow
 from annotator.domain.grades import Rubric
 from annotator.domain.import_records import BEFORE_RECORDS, TAKEN_OVER, ImportRecord, find_declared
 from annotator.domain.people import name_annotator, name_lead
@@ -117,41 +117,23 @@ def collect_datasheet(
     snapshot: DatasetSnapshot,
     judgments: JudgmentCounts,
     *,
-    title: str,
-    language: str | None,
-    overlap: int,
-    overlap_rules: str | None = None,
-    systems: Sequence[PoolSystem],
     history: PoolHistory,
     decisions: Mapping[int, int],
-    causes: Mapping[str | None, int],
     lessons: Mapping[int, Mapping[str | None, int]],
-    imports: Sequence[ImportRecord] = (),
-    documents: int = 0,
-    coverage: Coverage,
-    without_relevant: Sequence[str],
-    without_qrels: Sequence[str],
-    remapped: int,
-    quality: QualityStatus | None = None,
-    findings: RunFindings = NO_RUN,
+    imports: Sequence[ImportRecord],
+    **others: Any,
 ) -> Datasheet:
     """Return the datasheet of a release.
 
     `decisions`: by person_pk. `lessons`: decisions by the guideline version they led to, and by category.
-    `imports`: every import of the dataset. The others are as in `Datasheet`.
+    `imports`: every import of the dataset. `others`: as in `Datasheet`.
     """
     numbers = snapshot.numbers
     outcomes, versions, imported = _count_judgments(judgments)
     return Datasheet(
         manifest=manifest,
         rubric=snapshot.rubric,
-        overlap=overlap,
-        overlap_rules=overlap_rules,
-        title=title,
-        language=language,
-        documents=documents,
         list_grade_0=snapshot.list_grade_0,
-        systems=systems,
         rounds=[_describe_round(made) for made in history.rounds],
         history=history,
         annotators=_list_annotators(snapshot, outcomes, imported),
@@ -159,7 +141,6 @@ def collect_datasheet(
             name_lead(numbers[pk]): count
             for pk, count in sorted(decisions.items(), key=lambda item: numbers[item[0]])
         },
-        causes=causes,
         guideline_lessons={version: sum(counts.values()) for version, counts in lessons.items()},
         guideline_versions=dict(sorted(versions.items())),
         made_here=sum(outcomes.values()) - sum(imported.values()),
@@ -169,12 +150,7 @@ def collect_datasheet(
         ),
         imports=_list_imports(judgments, imports),
         runs=list_runs(imports),
-        coverage=coverage.rows,
-        without_relevant=without_relevant,
-        without_qrels=without_qrels,
-        remapped=remapped,
-        quality=quality,
-        findings=findings,
+        **others,
     )
 
 

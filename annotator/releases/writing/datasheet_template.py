@@ -16,7 +16,7 @@ from annotator.domain.figures import show_beside, show_figure, show_number, show
 from annotator.domain.import_records import DECLARED
 from annotator.domain.messages import LANGUAGE_NAMES
 from annotator.formats.syntax.markdown import escape_markdown
-from annotator.quality.records import LIMIT, QualityError, QualityStatus
+from annotator.quality.records import LIMIT, QualityStatus
 from annotator.releases.writing.datasheet import Datasheet, count_nouns
 
 if TYPE_CHECKING:
@@ -70,7 +70,11 @@ def write_datasheet(sheet: Datasheet) -> str:
         causes=list(_list_causes(sheet.causes)),
         error_limit=LIMIT,
         error_rounds=[] if sheet.quality is None else _count_error_rounds(sheet.quality),
-        quality_errors=[] if sheet.quality is None else sorted(sheet.quality.errors, key=_order_error),
+        quality_errors=[]
+        if sheet.quality is None
+        else sorted(
+            sheet.quality.errors, key=lambda item: (-item.round, item.draw, item.query_id, item.doc_id)
+        ),
         gates=[_describe_gate(gate) for gate in manifest["gates"]],
         overridden_gates=[gate["name"] for gate in manifest["gates"] if gate.get("override")],
     )
@@ -185,7 +189,3 @@ def _count_error_rounds(status: QualityStatus) -> list[ErrorRound]:
             )
         )
     return rounds
-
-
-def _order_error(error: QualityError) -> tuple[int, int, str, str]:
-    return -error.round, error.draw, error.query_id, error.doc_id

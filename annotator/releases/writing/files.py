@@ -14,7 +14,7 @@ import os
 import tempfile
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from annotator.domain.ground_truth import Document, Metadata, Qrel, Query
 from annotator.domain.people import name_annotator
@@ -24,6 +24,9 @@ from annotator.formats.registry import find_format
 from annotator.formats.syntax.grade_scale import UNRATEABLE
 from annotator.releases.records import ReleasePair
 from annotator.releases.writing.content import sort_judgments
+
+if TYPE_CHECKING:
+    from annotator.releases.writing.folder import PartialFolder
 
 TRUTH_FILES: Mapping[str, str] = {
     "nablarch": "nablarch.yaml",
@@ -49,31 +52,6 @@ Checksums, counts and pictures tell grades: if few are unknown, one can try all 
 DIGITS = 6
 
 
-class OutputFile(Protocol):
-    """A file that text is appended to."""
-
-    def write(self, text: str) -> None:
-        """Append text."""
-
-
-class OutputFolder(Protocol):
-    """A folder that files are written to."""
-
-    def open(self, name: str) -> OutputFile:
-        """Open a new file, by its path within the folder."""
-
-
-class ListedFile(Protocol):
-    """A file as the manifest and the checksums name it."""
-
-    name: str
-    bytes: int
-
-    @property
-    def sha256(self) -> str:
-        """Return the SHA-256 of the file's bytes, in hexadecimal."""
-
-
 def place_file(file_format: Format, writer: FileWriter) -> str:
     """Return the path of a format's file in a release folder."""
     path = TRUTH_FILES[file_format.name]
@@ -83,7 +61,7 @@ def place_file(file_format: Format, writer: FileWriter) -> str:
 class _GrowingFile:
     """One file of the ground truth with the queries that it holds so far."""
 
-    def __init__(self, writer: FileWriter, output: OutputFile, *, positive: bool) -> None:
+    def __init__(self, writer: FileWriter, output: "PartialFile", *, positive: bool) -> None:
         self.writer, self.output, self.positive, self.queries = writer, output, positive, 0
 
     def add(self, query: Query, qrels: Sequence[Qrel]) -> None:
@@ -97,7 +75,7 @@ class TruthWriter:
 
     def __init__(
         self,
-        folder: OutputFolder,
+        folder: "PartialFolder",
         about: Metadata,
         queries: int,
         *,
@@ -172,13 +150,13 @@ def write_probabilities(pairs: Iterable[ReleasePair], chances: Mapping[tuple[str
     )
 
 
-def list_files(files: Iterable[ListedFile]) -> list[dict[str, Any]]:
+def list_files(files: Iterable["PartialFile"]) -> list[dict[str, Any]]:
     """Return path, SHA-256 and size of each file, by path, for the manifest."""
     ordered = sorted(files, key=lambda file: file.name)
     return [{"path": file.name, "sha256": file.sha256, "bytes": file.bytes} for file in ordered]
 
 
-def write_sums(files: Iterable[ListedFile]) -> str:
+def write_sums(files: Iterable["PartialFile"]) -> str:
     """Return `SHA256SUMS` as `sha256sum -c` reads it: every file but itself."""
     return "".join(f"{file.sha256}  {file.name}\n" for file in sorted(files, key=lambda file: file.name))
 

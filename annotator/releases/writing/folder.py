@@ -58,10 +58,6 @@ class PartialFolder:
         file.write(text)
         file.close()
 
-    def list_files(self) -> list[PartialFile]:
-        """Return the files so far, by path."""
-        return sorted(self.files, key=lambda file: file.name)
-
     def seal(self) -> None:
         """Close what is open, and make the names durable."""
         for file in self.files:

@@ -5,6 +5,7 @@ not depend on a database's collation. Pairs that a remap retired are left out.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Text, cast, select, type_coerce
@@ -196,7 +197,7 @@ def _list_judgments(
         .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
         .where(chosen, col(CurrentJudgmentRow.outcome) != "later")
     )
-    by_pair: dict[int, list[GivenJudgment]] = {}
+    by_pair: defaultdict[int, list[GivenJudgment]] = defaultdict(list)
     make = tuple.__new__  # faster than GivenJudgment(…), for millions of rows
     rows = fetch_tuples(session, statement)
     at: str
@@ -222,11 +223,7 @@ def _list_judgments(
         given = make(
             GivenJudgment, (pk, annotator, outcome, grade, note, purpose, at, seconds, version, file)
         )
-        judgments = by_pair.get(pair_pk)
-        if judgments is None:
-            by_pair[pair_pk] = [given]
-        else:
-            judgments.append(given)
+        by_pair[pair_pk].append(given)
     return by_pair
 
 
@@ -244,15 +241,11 @@ def _list_current(session: Session, chosen: ColumnElement[bool]) -> dict[int, li
         .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
         .where(chosen, col(CurrentJudgmentRow.outcome) != "later")
     )
-    by_pair: dict[int, list[GivenJudgment]] = {}
+    by_pair: defaultdict[int, list[GivenJudgment]] = defaultdict(list)
     make = tuple.__new__
     for pair_pk, pk, annotator, outcome, grade, purpose in fetch_tuples(session, statement):
         given = make(GivenJudgment, (pk, annotator, outcome, grade, None, purpose, "", None, None, None))
-        judgments = by_pair.get(pair_pk)
-        if judgments is None:
-            by_pair[pair_pk] = [given]
-        else:
-            judgments.append(given)
+        by_pair[pair_pk].append(given)
     return by_pair
 
 

@@ -17,7 +17,6 @@ from annotator.releases.counts import (
     DatasetSnapshot,
     describe_files,
     describe_release,
-    list_grade_names,
     list_scale,
 )
 from annotator.releases.diff import ChangeCollector, ReadDecisions, collect_changes, summarise_changes
@@ -107,7 +106,7 @@ class ReleaseComparison:
 
 
 def to_published(pair: ReleasePair) -> PublishedQrel:
-    """Return the qrel of a settled pair with the keys of what it rests on."""
+    """Return the qrel of a settled pair: the columns `releases_sql.QREL_COLUMNS` after its position."""
     return PublishedQrel(
         pair.query_id,
         pair.doc_id,
@@ -251,7 +250,7 @@ class _ReleaseRows:
         self.queries.add([(self.queries.rows, query.query_id, query.text)])
         self.texts[query.query_id] = query.text
         start = self.qrels.rows
-        self.qrels.add([(position, *_list_row(pair)) for position, pair in enumerate(settled, start)])
+        self.qrels.add([(position, *to_published(pair)) for position, pair in enumerate(settled, start)])
         for pair in settled:
             if pair.kept is not None:
                 kept = pair.kept
@@ -272,12 +271,6 @@ class _ReleaseRows:
         }
 
 
-def _list_row(pair: ReleasePair) -> tuple[Any, ...]:
-    """Return the stored row of a qrel: the columns `releases_sql.QREL_COLUMNS` after its position."""
-    imported = pair.kept.key if pair.kept else None
-    return pair.query_id, pair.doc_id, pair.grade, pair.status, list_keys(pair), pair.decision, imported
-
-
 def _write_beside(
     folder: PartialFolder,
     snapshot: DatasetSnapshot,
@@ -287,7 +280,7 @@ def _write_beside(
     sheet: str,
 ) -> None:
     """Write the files for people: pictures, changes and the datasheet."""
-    names = list_grade_names(snapshot.rubric)
+    names = [item.name for item in snapshot.rubric.grades]
     folder.write(GRADES_PICTURE, draw_grades(manifest["counts"]["by_grade"], names))
     folder.write(CONFUSION_PICTURE, draw_confusion(manifest["agreement"]["annotator_pairs"], names))
     folder.write(CHANGES, write_changes(diff, renames))

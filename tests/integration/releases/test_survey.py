@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.agreement.records import AgreementVerdict
-from annotator.agreement.service import compute_agreement, compute_verdict
+from annotator.agreement.service import compute_agreement, summarize_agreement
 from annotator.dataset.coverage_counts import measure_coverage
 from annotator.dataset.coverage_service import measure_dataset_coverage
 from annotator.dataset.records import QueryFacts
@@ -200,8 +200,8 @@ def test_counts_by_the_column_are_those_pair_by_pair(database: Database, tmp_pat
         assert overview.pairs == count_plainly(session, world.dataset_pk)
         states = list_pair_states(session, world.dataset_pk)
         assert overview.lacking == sum(state.lacking for state in states)
-        verdict = compute_verdict(session, row, settled=settled)
-        assert verdict == compute_verdict(session, row)
+        verdict = summarize_agreement(session, row, settled=settled).verdict
+        assert verdict == summarize_agreement(session, row).verdict
     assert verdict == compute_agreement(database, OPERATOR, "d").verdict
     assert isinstance(verdict, AgreementVerdict)
 

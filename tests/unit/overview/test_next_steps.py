@@ -10,7 +10,6 @@ from annotator.domain.settling import QueueReason
 from annotator.overview.next_steps import DatasetFigures, WaitingDisagreements, suggest_steps
 
 DONE = DatasetFigures(
-    dataset="데모",
     queries=12,
     documents=60,
     pairs=85,

@@ -6,12 +6,15 @@ from annotator.agreement.records import AgreementVerdict, CoefficientValue
 from annotator.dataset.records import Coverage, CoverageRow
 from annotator.domain.ground_truth import Query
 from annotator.domain.settling import settle
-from annotator.releases.counts import SHOWN, PairSurvey, list_figures
+from annotator.quality.records import QualityStatus
+from annotator.releases.counts import SHOWN, PairSurvey, ReleaseSurvey
+from annotator.releases.gates import compare_gates
 from annotator.releases.survey_sql import OlderSources, count_settlements
 from annotator.storage.pairs.pair_settlements import PairSettlements
 from annotator.storage.pairs.pair_states import PairState
 
 QUERIES = {1: Query("Q1", "検索"), 2: Query("Q2", "검색"), 3: Query("Q3", "بحث"), 4: Query("Q4", "x")}
+NOT_DONE = QualityStatus(dataset="x", rule="bound", rates={}, verdicts={}, sentences=())
 UNKNOWN = AgreementVerdict("unknown", CoefficientValue(None, None, "why"), 0.7, None, "Not known.")
 
 
@@ -83,11 +86,10 @@ def test_a_reopened_pair_is_open_and_no_qrel() -> None:
     survey = count([state(1, 1, 2, 2, errors=(0,)), state(2, 1, 0, 3), state(3, 1, 1, 1)])
     assert survey.opened.first == [("Q1", "d1"), ("Q1", "d2")]
     assert dict(survey.by_grade) == {1: 1}
-    figures = list_figures(
-        survey, verdict=UNKNOWN, coverage=Coverage((), 0, 0),
-        unjudged=[], without_relevant=[], requirements=None,
-    )  # fmt: skip
-    assert (figures.disagreements, figures.reopened) == (2, 1)
+    whole = ReleaseSurvey(survey, QUERIES, Coverage((), 0, 0), [], [], NOT_DONE, {})
+    gates = {gate.name: gate for gate in compare_gates(whole, None, UNKNOWN)}
+    assert gates["disagreements"].measured == 2
+    assert "1 reopened by quality control" in str(gates["disagreements"].why)
 
 
 def test_only_the_first_twenty_are_named_and_all_are_counted() -> None:
@@ -99,20 +101,17 @@ def test_a_query_whose_grades_are_all_0_has_no_relevant_document_unless_it_is_de
     survey = count([state(1, 1, 0, 0), state(2, 2, 0, 0), state(3, 2, 1, 1), state(4, 3), state(5, 4, 0, 0)])
     assert survey.list_without_relevant(QUERIES) == ["Q1", "Q4"]
     assert survey.list_without_qrels(QUERIES) == ["Q3"]
-    figures = list_figures(
-        survey, verdict=UNKNOWN,
-        coverage=Coverage((CoverageRow("size", "30", "4", False), CoverageRow("x", "", "1", None)), 1, 0),
-        unjudged=survey.list_without_qrels(QUERIES),
-        without_relevant=survey.list_without_relevant(QUERIES),
-        requirements={"queries_without_relevant": ["Q4"]},
+    whole = ReleaseSurvey(
+        survey, QUERIES,
+        Coverage((CoverageRow("size", "30", "4", False), CoverageRow("x", "", "1", None)), 1, 0),
+        survey.list_without_qrels(QUERIES), survey.list_without_relevant(QUERIES), NOT_DONE, {},
     )  # fmt: skip
-    assert (figures.without_relevant, list(figures.without_relevant_queries)) == (1, ["Q1"])
-    assert (figures.unjudged, list(figures.unjudged_queries)) == (1, ["Q3"])
-    assert (figures.requirements, figures.requirements_met, list(figures.unmet)) == (
-        1,
-        0,
-        [("size", "30", "4")],
-    )
+    declared = {"queries_without_relevant": ["Q4"]}
+    gates = {gate.name: gate for gate in compare_gates(whole, declared, UNKNOWN)}
+    found = {name: (gate.required, gate.measured, gate.examples) for name, gate in gates.items()}
+    assert found["relevant"] == (0, 1, (("Q1",),))
+    assert found["unjudged_queries"] == (0, 1, (("Q3",),))
+    assert found["coverage"] == (1, 0, (("size", "30", "4"),))
     facts = {fact.query.query_id: fact.by_grade for fact in survey.list_facts(QUERIES)}
     assert facts == {"Q1": (1, 0, 0, 0), "Q2": (1, 1, 0, 0), "Q4": (1, 0, 0, 0)}, "no file holds Q3"
 

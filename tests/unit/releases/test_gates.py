@@ -1,19 +1,22 @@
 """The gates: met, not met, undefined, overridden."""
 
-from dataclasses import replace
+from collections import Counter
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from annotator.agreement.diagnosis.verdict import judge
+from annotator.agreement.diagnosis.assess import judge
 from annotator.agreement.judgment_table import GradedJudgments
 from annotator.agreement.measure import measure
 from annotator.agreement.records import AgreementVerdict, CoefficientValue
+from annotator.dataset.records import Coverage, CoverageRow
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
+from annotator.quality.records import QualityStatus
+from annotator.releases.counts import CountWithExamples, PairSurvey, ReleaseSurvey
 from annotator.releases.gates import (
-    GateFigures,
     check_disagreements,
     check_kappa,
     compare_gates,
@@ -23,7 +26,7 @@ from annotator.releases.gates import (
     override_gates,
     to_gate,
 )
-from annotator.releases.records import GateOverride
+from annotator.releases.records import GateOverride, ReleaseGate
 
 SAID = say("Only that much is known.")
 
@@ -102,7 +105,7 @@ def test_an_override_keeps_what_can_be_stored_of_its_reason() -> None:
 
 
 def test_what_is_missing_is_listed_with_the_first_pairs_and_the_way_out() -> None:
-    assert explain([LOW, OPEN], [("Ｑ1", "문서"), ("Q2", "d")]).splitlines() == [
+    assert explain([LOW, check_disagreements(3, [("Ｑ1", "문서"), ("Q2", "d")])]).splitlines() == [
         "The release is not ready to be published:",
         "- kappa: Only that much is known. See where the annotators differ on the page Agreement.",
         "- disagreements: Open: 3. Decide them.",
@@ -112,15 +115,33 @@ def test_what_is_missing_is_listed_with_the_first_pairs_and_the_way_out() -> Non
         "To publish anyway, give a reason for each gate: --override kappa=REASON --override disagreements=REASON",
     ]
     overridden = override_gates([LOW, OPEN], {"kappa": "x", "disagreements": "y"}, by="lead_1")
-    assert explain(overridden, [("Q", "d")]) == ""
+    assert explain(overridden) == ""
 
 
-GOOD = GateFigures(verdict=tell("met", 0.8))
+NONE = CountWithExamples(0, ())
+PAIRS = PairSurvey(
+    overlap=2, uneven=False, meaning_since=None, statuses=Counter(), by_grade=Counter(), of_query={},
+    with_open_pairs=(), opened=NONE, short=NONE, stale=NONE, stale_text=0, stale_both=0,
+)  # fmt: skip
+NOT_DONE = QualityStatus(dataset="x", rule="bound", rates={}, verdicts={}, sentences=())
+GOOD = ReleaseSurvey(PAIRS, {}, Coverage((), 0, 0), [], [], NOT_DONE, {})
 QUALITY_CONTROL = 3
+OF_PAIRS = {field.name for field in fields(PairSurvey)}
+
+
+def compare(*, verdict: AgreementVerdict = tell("met", 0.8), **change: Any) -> tuple[ReleaseGate, ...]:
+    """The gates of a dataset in which all is well but for this change."""
+    pairs = replace(PAIRS, **{name: change.pop(name) for name in OF_PAIRS & change.keys()})
+    return compare_gates(replace(GOOD, pairs=pairs, **change), None, verdict)
+
+
+def cover(met: int, *rows: tuple[str, str, str]) -> Coverage:
+    """Three requirements, these of which are not met."""
+    return Coverage(tuple(CoverageRow(*row, False) for row in rows), 3, met)
 
 
 def test_the_gates_stand_in_one_order_and_quality_control_is_not_done_by_itself() -> None:
-    gates = compare_gates(GOOD)
+    gates = compare()
     assert [gate.name for gate in gates] == [
         "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale", "ids",
     ]  # fmt: skip
@@ -135,30 +156,30 @@ def test_the_gates_stand_in_one_order_and_quality_control_is_not_done_by_itself(
     [
         ("kappa", {"verdict": tell("not met", 0.1)}, 0.7, 0.1, (), "on the page Agreement"),
         ("kappa", {"verdict": tell("unknown", None)}, 0.7, None, (), "Only that much is known."),
-        ("disagreements", {"disagreements": 2, "open_pairs": [("Q1", "文書"), ("Q2", "d")]}, 0, 2,
+        ("disagreements", {"opened": CountWithExamples(2, [("Q1", "文書"), ("Q2", "d")])}, 0, 2,
          (("Q1", "文書"), ("Q2", "d")), "Open: 2. Decide them."),
-        ("overlap", {"short": 1, "short_pairs": [("Q1", "مستند")], "overlap": 3}, 0, 1, (("Q1", "مستند"),),
+        ("overlap", {"short": CountWithExamples(1, [("Q1", "مستند")]), "overlap": 3}, 0, 1, (("Q1", "مستند"),),
          "1 pair has fewer than 3 judgments. It is waiting for annotators on the page Label."),
-        ("coverage", {"requirements": 3, "requirements_met": 1, "unmet": [("queries", "30", "3"), ("ja", "7", "1")]}, 3, 1,
+        ("coverage", {"coverage": cover(1, ("queries", "30", "3"), ("ja", "7", "1"))}, 3, 1,
          (("queries", "30", "3"), ("ja", "7", "1")), "1 of 3 requirements met by the queries that the release would contain. Judge"),
-        ("unjudged_queries", {"unjudged": 49, "unjudged_queries": ["질의", "検索"]}, 0, 49, (("질의",), ("検索",)),
-         "49 queries have no settled grade and would be missing in the release."),
-        ("relevant", {"without_relevant": 1, "without_relevant_queries": ["질의"]}, 0, 1, (("질의",),),
+        ("unjudged_queries", {"without_qrels": ["질의", "検索"]}, 0, 2, (("질의",), ("検索",)),
+         "2 queries have no settled grade and would be missing in the release."),
+        ("relevant", {"without_relevant": ["질의"]}, 0, 1, (("질의",),),
          "queries_without_relevant"),
-        ("stale", {"stale": 2, "stale_pairs": [("Q", "d")], "meaning_since": 4}, 0, 2, (("Q", "d"),),
+        ("stale", {"stale": CountWithExamples(2, [("Q", "d")]), "meaning_since": 4}, 0, 2, (("Q", "d"),),
          "2 settled pairs were judged before guideline version 4 changed the meaning of a grade. Have these pairs"),
-        ("stale", {"stale": 3, "meaning_since": 4, "stale_text": 2, "stale_both": 1}, 0, 3, (),
+        ("stale", {"stale": CountWithExamples(3, ()), "meaning_since": 4, "stale_text": 2, "stale_both": 1}, 0, 3, (),
          ("2 settled pairs were judged before guideline version 4 changed the meaning of a grade. "
           "2 settled pairs were judged with an older text of their documents. Have these pairs")),
         ("ids", {"unwritable": {"trec": ["a b", "法 1"]}}, 0, 2, (("a b",), ("法 1",)),
          "2 ids contain white space, which the format trec cannot hold. Rename them, or override this gate to publish"),
-        ("stale", {"stale": 1, "stale_text": 1}, 0, 1, (), "1 settled pair was judged with an older text of its document. Have"),
+        ("stale", {"stale": CountWithExamples(1, ()), "stale_text": 1}, 0, 1, (), "1 settled pair was judged with an older text of its document. Have"),
     ],
 )  # fmt: skip
 def test_a_gate_that_is_not_met_says_what_work_it_needs_and_names_examples(
     name: str, change: dict[str, Any], required: float, measured: float | None, examples: Any, work: str
 ) -> None:
-    (gate,) = (gate for gate in compare_gates(replace(GOOD, **change)) if gate.name == name)
+    (gate,) = (gate for gate in compare(**change) if gate.name == name)
     assert (gate.required, gate.measured, gate.met, gate.examples) == (required, measured, False, examples)
     assert work in str(gate.why)
     assert "annotator " not in str(gate.why), "a page shows it, so it names no command"
@@ -167,28 +188,25 @@ def test_a_gate_that_is_not_met_says_what_work_it_needs_and_names_examples(
 
 
 def test_without_requirements_coverage_is_met_and_says_that_none_are_declared() -> None:
-    gate = compare_gates(GOOD)[4]
+    gate = compare()[4]
     assert (gate.required, gate.measured, gate.met) == (0, 0, True)
     assert "No requirements are declared" in str(gate.why)
-    full = compare_gates(replace(GOOD, requirements=3, requirements_met=3))[4]
+    full = compare(coverage=cover(3))[4]
     assert (full.required, full.measured, full.met, full.why) == (3, 3, True, None)
 
 
 def test_of_many_the_first_twenty_are_named_and_the_others_counted() -> None:
     pairs = [(f"Q{number}", "改行\nあり") for number in range(30)]
-    gates = compare_gates(replace(GOOD, disagreements=25, open_pairs=pairs))
+    gates = compare(opened=CountWithExamples(25, pairs))
     lines = explain(gates).splitlines()
     assert "    Q19  改行 あり" in lines
     assert "    Q20  改行 あり" not in lines
     assert "    and 5 more" in lines
-    unmet = [("queries", "30", "3")]
-    assert "    and 1 more" in explain(
-        compare_gates(replace(GOOD, requirements=3, requirements_met=1, unmet=unmet))
-    )
+    assert "    and 1 more" in explain(compare(coverage=cover(1, ("queries", "30", "3"))))
 
 
 def test_where_not_every_pair_needs_as_many_the_gate_names_no_number() -> None:
-    gates = compare_gates(replace(GOOD, overlap=1, uneven=True, short=2))
+    gates = compare(overlap=1, uneven=True, short=CountWithExamples(2, ()))
     (why,) = [gate.why for gate in gates if gate.name == "overlap"]
     assert why is not None
     assert why.startswith("2 pairs need more judgments.")

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -149,7 +150,7 @@ def test_a_large_file_is_zipped_piece_by_piece(tmp_path: Path) -> None:
             file.write(hashlib.shake_256(bytes([number])).digest(1_000_000))
     largest = 0
     with (
-        open_verified(tmp_path, "big.csv", hashlib.sha256(big.read_bytes()).hexdigest()) as opened,
+        closing(open_verified(tmp_path, "big.csv", hashlib.sha256(big.read_bytes()).hexdigest())) as opened,
         (tmp_path / "out.zip").open("wb") as out,
     ):
         for piece in zip_pieces({"big.csv": opened}, folder="x-1.0.0", at=NOW):
