@@ -16,7 +16,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from annotator.agreement.service import compute_agreement, write_report
+from annotator.agreement.html_report import render_report
+from annotator.agreement.report_files import write_file
+from annotator.agreement.service import compute_agreement
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
@@ -60,7 +62,7 @@ def measure_report(database: Database, page: Page, target: Path, pictures: Path 
     begun = time.perf_counter()
     report = compute_agreement(database, OPERATOR, DATASET)
     computed = time.perf_counter() - begun
-    write_report(target, report, made_at=datetime.now(UTC), program="annotator")
+    write_file(target, [render_report(report, made_at=datetime.now(UTC), program="annotator")])
     page.goto(target.absolute().as_uri())
     print(
         f"report: computed in {computed:.1f} s, {target.stat().st_size / 1e6:.2f} MB, {page.evaluate(HEIGHT):,} px high, "

@@ -82,9 +82,7 @@ def read_grades(session: Session, dataset_pk: int, blind: Collection[int] = froz
     if not blind:
         return rows
     kept = np.isin(pair, np.fromiter(blind, dtype=np.int64, count=len(blind)), invert=True)
-    return GradeRows(
-        query[kept], pair[kept], annotator[kept], rubric[kept], grade[kept], made_at[kept], seconds[kept]
-    )
+    return GradeRows._make(column[kept] for column in rows)
 
 
 def select_grades(settled: PairSettlements) -> GradeRows:
@@ -151,7 +149,8 @@ def list_groupings(session: Session, dataset_pk: int) -> list[str]:
         for name, field in zip(GROUP_FIELDS, fields, strict=True)
         if session.execute(select(1).where(of_dataset, field.is_not(None)).limit(1)).first()
     ]
-    keys = {key for extra in _list_extras(session, dataset_pk) for key in extra if key not in GROUP_FIELDS}
+    extras = session.scalars(select(col(QueryRow.extra)).where(of_dataset))
+    keys = {key for extra in extras for key in extra if key not in GROUP_FIELDS}
     return [*used, *sorted(keys), *_list_document_attributes(session, dataset_pk), *OF_JUDGMENTS]
 
 
@@ -192,11 +191,6 @@ def read_document_labels(
 def read_versions(session: Session, dataset_pk: int) -> Mapping[int, int]:
     """Return the version of each of the dataset's guidelines, by rubric_pk."""
     return dict(fetch_tuples(session, _VERSIONS, {"dataset_pk": dataset_pk}))
-
-
-def _list_extras(session: Session, dataset_pk: int) -> list[Mapping[str, Any]]:
-    statement = select(col(QueryRow.extra)).where(col(QueryRow.dataset_pk) == dataset_pk)
-    return list(session.scalars(statement))
 
 
 def _list_document_attributes(session: Session, dataset_pk: int) -> list[str]:

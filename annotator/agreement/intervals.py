@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from annotator.agreement.comparisons import FigureEstimate
 from annotator.agreement.judgment_table import Floats, Ints
-from annotator.agreement.records import FEW_QUERIES, Interval
+from annotator.agreement.records import FEW_QUERIES, TOO_FEW_QUERIES, CoefficientValue, Interval
 
 AT_ONCE = 640_000  # weights at a time, as many as fit into a processor's cache
 KEPT = 128_000_000  # weights that are kept for the next iteration, a byte each; more are drawn again
@@ -200,3 +200,11 @@ def exact_interval(successes: float, of: float, *, level: float = SHOWN) -> Inte
     low = 0.0 if successes <= 0 else float(betaincinv(successes, of - successes + 1, tail))
     high = 1.0 if successes >= of else float(betaincinv(successes + 1, of - successes, 1 - tail))
     return low, high
+
+
+def to_coefficient(estimate: FigureEstimate, why: str) -> CoefficientValue:
+    """Return the figure with its interval by query; if it is NaN, `why`."""
+    if np.isnan(estimate.value):
+        return CoefficientValue(None, None, why)
+    ci95 = cluster_interval(estimate)
+    return CoefficientValue(estimate.value, ci95, None if ci95 else TOO_FEW_QUERIES)

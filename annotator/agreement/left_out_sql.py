@@ -138,7 +138,7 @@ def list_left_out(
     """
     check_kind(kind)
     statement = (
-        _join_kind(
+        _join_current(
             select(
                 col(JudgmentRow.event_id),
                 col(PairRow.key),
@@ -149,10 +149,9 @@ def list_left_out(
                 col(JudgmentRow.grade),
                 col(JudgmentRow.purpose),
                 col(JudgmentRow.judged_at),
-            ).select_from(JudgmentRow),
-            dataset_pk,
-            kind,
+            ).select_from(JudgmentRow)
         )
+        .where(col(PairRow.dataset_pk) == dataset_pk, *_holds(kind))
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
         .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
         .join(PersonRow, col(PersonRow.pk) == col(JudgmentRow.annotator_pk))
@@ -163,11 +162,6 @@ def list_left_out(
     if blind:
         statement = statement.where(~is_listed(session, col(PairRow.pk), blind))
     return [ExcludedJudgment(*row) for row in session.execute(statement)]
-
-
-def _join_kind(statement: Select[*Columns], dataset_pk: int, kind: str) -> Select[*Columns]:
-    """Restrict a statement over judgments to those of a dataset that are left out for this reason."""
-    return _join_current(statement).where(col(PairRow.dataset_pk) == dataset_pk, *_holds(kind))
 
 
 def _join_current(statement: Select[*Columns]) -> Select[*Columns]:

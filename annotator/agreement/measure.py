@@ -60,6 +60,7 @@ from annotator.agreement.judgment_table import (
     count_by_annotator,
     count_grades,
     count_tables,
+    divide,
     find_patterns,
     flatten,
     number,
@@ -291,7 +292,10 @@ def _list_leanings(
     """Return how much higher each annotator grades than the others on the same pairs."""
     first, second = tables.first.tolist(), tables.second.tolist()
     means, comparisons = compute_mean_leanings(pairs.totals, first, second, len(names))
-    spans, queries = intervals(pairs.mean_leaning(), pairs.queries_by_annotator), pairs.queries_by_annotator
+    spans, queries = (
+        intervals(divide(pairs.differences, pairs.comparisons), pairs.queries_by_annotator),
+        pairs.queries_by_annotator,
+    )
     return tuple(
         Leaning(
             names[annotator],

@@ -52,10 +52,6 @@ class PairSums:
         """Return the dataset's kappa of a kind or at a cut, of each resample; NaN if undefined."""
         return divide(self.weighted[name], self.weights[name])
 
-    def mean_leaning(self) -> Floats:
-        """Return how much higher each annotator grades than the others, of each resample: a x resamples."""
-        return divide(self.differences, self.comparisons)
-
 
 def sum_pairs(tables: ConfusionTables, resamples: Resamples, *, annotators: int) -> PairSums:
     """Sum every annotator pair over every resample. `resamples` is over the queries that `tables` counts."""

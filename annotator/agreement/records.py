@@ -431,12 +431,3 @@ class VersionComparison:
     between: int  # shared pairs judged partly before and partly since, which are on neither side
     simulated: bool = False  # whether some of the annotators are not people
     unknown: int = 0  # shared pairs with an imported judgment of unknown guideline; on neither side
-
-
-class GivenGrade(NamedTuple):
-    """One annotator's grade of a document for a query, by their ids in the file."""
-
-    query_id: str
-    doc_id: str
-    annotator: str
-    grade: int

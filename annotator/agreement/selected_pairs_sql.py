@@ -273,40 +273,23 @@ def read_selected_pairs(
         states = {state.pair_pk: state for state in list_pair_states(session, dataset_pk, pks)}
         grades = _list_grades(session, reader, {state.pair_pk: state.key for state in states.values()})
         texts = _list_texts(session, states.values())
-        shown += [
-            _show(
-                states[distance.pair_pk],
-                distance,
-                grades.get(distance.pair_pk, ()),
-                texts,
-                notes.get(distance.pair_pk),
-            )
-            for distance in chunk
-            if distance.pair_pk in states
-        ]
+        for pk, distance in chunk:
+            if pk in states:
+                state, status = states[pk], states[pk].settlement.status
+                pair = SelectedPair(
+                    state.key,
+                    state.query_id,
+                    texts["query", state.query_pk],
+                    state.doc_id,
+                    texts["document", state.document_pk],
+                    tuple(sorted(grades.get(pk, ()))),
+                    distance,
+                    status,
+                    status in CASES,
+                    notes.get(pk),
+                )
+                shown.append(pair)
     return shown
-
-
-def _show(
-    state: PairState,
-    distance: PairDistance,
-    grades: Sequence[tuple[str, int]],
-    texts: Mapping[tuple[str, int], str],
-    note: Message | None,
-) -> SelectedPair:
-    status = state.settlement.status
-    return SelectedPair(
-        state.key,
-        state.query_id,
-        texts["query", state.query_pk],
-        state.doc_id,
-        texts["document", state.document_pk],
-        tuple(sorted(grades)),
-        distance.distance,
-        status,
-        status in CASES,
-        note,
-    )
 
 
 def _list_grades(

@@ -5,7 +5,7 @@ requested because two differed, decisions, and “cannot rate” do not count. A
 nothing to agreement.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -31,7 +31,6 @@ from annotator.agreement.grades_sql import (
     select_grades,
 )
 from annotator.agreement.grades_sql import list_groupings as find_groupings
-from annotator.agreement.html_report import render_report
 from annotator.agreement.judgment_table import (
     GradeRows,
     GroupLabels,
@@ -56,7 +55,6 @@ from annotator.agreement.records import (
     AgreementVerdict,
     CoefficientValue,
     ExcludedJudgment,
-    GivenGrade,
     MeasuredAgreement,
     OwnAgreement,
     PairSelection,
@@ -223,14 +221,7 @@ def list_selected_pairs(
     """
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
-        selected = select_pairs(
-            session,
-            dataset_pk,
-            selection,
-            limit=limit,
-            offset=offset,
-            blind=blind,
-        )
+        selected = select_pairs(session, dataset_pk, selection, limit=limit, offset=offset, blind=blind)
         reader = PairReader(actor.person_id, selected.named, row.order_seed)
         pairs = read_selected_pairs(session, dataset_pk, reader, selected.distances, selected.notes)
     _note_shown(database, dataset_pk, selected, reader, now=now)
@@ -375,35 +366,11 @@ def compare_version(
     )
 
 
-def write_report(
-    target: Path,
-    report: AgreementReport,
-    *,
-    made_at: datetime,
-    program: str,
-    estimates: Consensus | None = None,
-) -> None:
-    """Write the report as one self-contained HTML page (see `render_report`)."""
-    write_file(target, [render_report(report, made_at=made_at, program=program, estimates=estimates)])
-
-
 def write_estimates(target: Path, estimates: Consensus) -> None:
     """Write the estimates as CSV. InsufficientData if they did not converge; an old file then stays."""
     if not estimates.converged:
         raise InsufficientData(estimates.explain_none())
     write_file(target, write_estimate_rows(estimates))
-
-
-def compute_verdict(
-    session: Session,
-    row: DatasetRow,
-    *,
-    target: float | None = None,
-    settled: PairSettlements | None = None,
-    blind: Collection[int] = frozenset(),
-) -> AgreementVerdict:
-    """Return whether the dataset's kappa meets its target, or another `target`. See `summarize_agreement`."""
-    return summarize_agreement(session, row, target=target, settled=settled, blind=blind).verdict
 
 
 def summarize_agreement(
@@ -462,11 +429,11 @@ def measure_for_release(
     return figures, verdict
 
 
-def measure_file(given: Sequence[GivenGrade]) -> MeasuredAgreement:
-    """Measure how well the annotators in a file agree, as for a dataset with these judgments."""
+def measure_file(given: Iterable[tuple[str, str, str, int]]) -> MeasuredAgreement:
+    """Measure how well the annotators in a file agree, from their (query_id, doc_id, annotator, grade)."""
     grades: dict[tuple[str, str], dict[str, int]] = {}
-    for judgment in given:
-        grades.setdefault((judgment.query_id, judgment.doc_id), {})[judgment.annotator] = judgment.grade
+    for query_id, doc_id, annotator, grade in given:
+        grades.setdefault((query_id, doc_id), {})[annotator] = grade
     return measure_pairs(grades, resamples=RESAMPLES, seed=0)[1]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from annotator.agreement.comparisons import Comparisons, estimate_kappa, list_comparisons, subtract
 from annotator.agreement.diagnosis.wording import show_pairs, show_value, show_with_interval
-from annotator.agreement.intervals import cluster_interval, misses
+from annotator.agreement.intervals import misses, to_coefficient
 from annotator.agreement.judgment_table import (
     Flags,
     GradedJudgments,
@@ -23,7 +23,6 @@ from annotator.agreement.judgment_table import (
 )
 from annotator.agreement.measure import measure
 from annotator.agreement.records import (
-    TOO_FEW_QUERIES,
     CoefficientValue,
     State,
     VersionComparison,
@@ -156,10 +155,7 @@ def _subtract(judged: GradedJudgments, since: Flags, annotators: int) -> Coeffic
         estimate_kappa(comparisons.take(later), annotators),
         estimate_kappa(comparisons.take(~later), annotators),
     )
-    if np.isnan(estimate.value):
-        return CoefficientValue(None, None, NO_DIFFERENCE)
-    ci95 = cluster_interval(estimate)
-    return CoefficientValue(estimate.value, ci95, None if ci95 else TOO_FEW_QUERIES)
+    return to_coefficient(estimate, NO_DIFFERENCE)
 
 
 def _judge(before: VersionSide, since: VersionSide, difference: CoefficientValue) -> State:

@@ -102,11 +102,14 @@ def _write(
     Call this before printing: the reader of the output may stop early.
     """
     from annotator import __version__
-    from annotator.agreement.service import write_estimates, write_report
+    from annotator.agreement.html_report import render_report
+    from annotator.agreement.report_files import write_file
+    from annotator.agreement.service import write_estimates
 
     sentences = []
     if html is not None:
-        write_report(html, report, made_at=now(), program=f"annotator {__version__}", estimates=estimates)
+        program = f"annotator {__version__}"
+        write_file(html, [render_report(report, made_at=now(), program=program, estimates=estimates)])
         sentences.append(f"Wrote {html}: the report as HTML page.")
     if consensus is not None and estimates is not None and estimates.converged:
         write_estimates(consensus, estimates)

@@ -152,10 +152,9 @@ def _measure_annotators(truth: GroundTruth) -> MeasuredAgreement | None:
     given = list(_list_own_grades(truth))
     if not given:
         return None
-    from annotator.agreement.records import GivenGrade
     from annotator.agreement.service import measure_file
 
-    return measure_file([GivenGrade(*grade) for grade in given])
+    return measure_file(given)
 
 
 def _list_own_grades(truth: GroundTruth) -> Iterator[tuple[str, str, str, int]]:

@@ -26,7 +26,7 @@ from annotator.agreement.comparisons import (
     estimate_tables,
     subtract,
 )
-from annotator.agreement.intervals import cluster_interval, confidence, misses, widen
+from annotator.agreement.intervals import cluster_interval, confidence, misses, to_coefficient, widen
 from annotator.agreement.judgment_table import (
     CATEGORIES,
     CELLS,
@@ -39,7 +39,6 @@ from annotator.agreement.judgment_table import (
 from annotator.agreement.records import (
     FEW_PAIRS,
     FEW_QUERIES,
-    TOO_FEW_QUERIES,
     CoefficientValue,
     Interval,
     Leaning,
@@ -217,14 +216,7 @@ def measure_against_others(
     estimates: Iterable[tuple[int, FigureEstimate]], names: Sequence[str]
 ) -> dict[str, CoefficientValue]:
     """Return the kappa, with interval, of each annotator who shares a pair, with all others together."""
-    values = {}
-    for who, own in estimates:
-        ci95 = cluster_interval(own)
-        if np.isnan(own.value):
-            values[names[who]] = CoefficientValue(None, None, NO_VARIATION)
-        else:
-            values[names[who]] = CoefficientValue(own.value, ci95, None if ci95 else TOO_FEW_QUERIES)
-    return values
+    return {names[who]: to_coefficient(own, NO_VARIATION) for who, own in estimates}
 
 
 def find_less(

@@ -19,10 +19,7 @@ import numpy as np
 from annotator.agreement.comparisons import Comparisons, FigureEstimate, estimate_mean, subtract, tally
 from annotator.agreement.intervals import cluster_interval, confidence, exact_interval
 from annotator.agreement.judgment_table import Flags, Floats, GradedJudgments, Ints
-from annotator.agreement.records import (
-    FEW_PAIRS,
-    Interval,
-)
+from annotator.agreement.records import FEW_PAIRS, Interval
 from annotator.labeling.records import AnnotatorResult
 
 SHARE_OF_MEDIAN = 0.25

@@ -19,14 +19,13 @@ from annotator.agreement.comparisons import (
     estimate_leanings,
     subtract,
 )
-from annotator.agreement.intervals import cluster_interval, confidence, misses
+from annotator.agreement.intervals import cluster_interval, confidence, misses, to_coefficient
 from annotator.agreement.judgment_table import Ints
 from annotator.agreement.records import (
     FEW_PAIRS,
     FEW_QUERIES,
     TOO_FEW_QUERIES,
     AgreementPeriod,
-    CoefficientValue,
     Interval,
     Leaning,
     Span,
@@ -125,7 +124,7 @@ def _describe(
         first=_name(span[0], form),
         last=_name(span[1], form),
         pairs=pairs,
-        kappa=_value(estimate_kappa(comparisons, len(names))),
+        kappa=to_coefficient(estimate_kappa(comparisons, len(names)), NO_VARIATION),
         observed_agreement=float((comparisons.apart == 0).mean()),
         leanings=tuple(
             Leaning(name, estimate.comparisons, estimate.value, ci95, why=None if ci95 else TOO_FEW_QUERIES)
@@ -135,13 +134,6 @@ def _describe(
         ),
         span=span,
     )
-
-
-def _value(estimate: FigureEstimate) -> CoefficientValue:
-    if np.isnan(estimate.value):
-        return CoefficientValue(None, None, NO_VARIATION)
-    ci95 = cluster_interval(estimate)
-    return CoefficientValue(estimate.value, ci95, None if ci95 else TOO_FEW_QUERIES)
 
 
 def _number_periods(completed: Ints) -> Ints:

@@ -13,8 +13,6 @@ from annotator.agreement.diagnosis.constant_annotators import ConstantAnnotators
 from annotator.agreement.diagnosis.drift import GradingDrift
 from annotator.agreement.diagnosis.wording import (
     add_note_on_left_out,
-    format_comparison_count,
-    show_annotators,
     show_both,
     show_pairs,
     show_value,
@@ -28,10 +26,9 @@ from annotator.agreement.records import (
     MeasuredAgreement,
     PairAgreement,
     PairSelection,
-    Span,
 )
 from annotator.domain.figures import show_number
-from annotator.domain.messages import Message, join, say
+from annotator.domain.messages import Message, join, say, say_n
 
 ALPHA_GAINS = 0.02
 MOST_NAMED = 5
@@ -64,7 +61,7 @@ def describe_constants(
     ]
     alpha = measured.krippendorff_alpha["ordinal"].value
     figures = {
-        "people": show_annotators(len(people)),
+        "people": say_n("{n} annotator", "{n} annotators", len(people)),
         "share": constants.share,
         "without": show_number(constants.alpha_without, 2),
         "pairs": show_pairs(constants.pairs_without),
@@ -190,7 +187,7 @@ def _describe_less(annotator: LowAgreementAnnotator, *, some_left_out: bool) -> 
         "reads the rubric differently.",
         annotator=annotator.annotator,
         kappa=show_value(annotator.kappa),
-        comparisons=format_comparison_count(annotator.comparisons),
+        comparisons=say_n("{n} comparison", "{n} comparisons", annotator.comparisons),
         everybody=show_number(annotator.everybody, 2),
     )
 
@@ -205,20 +202,14 @@ def describe_changes(changes: Sequence[GradingDrift]) -> list[DiagnosisFinding]:
 
     Each links to the pairs of the last third; if agreement has risen, to those of the first third.
     """
-    return [
-        DiagnosisFinding("drift", _describe_change(change), PairSelection(span=_choose_span(change)))
-        if change.annotator is None
-        else DiagnosisFinding(
-            "drift",
-            _describe_change(change),
-            PairSelection(annotators=(change.annotator,), span=change.end),
-        )
-        for change in changes
-    ]
-
-
-def _choose_span(change: GradingDrift) -> Span:
-    return change.end if change.last < change.first else change.beginning
+    findings = []
+    for change in changes:
+        has_risen = change.annotator is None and change.last >= change.first
+        span = change.beginning if has_risen else change.end
+        annotators = () if change.annotator is None else (change.annotator,)
+        pairs = PairSelection(annotators=annotators, span=span)
+        findings.append(DiagnosisFinding("drift", _describe_change(change), pairs))
+    return findings
 
 
 def _describe_change(change: GradingDrift) -> Message:

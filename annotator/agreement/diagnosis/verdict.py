@@ -7,7 +7,7 @@ eight pairs that all agree give [1, 1]). It is also unknown if kappa comes mostl
 few pairs: the mean over annotator pairs is then too low (docs/statistics.md).
 """
 
-from annotator.agreement.diagnosis.wording import round_up, show_pairs, show_queries, show_value
+from annotator.agreement.diagnosis.wording import round_up, show_pairs, show_value
 from annotator.agreement.records import (
     FEW_PAIRS,
     FEW_QUERIES,
@@ -35,7 +35,7 @@ def judge(measured: MeasuredAgreement, *, target: float, unrateable: int = 0) ->
         "kappa": show_value(kappa),
         "target": target,
         "pairs": show_pairs(measured.pairs),
-        "queries": show_queries(measured.queries),
+        "queries": say_n("{n} query", "{n} queries", measured.queries),
     }
     missing = _count_missing(measured)
     if missing:
@@ -47,9 +47,18 @@ def judge(measured: MeasuredAgreement, *, target: float, unrateable: int = 0) ->
         return AgreementVerdict("unknown", kappa, target, None, _describe_scattered(alpha, figures))
     low, high = (round(limit, DIGITS) for limit in kappa.ci95)
     if low >= target:
-        return AgreementVerdict("met", kappa, target, None, _describe_met(figures))
+        met = say(
+            "Target met: Cohen's kappa is {kappa} ({pairs} of {queries}), clearly at or above {target:g}.",
+            **figures,
+        )
+        return AgreementVerdict("met", kappa, target, None, met)
     if high < target:
-        return AgreementVerdict("not met", kappa, target, None, _describe_not_met(figures))
+        not_met = say(
+            "Target not met: Cohen's kappa is {kappa} ({pairs} of {queries}), clearly below {target:g}. "
+            "Discuss the disagreements, clarify the guideline, then judge more pairs.",
+            **figures,
+        )
+        return AgreementVerdict("not met", kappa, target, None, not_met)
     further = count_further(kappa, target, measured.pairs)
     return AgreementVerdict("unknown", kappa, target, further, _describe_open(further, figures))
 
@@ -132,21 +141,6 @@ def _describe_scattered(alpha: str, figures: dict[str, object]) -> Message:
         "pairs.",
         alpha=alpha,
         least=show_pairs(FEW_PAIRS),
-        **figures,
-    )
-
-
-def _describe_met(figures: dict[str, object]) -> Message:
-    return say(
-        "Target met: Cohen's kappa is {kappa} ({pairs} of {queries}), clearly at or above {target:g}.",
-        **figures,
-    )
-
-
-def _describe_not_met(figures: dict[str, object]) -> Message:
-    return say(
-        "Target not met: Cohen's kappa is {kappa} ({pairs} of {queries}), clearly below {target:g}. "
-        "Discuss the disagreements, clarify the guideline, then judge more pairs.",
         **figures,
     )
 

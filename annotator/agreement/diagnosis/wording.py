@@ -27,18 +27,6 @@ def show_pairs(number: int) -> Message:
     return say_n("{n} pair", "{n} pairs", number)
 
 
-def show_annotators(number: int) -> Message:
-    return say_n("{n} annotator", "{n} annotators", number)
-
-
-def format_comparison_count(number: int) -> Message:
-    return say_n("{n} comparison", "{n} comparisons", number)
-
-
-def show_queries(number: int) -> Message:
-    return say_n("{n} query", "{n} queries", number)
-
-
 def add_note_on_left_out(sentence: str, left_out: Collection[str]) -> str:
     """Return the sentence, with a note if annotators who almost always give one grade are left out."""
     if not left_out:

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 from annotator.agreement.records import AgreementReport, AgreementVerdict
 from annotator.agreement.service import (
     compute_agreement,
-    compute_verdict,
     measure_agreement,
     measure_for_release,
+    summarize_agreement,
 )
 from annotator.cli.main import app
 from annotator.dataset.service import change_settings
@@ -96,7 +96,7 @@ def test_a_revision_takes_the_place_of_the_judgment(world: TwoJudges) -> None:
 
 def judge_kappa(world: JudgedWorld) -> AgreementVerdict:
     with world.database.read() as session:
-        return compute_verdict(session, find_dataset(session, world.name))
+        return summarize_agreement(session, find_dataset(session, world.name)).verdict
 
 
 @pytest.mark.parametrize("seed", [0, 7])

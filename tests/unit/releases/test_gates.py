@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotator.agreement.diagnosis.assess import judge
+from annotator.agreement.diagnosis.verdict import judge
 from annotator.agreement.judgment_table import GradedJudgments
 from annotator.agreement.measure import measure
 from annotator.agreement.records import AgreementVerdict, CoefficientValue
