@@ -303,16 +303,8 @@ METHODS: Mapping[str, Callable[[EstimatedPair], int | None]] = {
 
 def _match(pairs: Sequence[EstimatedPair]) -> tuple[DecisionMatch, ...]:
     decided = [pair for pair in pairs if pair.settled_by == "adjudicated"]
-    return tuple(
-        _count(name, [(value(pair), pair.settled) for pair in decided]) for name, value in METHODS.items()
-    )
-
-
-def _count(name: str, pairs: Sequence[tuple[int | None, int | None]]) -> DecisionMatch:
-    compared = [(estimated, settled) for estimated, settled in pairs if estimated is not None]
-    return DecisionMatch(
-        name,
-        len(compared),
-        sum(estimate == other for estimate, other in compared),
-        len(pairs) - len(compared),
-    )
+    matches = []
+    for name, value in METHODS.items():
+        equal = [grade == pair.settled for pair in decided if (grade := value(pair)) is not None]
+        matches.append(DecisionMatch(name, len(equal), sum(equal), len(decided) - len(equal)))
+    return tuple(matches)

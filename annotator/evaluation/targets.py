@@ -91,10 +91,10 @@ def check_targets(table: ScoreTable, targets: Sequence[Target]) -> tuple[TargetC
 
 def _check(table: ScoreTable, scores: SystemScores, target: Target) -> TargetCheck:
     measured, why, note = _measure(table, scores, target.measure)
-    required = target.maximum if target.maximum is not None else target.minimum
+    is_maximum = target.maximum is not None
+    required = target.maximum if is_maximum else target.minimum
     if required is None:
         raise ValidationError(f"the target of {target.measure} has neither a minimum nor a maximum")
-    is_maximum = target.maximum is not None
     met = measured is not None and (
         measured <= required + ROUNDING if is_maximum else measured >= required - ROUNDING
     )
@@ -132,13 +132,10 @@ def list_shown_targets(
 ) -> tuple[Target, ...]:
     """Return the targets to show: the checked ones, else the profile's targets of computed measures."""
     if checks:
-        checked = [
-            Target(check.measure, maximum=check.required)
-            if check.is_maximum
-            else Target(check.measure, minimum=check.required)
-            for check in checks
-        ]
-        return tuple(dict.fromkeys(checked))
+        bounds = (("maximum" if check.is_maximum else "minimum", check) for check in checks)
+        return tuple(
+            dict.fromkeys(Target(check.measure, **{bound: check.required}) for bound, check in bounds)
+        )
     measured = {measure.name for measure in table.measures}
     timed = any(system.latency_ms is not None for system in table.systems)
     return tuple(

@@ -46,18 +46,16 @@ class GradeEffects:
     starts: Ints  # the first option of each pair
     scores: Floats  # options x METRICS x systems, 0-1; NaN if the query then has no relevant document
 
-    def spread(self) -> Floats:
-        """Return the highest minus the lowest score over a pair's options: pairs x metrics x systems.
+    def largest(self) -> Floats:
+        """Return the spread of the system that it moves most: pairs x metrics; 0 without systems.
 
-        A score that an option leaves undefined counts as 0, as evaluators count it.
+        The spread is the highest minus the lowest score over a pair's options. A score that an option leaves
+        undefined counts as 0, as evaluators count it.
         """
         scores = np.nan_to_num(self.scores)
         highest: Floats = np.maximum.reduceat(scores, self.starts, axis=0)
-        return highest - np.minimum.reduceat(scores, self.starts, axis=0)
-
-    def largest(self) -> Floats:
-        """Return the spread of the system that it moves most: pairs x metrics; 0 without systems."""
-        spreads: Floats = self.spread().max(axis=2, initial=0.0)
+        lowest: Floats = np.minimum.reduceat(scores, self.starts, axis=0)
+        spreads: Floats = (highest - lowest).max(axis=2, initial=0.0)
         return spreads
 
     def count_flips(self, totals: Floats, present: Floats, system_indexes: Ints) -> list[int]:
@@ -306,16 +304,10 @@ def lay_out(pairs: Sequence[KnownPair], results: Results | None) -> QueryLayout:
     provisionals = [find_provisional_grade(*pair[3:]) for pair in pairs]
     grades = np.array([provisional.grade for provisional in provisionals], dtype=np.int64)
     open_indexes = [index for index, pair in enumerate(pairs) if pair.disputed]
-    disagreements, candidates = (
-        [pairs[index].pair_pk for index in open_indexes],
-        {index: provisionals[index].candidates for index in open_indexes},
-    )
-    if results is None:
-        nowhere = np.zeros((0, len(pairs)), dtype=np.int64)
-        return QueryLayout(
-            disagreements, candidates, np.zeros(0, dtype=np.int64), RankedQuery(nowhere, grades)
-        )
-    document, system, rank = results
+    disagreements = [pairs[index].pair_pk for index in open_indexes]
+    candidates = {index: provisionals[index].candidates for index in open_indexes}
+    none = np.zeros(0, dtype=np.int64)
+    document, system, rank = (none, none, none) if results is None else results
     systems, row = np.unique(system, return_inverse=True)
     ranks = np.zeros((len(systems), len(pairs)), dtype=np.int64)
     if pairs:

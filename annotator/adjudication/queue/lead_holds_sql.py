@@ -70,11 +70,6 @@ class Adjudicator(NamedTuple):
     name: str
 
 
-class _PersonName(NamedTuple):
-    username: str
-    name: str
-
-
 def find_latest_hold(now: datetime) -> datetime:
     """Return the latest valid end of a hold; a later one comes from a wrong clock."""
     return find_latest_end(now, HELD_FOR)
@@ -146,8 +141,8 @@ def list_leads(session: Session, dataset_pk: int) -> list[Adjudicator]:
 
 def list_names(session: Session, usernames: Collection[str]) -> dict[str, str]:
     """Return the names of these people, by username. For leads who ask for them."""
-    people = fetch(session, _NAMES, _PersonName, {"usernames": list(usernames)})
-    return {person.username: person.name or person.username for person in people}
+    people = execute_sql(session, _NAMES, {"usernames": list(usernames)})
+    return {username: name or username for username, name in people}
 
 
 def list_systems_of(session: Session, pair_pk: int) -> list[PairSystem]:

@@ -61,24 +61,23 @@ def find_constants(
     judgments, grade = counts.sum(axis=1), counts.argmax(axis=1)
     suspects = np.flatnonzero((judgments >= FEW_PAIRS) & (counts.max(axis=1) >= ALMOST_ALL * judgments))
     level = confidence(int((judgments >= FEW_PAIRS).sum()))
-    found_annotators = []
+    found: list[tuple[ConstantAnnotator, int]] = []
     for who in suspects.tolist():
         share_of_others = _compare(comparisons, who, int(grade[who]), level)
         if share_of_others is not None:
             own = float(counts[who].max() / judgments[who])
-            found_annotators.append(
-                ConstantAnnotator(names[who], int(grade[who]), int(judgments[who]), own, share_of_others)
+            constant = ConstantAnnotator(
+                names[who], int(grade[who]), int(judgments[who]), own, share_of_others
             )
-    found_annotators.sort(
-        key=lambda constant: (-(constant.own - constant.others) * constant.judgments, constant.annotator)
+            found.append((constant, who))
+    people = sorted(
+        (constant for constant, _ in found),
+        key=lambda constant: (-(constant.own - constant.others) * constant.judgments, constant.annotator),
     )
-    number_by_name = {name: index for index, name in enumerate(names)}
-    is_constant = np.isin(
-        shared.annotator, [number_by_name[annotator.annotator] for annotator in found_annotators]
-    )
-    alpha, pairs = measure_without(shared, is_constant) if found_annotators else (float("nan"), 0)
+    is_constant = np.isin(shared.annotator, [who for _, who in found])
+    alpha, pairs = measure_without(shared, is_constant) if found else (float("nan"), 0)
     return ConstantAnnotators(
-        tuple(found_annotators), float(is_constant.mean()) if len(is_constant) else 0.0, alpha, pairs
+        tuple(people), float(is_constant.mean()) if len(is_constant) else 0.0, alpha, pairs
     )
 
 
@@ -133,6 +132,6 @@ def keep_pairs(measured: MeasuredAgreement, named: Collection[str]) -> tuple[Pai
 
 
 def _average(pairs: tuple[PairAgreement, ...], kind: str) -> float | None:
-    """Return the mean over annotator pairs, weighted by the pairs they share (see `cohen.mean_kappa`)."""
+    """Return the mean over annotator pairs, weighted by the pairs they share (see `mean_kappa`)."""
     kappas = [(pair.pairs, value) for pair in pairs if (value := pair.cohen_kappa[kind].value) is not None]
     return sum(n * value for n, value in kappas) / sum(n for n, _ in kappas) if kappas else None

@@ -208,7 +208,7 @@ def describe_order(
 ) -> list[DiagnosisFinding]:
     """Return the finding that most differences are small, if so, with the agreement on the order.
 
-    `tau`: from `kendall.measure_order`. `left_out`: annotators whose judgments are not counted here.
+    `tau`: from `measure_order`. `left_out`: annotators whose judgments are not counted here.
     """
     plain, squared = (measured.cohen_kappa[name].value for name in ("unweighted", "quadratic"))
     if plain is None or squared is None or squared - plain < NEAR_MISSES or measured.pairs < FEW_PAIRS:

@@ -76,12 +76,11 @@ class Robustness:
     @property
     def sentences(self) -> list[Message]:
         """Return a sentence for each variant that changes the order."""
-        sentences = []
-        for variant in (*self.by_annotator, *self.disputed):
-            if variant.order.swapped:
-                first, second = variant.order.swapped[0]
-                sentences.append(_describe_swap(variant.variant, self.measure, first, second))
-        return sentences
+        return [
+            _describe_swap(variant.variant, self.measure, *variant.order.swapped[0])
+            for variant in (*self.by_annotator, *self.disputed)
+            if variant.order.swapped
+        ]
 
 
 def _describe_swap(variant: str, measure: str, first: str, second: str) -> Message:
@@ -145,16 +144,8 @@ def _score_variant(
             replaced[query_id][doc_id] = grade
             changed += 1
     scores = _score_means(evaluation, measure, replaced, evaluation.first_results)
-    systems = list(present)
-    return OrderUnderVariant(
-        variant,
-        changed,
-        compare_orders(
-            systems,
-            np.array([present[system] for system in systems]),
-            np.array([scores[system] for system in systems]),
-        ),
-    )
+    now, then = (np.array([means[system] for system in present]) for means in (present, scores))
+    return OrderUnderVariant(variant, changed, compare_orders(list(present), now, then))
 
 
 def _score_means(

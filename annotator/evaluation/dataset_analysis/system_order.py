@@ -113,7 +113,7 @@ def _compare_scores(scores: Floats) -> NDArray[np.int64]:
 def measure_resampled_order(systems: Sequence[str], means: Floats, resampled: Floats) -> ResampledOrder:
     """Return how the order of `systems` by `means` changes when queries are resampled.
 
-    `means`: one per system; `resampled`: resamples x systems (`bootstrap.resample_means`).
+    `means`: one per system; `resampled`: resamples x systems (`resample_means`).
     """
     order = np.argsort(-means, kind="stable")
     names = tuple(systems[index] for index in order)

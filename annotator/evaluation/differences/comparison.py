@@ -128,7 +128,44 @@ class SystemComparison:
     @property
     def verdict(self) -> Message:
         """The comparison in one sentence."""
-        return describe_comparison(self)
+        names = {"a": self.a, "b": self.b, "measure": self.measure}
+        if self.queries == 0:
+            return say("{a} and {b} cannot be compared on {measure}: they share no query.", **names)
+        if self.ties == self.queries:
+            return say("{a} and {b} have the same {measure} on every query.", **names)
+        if self.queries == 1 or self.ci95 is None:
+            return say("{a} and {b} cannot be compared on {measure}: one query allows no test.", **names)
+        better, worse = (self.b, self.a) if self.difference > 0 else (self.a, self.b)
+        sign = 1 if self.difference > 0 else -1
+        low, high = sorted(sign * bound for bound in self.ci95)
+        figures = {
+            "measure": self.measure,
+            "difference": show_number(abs(self.difference), 3),
+            "low": show_number(low, 3),
+            "high": show_number(high, 3),
+            "p": show_p(self.p_holm),
+        }
+        if not self.significant:
+            return say(
+                "No difference is shown between {a} and {b} on {measure}: {difference} [{low}, {high}]; {p} after Holm.",
+                a=worse,
+                b=better,
+                **figures,
+            )
+        if self.t_test.cohens_d is None:
+            return say(
+                "{better} is better than {worse} on {measure} by {difference} on every query; {p} after Holm.",
+                better=better,
+                worse=worse,
+                **figures,
+            )
+        return say(
+            "{better} is better than {worse} on {measure} by {difference} [{low}, {high}]; {p} after Holm; d = {d}.",
+            better=better,
+            worse=worse,
+            d=show_number(abs(self.t_test.cohens_d), 2),
+            **figures,
+        )
 
     @property
     def is_tested(self) -> bool:
@@ -210,50 +247,6 @@ def _average_columns(differences: Floats) -> list[float]:
         return [0.0] * differences.shape[1]
     means: list[float] = np.ascontiguousarray(differences.T).mean(axis=1).tolist()
     return means
-
-
-def describe_comparison(comparison: SystemComparison) -> Message:
-    """Return the verdict on two systems in one sentence."""
-    names = {"a": comparison.a, "b": comparison.b, "measure": comparison.measure}
-    if comparison.queries == 0:
-        return say("{a} and {b} cannot be compared on {measure}: they share no query.", **names)
-    if comparison.ties == comparison.queries:
-        return say("{a} and {b} have the same {measure} on every query.", **names)
-    if comparison.queries == 1 or comparison.ci95 is None:
-        return say("{a} and {b} cannot be compared on {measure}: one query allows no test.", **names)
-    better, worse = (
-        (comparison.b, comparison.a) if comparison.difference > 0 else (comparison.a, comparison.b)
-    )
-    sign = 1 if comparison.difference > 0 else -1
-    low, high = sorted(sign * bound for bound in comparison.ci95)
-    figures = {
-        "measure": comparison.measure,
-        "difference": show_number(abs(comparison.difference), 3),
-        "low": show_number(low, 3),
-        "high": show_number(high, 3),
-        "p": show_p(comparison.p_holm),
-    }
-    if not comparison.significant:
-        return say(
-            "No difference is shown between {a} and {b} on {measure}: {difference} [{low}, {high}]; {p} after Holm.",
-            a=worse,
-            b=better,
-            **figures,
-        )
-    if comparison.t_test.cohens_d is None:
-        return say(
-            "{better} is better than {worse} on {measure} by {difference} on every query; {p} after Holm.",
-            better=better,
-            worse=worse,
-            **figures,
-        )
-    return say(
-        "{better} is better than {worse} on {measure} by {difference} [{low}, {high}]; {p} after Holm; d = {d}.",
-        better=better,
-        worse=worse,
-        d=show_number(abs(comparison.t_test.cohens_d), 2),
-        **figures,
-    )
 
 
 def count_wins(scores: Mapping[str, Floats]) -> dict[str, int]:

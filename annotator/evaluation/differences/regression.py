@@ -6,7 +6,7 @@ scores by query (`by_query`). Refused: a file that is not an evaluation, another
 shares no system or no measure with this evaluation.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,9 +105,11 @@ def find_regressions(
     compared = 0
     for scores in table.systems:
         before = earlier.systems.get(scores.system)
-        for measure in table.measures if before else ():
-            mean_before = before.means.get(measure.name) if before else None
-            if before is None or mean_before is None:
+        if before is None:
+            continue
+        for measure in table.measures:
+            mean_before = before.means.get(measure.name)
+            if mean_before is None:
                 continue
             compared += 1
             mean_after = summarize_measure(scores, measure).value
@@ -153,18 +155,14 @@ def _note_differences(table: ScoreTable, earlier: EarlierEvaluation) -> list[str
     notes = []
     if earlier.content_sha256 and table.truth.sha256 and earlier.content_sha256 != table.truth.sha256:
         notes.append("the ground truth changed since: a score may differ because a grade does")
-    present = {scores.system for scores in table.systems}
-    notes += _note_missing(
-        "not in this evaluation", [name for name in earlier.systems if name not in present]
-    )
-    notes += _note_missing(
-        "not in the earlier one", [name for name in present if name not in earlier.systems]
-    )
+    present, before = {scores.system for scores in table.systems}, set(earlier.systems)
+    for where, systems in (
+        ("not in this evaluation", before - present),
+        ("not in the earlier one", present - before),
+    ):
+        if systems:
+            notes.append(f"not compared, since {where}: {join_first(sorted(systems))}")
     return notes
-
-
-def _note_missing(where: str, systems: Sequence[str]) -> list[str]:
-    return [f"not compared, since {where}: {join_first(sorted(systems))}"] if systems else []
 
 
 def _read_value(value: Any) -> float | None:

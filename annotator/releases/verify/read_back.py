@@ -203,10 +203,9 @@ class ReadingBack:
         truth = _read(self._folder, file_format, compared.faults)
         if truth is None:
             return compared
-        listed = file_format.tells_grade_0 or _lists_grade_0(truth, self._listed)
-        compared.differences = _compare_grades(
-            truth, self._canonical if listed else _leave_out_0(self._canonical)
-        )
+        listed = any(not qrel.grade for qrel in truth.qrels) if self._listed is None else self._listed
+        canonical = self._canonical if file_format.tells_grade_0 or listed else self._leave_out_0()
+        compared.differences = _compare_grades(truth, canonical)
         if "file_metadata" in file_format.features and self._about is not None:
             compared.differences[:0] = _compare_about(truth.metadata, self._about)
         compared.documents = [
@@ -223,6 +222,12 @@ class ReadingBack:
         if name == "beir":
             compared.documents += _compare_corpus(truth, self._canonical)
         return compared
+
+    def _leave_out_0(self) -> Grades:
+        return {
+            query_id: {doc_id: grade for doc_id, grade in grades.items() if grade}
+            for query_id, grades in self._canonical.items()
+        }
 
     def _compare_order(self, file_format: Format, texts: Mapping[str, tuple[str, str]]) -> _FileComparison:
         compared = _FileComparison()
@@ -259,17 +264,6 @@ def _group(qrels: Sequence[Qrel]) -> dict[str, dict[str, int]]:
     for qrel in qrels:
         by_query.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel.grade
     return by_query
-
-
-def _leave_out_0(canonical: Grades) -> Grades:
-    return {
-        query_id: {doc_id: grade for doc_id, grade in grades.items() if grade}
-        for query_id, grades in canonical.items()
-    }
-
-
-def _lists_grade_0(truth: GroundTruth, declared: bool | None) -> bool:
-    return any(not qrel.grade for qrel in truth.qrels) if declared is None else declared
 
 
 def _compare_grades(truth: GroundTruth, canonical: Grades) -> list[tuple[str, str]]:

@@ -167,16 +167,10 @@ def _note(
     try:
         differing, notes = compare()
     except _OTHER_SHAPE as error:
-        differing, notes = (
-            [ReleaseFault(MANIFEST, "figures as a release has them", _describe_error(error))],
-            [],
-        )
+        found = f"something else ({type(error).__name__}: {str(error)[:60]})"
+        differing, notes = [ReleaseFault(MANIFEST, "figures as a release has them", found)], []
     faults += differing
     unproven += notes
-
-
-def _describe_error(error: Exception) -> str:
-    return f"something else ({type(error).__name__}: {str(error)[:60]})"
 
 
 @dataclass(slots=True)

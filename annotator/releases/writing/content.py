@@ -135,8 +135,17 @@ def to_qrel(pair: ReleasePair, numbers: Mapping[int, int]) -> Qrel:
     """
     if pair.grade is None:
         raise StateError(f"{pair.query_id} {pair.doc_id} is not settled, so it is no qrel")
-    if pair.kept is not None:
-        return _to_kept_qrel(pair, pair.grade)
+    if (kept := pair.kept) is not None:
+        return Qrel(
+            pair.query_id,
+            pair.doc_id,
+            pair.grade,
+            "imported",
+            kept.description or pair.title or None,
+            kept.note,
+            kept.annotator_grades,
+            _choose({**kept.metadata, **pair.document_metadata}),
+        )
     grades: list[tuple[str, int]] = []
     notes: list[str] = []
     for _, person, _, grade, note, purpose, *_ in sort_judgments(pair, numbers):
@@ -153,22 +162,6 @@ def to_qrel(pair: ReleasePair, numbers: Mapping[int, int]) -> Qrel:
         pair.rationale if pair.status == "adjudicated" else "; ".join(notes) or None,
         tuple(grades),
         _choose(pair.document_metadata) if pair.document_metadata else NOTHING,
-    )
-
-
-def _to_kept_qrel(pair: ReleasePair, grade: int) -> Qrel:
-    kept = pair.kept
-    if kept is None:
-        raise StateError(f"{pair.query_id} {pair.doc_id} has no kept grade")
-    return Qrel(
-        pair.query_id,
-        pair.doc_id,
-        grade,
-        "imported",
-        kept.description or pair.title or None,
-        kept.note,
-        kept.annotator_grades,
-        _choose({**kept.metadata, **pair.document_metadata}),
     )
 
 
