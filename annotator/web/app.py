@@ -26,10 +26,9 @@ from annotator.storage.database import Database
 from annotator.web import auth, single_sign_on
 from annotator.web.adjudication import api as adjudication_api
 from annotator.web.adjudication import downloads as adjudication_downloads
-from annotator.web.agreement import routes as agreement_routes
 from annotator.web.audit import downloads as audit_downloads
 from annotator.web.dataset import downloads as dataset_downloads
-from annotator.web.evaluation import routes as evaluation_routes
+from annotator.web.downloads import list_late_routes
 from annotator.web.guideline import api as guideline_api
 from annotator.web.importing import downloads as importing_downloads
 from annotator.web.importing.file_jobs import FILE_JOBS, TaskLimits, delete_left_behind
@@ -90,8 +89,8 @@ log = structlog.stdlib.get_logger("annotator.web")
 def make_app(database: Database, settings: Settings) -> App:
     """Return the application. The database schema must be up to date. One per process."""
     set_served(database, settings)
-    FILE_JOBS.set_limits(
-        TaskLimits(settings.import_processes, settings.import_memory_mb, settings.import_minutes * 60)
+    FILE_JOBS.limits = TaskLimits(
+        settings.import_processes, settings.import_memory_mb, settings.import_minutes * 60
     )
     forbid_outgoing_requests()
     ignore_components_of_packages()
@@ -135,8 +134,8 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *setup_page.routes(database, settings),
         *join_page.routes(database, settings),
         *_home_routes(database),
-        *agreement_routes.routes(database),
-        *evaluation_routes.routes(database),
+        *list_late_routes(database, "agreement", ("figures", "pairs", "left-out", "since")),
+        *list_late_routes(database, "evaluation", ("figures", "scores", "report")),
         *adjudication_api.routes(database),
         *guideline_api.change_routes(database),
         *guideline_api.routes(database),
@@ -144,7 +143,6 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *importing_downloads.routes(database),
         *quality_downloads.routes(database),
         *adjudication_downloads.routes(database),
-        *adjudication_downloads.audit_log_routes(database),
         *labeling_api.question_routes(database),
         *rendering_api.routes(database),
         *labeling_api.own_work_routes(database),
@@ -185,8 +183,6 @@ def show_error(error: Exception) -> bool:
 
 
 def _home_routes(database: Database) -> list[Route]:
-    """Redirect `/` to the first page of the person's navigation."""
-
     async def go(request: Request) -> Response:
         person, wanted = require_signed_in(request), request.query_params.get("dataset")
         return RedirectResponse(await to_thread.run_sync(lambda: find_home(database, person, wanted)), 303)

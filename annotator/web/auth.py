@@ -14,7 +14,7 @@ from urllib.parse import quote
 import structlog
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable
@@ -29,7 +29,7 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import find_home
-from annotator.web.plain_page import draw_plain_page, fill_markup
+from annotator.web.plain_page import answer_page, fill_markup
 from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
 from annotator.web.server.outside_links import choose_next
@@ -73,11 +73,9 @@ def routes(database: Database, settings: Settings, provider: Provider | None = N
 
 
 class SignInRoutes:
-    """The handlers of these routes."""
-
     def __init__(self, database: Database, settings: Settings, provider: Provider | None) -> None:
         self.database, self.settings, self.provider = database, settings, provider
-        self.limiter: CapacityLimiter | None = None
+        self.limiter = CapacityLimiter(AT_ONCE)
         self.set_up = False
 
     async def show_form(self, request: Request) -> Response:
@@ -110,7 +108,6 @@ class SignInRoutes:
         typed = await read_form(request)
         username, password = typed.get("username", ""), typed.get("password", "")
         next_path = choose_local_path(typed.get("next", ""))
-        self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
         address = find_client_address(request)
         try:
             token, device = await to_thread.run_sync(
@@ -160,7 +157,7 @@ class SignInRoutes:
             '<form method="post" action="/logout"><button type="submit">$sign_out</button></form><a href="/">$stay</a>',
             text,
         )
-        return HTMLResponse(draw_plain_page(text["sign_out"], body))
+        return answer_page(text["sign_out"], body)
 
     async def sign_out(self, request: Request) -> Response:
         """End this browser's session, and also the provider's session if the sign-in used the provider."""
@@ -266,7 +263,7 @@ def _draw_signed_out(address: str) -> Response:
         '<meta http-equiv="refresh" content="0; url=$address"><h1>$title</h1><p class="lead">$lead</p><a href="$address">$go_on</a>',
         values,
     )
-    return HTMLResponse(draw_plain_page(values["title"], body))
+    return answer_page(values["title"], body)
 
 
 def _draw_form(
@@ -294,8 +291,7 @@ def _draw_form(
         values,
         forms="".join(forms),
     )
-    headers = {"Retry-After": str(seconds)} if seconds else None
-    return HTMLResponse(draw_plain_page(values["sign_in"], body), status, headers=headers)
+    return answer_page(values["sign_in"], body, status=status, seconds=seconds)
 
 
 def _draw_way_to_provider(name: str, next_path: str) -> str:

@@ -31,7 +31,7 @@ NEEDED = (
     "annotator.web.evaluation.page",
     "annotator.web.evaluation.evaluation_cache",
     "annotator.web.evaluation.report_view",
-    "annotator.web.evaluation.tabs.scores",
+    "annotator.web.evaluation.score_tabs",
     "annotator.web.evaluation.query_view",
     "ir_measures",
     "pytrec_eval",

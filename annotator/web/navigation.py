@@ -20,12 +20,20 @@ class AppPage:
 
     address: str
     title: Message
-    module: str
+    file: str  # below annotator/web
     least: Role | None  # needed on the chosen dataset; None: everybody signed in
-    icon: str
+    symbol: str  # of Material Symbols
     group: str | None = None  # of the sidebar: a key of GROUPS, or END; MENU: in the account menu instead
     everywhere: bool = False  # the role is needed on every dataset
     shows_grades_to: Role | None = None  # from this role on, opening it records which grades were seen
+
+    @property
+    def module(self) -> str:
+        return f"annotator.web.{self.file}"
+
+    @property
+    def icon(self) -> str:
+        return f":material/{self.symbol}:"
 
     @property
     def shows_figures(self) -> bool:
@@ -45,150 +53,70 @@ GROUPS: dict[str, Message] = {WORK: say("Work"), RESULTS: say("Results"), SETUP:
 
 PAGES: tuple[AppPage, ...] = (
     # The first page open to a person is where they land after signing in.
-    AppPage("overview", say("Overview"), "annotator.web.overview.page", "lead", ":material/dashboard:"),
-    AppPage(
-        "label", say("Label"), "annotator.web.labeling.label_page", "annotator", ":material/edit_note:", WORK
-    ),
+    AppPage("overview", say("Overview"), "overview.page", "lead", "dashboard"),
+    AppPage("label", say("Label"), "labeling.label_page", "annotator", "edit_note", WORK),
     AppPage(
         "work",
         say("My work"),
-        "annotator.web.labeling.work_page",
+        "labeling.work_page",
         "annotator",
-        ":material/checklist:",
+        "checklist",
         WORK,
         shows_grades_to="annotator",
     ),
+    AppPage("questions", say("Questions"), "labeling.questions_page", "annotator", "help_center", WORK),
     AppPage(
-        "questions",
-        say("Questions"),
-        "annotator.web.labeling.questions_page",
-        "annotator",
-        ":material/help_center:",
-        WORK,
-    ),
-    AppPage(
-        "agreement",
-        say("Agreement"),
-        "annotator.web.agreement.page",
-        "lead",
-        ":material/join_inner:",
-        RESULTS,
-        shows_grades_to="lead",
+        "agreement", say("Agreement"), "agreement.page", "lead", "join_inner", RESULTS, shows_grades_to="lead"
     ),
     AppPage(
         "disagreements",
         say("Disagreements"),
-        "annotator.web.adjudication.queue_page",
+        "adjudication.queue_page",
         "lead",
-        ":material/balance:",
+        "balance",
         RESULTS,
         shows_grades_to="lead",
     ),
     AppPage(
-        "quality",
-        say("Quality control"),
-        "annotator.web.quality.page",
-        "lead",
-        ":material/verified:",
-        RESULTS,
-        shows_grades_to="lead",
+        "quality", say("Quality control"), "quality.page", "lead", "verified", RESULTS, shows_grades_to="lead"
     ),
     AppPage(
         "evaluation",
         say("Evaluation"),
-        "annotator.web.evaluation.page",
+        "evaluation.page",
         "lead",
-        ":material/leaderboard:",
+        "leaderboard",
         RESULTS,
         shows_grades_to="lead",
     ),
-    AppPage(
-        "releases",
-        say("Releases"),
-        "annotator.web.releases.page",
-        "lead",
-        ":material/publish:",
-        RESULTS,
-        shows_grades_to="lead",
-    ),
-    AppPage(
-        "import",
-        say("Queries and documents"),
-        "annotator.web.importing.page",
-        "lead",
-        ":material/upload_file:",
-        SETUP,
-    ),
-    AppPage(
-        "pool",
-        say("Pool"),
-        "annotator.web.pooling.page",
-        "lead",
-        ":material/inventory_2:",
-        SETUP,
-        shows_grades_to="lead",
-    ),
+    AppPage("releases", say("Releases"), "releases.page", "lead", "publish", RESULTS, shows_grades_to="lead"),
+    AppPage("import", say("Queries and documents"), "importing.page", "lead", "upload_file", SETUP),
+    AppPage("pool", say("Pool"), "pooling.page", "lead", "inventory_2", SETUP, shows_grades_to="lead"),
     AppPage(
         "guideline",
         say("Guideline"),
-        "annotator.web.guideline.page",
+        "guideline.page",
         "annotator",
-        ":material/menu_book:",
+        "menu_book",
         SETUP,
         shows_grades_to="lead",
     ),
-    AppPage(
-        "assignment",
-        say("Assignment"),
-        "annotator.web.labeling.assignment_page",
-        "lead",
-        ":material/assignment_ind:",
-        SETUP,
-    ),
+    AppPage("assignment", say("Assignment"), "labeling.assignment_page", "lead", "assignment_ind", SETUP),
     AppPage(
         "calibration",
         say("Calibration"),
-        "annotator.web.labeling.calibration_page",
+        "labeling.calibration_page",
         "lead",
-        ":material/fact_check:",
+        "fact_check",
         SETUP,
         shows_grades_to="lead",
     ),
-    AppPage("people", say("People"), "annotator.web.people.page", "lead", ":material/group:", SETUP),
-    AppPage(
-        "settings",
-        say("Settings"),
-        "annotator.web.dataset.settings_page",
-        "lead",
-        ":material/settings:",
-        SETUP,
-    ),
-    AppPage(
-        "new-dataset",
-        say("New dataset"),
-        "annotator.web.dataset.new_dataset_page",
-        "admin",
-        ":material/add_box:",
-        SETUP,
-    ),
-    AppPage(
-        "audit-log",
-        say("Audit log"),
-        "annotator.web.audit.page",
-        "admin",
-        ":material/history:",
-        SETUP,
-        everywhere=True,
-    ),
-    AppPage("help", say("Help"), "annotator.web.help_page", None, ":material/help:", END),
-    AppPage(
-        "account",
-        say("Account"),
-        "annotator.web.people.account_page",
-        None,
-        ":material/account_circle:",
-        MENU,
-    ),
+    AppPage("people", say("People"), "people.page", "lead", "group", SETUP),
+    AppPage("settings", say("Settings"), "dataset.settings_page", "lead", "settings", SETUP),
+    AppPage("new-dataset", say("New dataset"), "dataset.new_dataset_page", "admin", "add_box", SETUP),
+    AppPage("audit-log", say("Audit log"), "audit.page", "admin", "history", SETUP, everywhere=True),
+    AppPage("help", say("Help"), "help_page", None, "help", END),
+    AppPage("account", say("Account"), "people.account_page", None, "account_circle", MENU),
 )
 ACCOUNT = PAGES[-1]
 

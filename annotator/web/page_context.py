@@ -22,9 +22,8 @@ from annotator.people.service import list_people
 from annotator.people.sign_in_service import find_session
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.kit.messages import tr, use_language
-from annotator.web.kit.person_names import PersonName, make_unique
-from annotator.web.language import find_language
+from annotator.web.kit.messages import find_language, tr, use_language
+from annotator.web.kit.words import PersonName, make_unique
 from annotator.web.navigation import choose_dataset
 from annotator.web.server.request_id import current_request_id
 from annotator.web.session import COOKIE, read_cookie

@@ -1,6 +1,6 @@
-"""Make pages of plain HTML, without Streamlit and without a script.
+"""Make pages of plain HTML, without Streamlit: for signing in, for one-time links, and for errors outside the app.
 
-For the sign-in page, and for errors outside the app.
+Only the pages of one-time links have a script, which reads the token from the URL.
 """
 
 import html
@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from starlette.responses import HTMLResponse, Response
 from starlette.types import Scope
 
 from annotator import __version__
-from annotator.web.kit.messages import current_language
+from annotator.web.kit.messages import current_language, tr
 
 FRAME = Path(__file__).parent / "login.html"
 _NO_PAGES = ("/api/", "/_stcore/", "/media/", "/component")
@@ -70,3 +71,88 @@ def draw_plain_page(title: str, body: str) -> str:
 @cache
 def _read_frame() -> str:
     return FRAME.read_text(encoding="utf-8")
+
+
+SCRIPT = f'<script src="/one-time-link.js?{__version__}" defer></script>'
+
+
+def answer_page(title: str, body: str, *, status: int = 200, seconds: int = 0) -> Response:
+    """Return the page. `body`: HTML; `seconds`: value of Retry-After, 0 for none."""
+    headers = {"Retry-After": str(seconds)} if seconds else None
+    return HTMLResponse(draw_plain_page(title, body), status, headers=headers)
+
+
+def answer_link_page(title: str, body: str, *, status: int = 200, seconds: int = 0) -> Response:
+    """Return a page of a one-time link, with the script that reads the token from the URL."""
+    return answer_page(title, body + SCRIPT, status=status, seconds=seconds)
+
+
+def draw_link_opener(address: str) -> str:
+    """Return the hidden form with which the script posts the token to `address`."""
+    message = tr("This page needs JavaScript. Switch it on in the browser and reload the page.")
+    return fill_markup(
+        '<noscript><div role="alert">$message</div></noscript>'
+        '<form method="post" action="$address" id="open-link" hidden><input type="hidden" name="token"></form>',
+        {"message": message, "address": address},
+    )
+
+
+def list_account_fields() -> tuple[PlainField, ...]:
+    return (
+        PlainField("name", tr("Name, as others see it"), "name"),
+        PlainField("username", tr("Username, to sign in with"), "username"),
+        list_password_field(),
+    )
+
+
+def list_password_field() -> PlainField:
+    return PlainField("password", tr("Password (10 characters or more)"), "new-password", is_password=True)
+
+
+def draw_form(
+    address: str,
+    fields: tuple[PlainField, ...],
+    button: str,
+    typed: Mapping[str, str],
+    problems: Mapping[str, str],
+    *,
+    how: str = "",
+) -> str:
+    """Return a form with the link's token, these fields, and its button.
+
+    Each problem is below its field. The first field with a problem has the focus, else the first field. `how`
+    is also posted.
+    """
+    focused = next((field.name for field in fields if field.name in problems), next(iter(fields)).name)
+    inputs = "".join(
+        draw_field(
+            field,
+            value=typed.get(field.name, ""),
+            problem=problems.get(field.name, ""),
+            focused=field.name == focused,
+        )
+        for field in fields
+    )
+    shows = '<label class="check" hidden><input type="checkbox" id="show-password">$show</label>'
+    return fill_markup(
+        '<form method="post" action="$address"><input type="hidden" name="token" value="$token">'
+        f'<input type="hidden" name="how" value="$how">$inputs{shows}<button type="submit">$button</button></form>',
+        {
+            "address": address,
+            "token": typed.get("token", ""),
+            "how": how,
+            "button": button,
+            "show": tr("Show password"),
+        },
+        inputs=inputs,
+    )
+
+
+def draw_other_way(address: str, button: str, token: str, *, how: str, quiet: bool = True) -> str:
+    """Return a form of one button: another way to use the same link. `quiet`: not the main way."""
+    return fill_markup(
+        '<form method="post" action="$address"$kind><input type="hidden" name="token" value="$token">'
+        '<input type="hidden" name="how" value="$how"><button type="submit">$button</button></form>',
+        {"address": address, "button": button, "token": token, "how": how},
+        kind=' class="other"' if quiet else "",
+    )

@@ -18,6 +18,7 @@ from annotator.domain.people import DEVICE_LIFETIME, SignedIn
 from annotator.people.sign_in_service import HALF_LIFETIME
 from annotator.people.single_sign_on.service import REQUEST_LIFETIME
 from annotator.settings import Settings
+from annotator.web.kit.messages import find_language, use_language
 
 COOKIE = "annotator_session"
 DEVICE_COOKIE = "annotator_device"
@@ -33,6 +34,11 @@ def find_signed_in(request: HTTPConnection) -> SignedIn | None:
     """Return the signed-in person of this request, found by the gate, or None."""
     person = request.scope.get("state", {}).get("signed_in")
     return person if isinstance(person, SignedIn) else None
+
+
+def use_language_of(request: HTTPConnection) -> None:
+    """Use the language of the request's sender until the request is answered."""
+    use_language(find_language(find_signed_in(request), request.headers.get("accept-language", "")))
 
 
 def require_signed_in(request: HTTPConnection) -> SignedIn:

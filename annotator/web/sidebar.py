@@ -6,10 +6,9 @@ needs the room.
 """
 
 import json
-from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from unicodedata import east_asian_width
 
 import streamlit as st
@@ -18,14 +17,15 @@ from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
 from annotator.overview.waiting_service import WaitingWork, count_waiting_work
 from annotator.people.service import choose_language
+from annotator.web.kit.components import load_component, write_message
 from annotator.web.kit.controls import find_key, read_choice
 from annotator.web.kit.messages import LANGUAGES, current_language, tr
-from annotator.web.kit.modules import join_modules
 from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import name_role
 from annotator.web.navigation import GROUPS, MENU, AppPage, list_groups
 from annotator.web.page_context import PageContext, find_context
 
+HERE = Path(__file__).parent
 STREAMLITS_WORDS: dict[str, Message] = {
     "Upload": say("Upload"),
     "Upload directories": say("Choose a folder"),
@@ -79,19 +79,14 @@ def forget_choice() -> None:
 def declare_language() -> None:
     """Declare the page's language, for screen readers, fonts and the browser's translation."""
     words = json.dumps({theirs: tr(ours) for theirs, ours in STREAMLITS_WORDS.items()}, ensure_ascii=False)
-    _declaring()(key="language", data={"language": current_language(), "words": words})
+    declaring = load_component("annotator_language", HERE / "streamlit_words.js")
+    declaring(key="language", data={"language": current_language(), "words": words})
 
 
 def _choose_language(name: str, key: str) -> None:
     context, chosen = find_context(), read_choice(name, key)
     if context is not None and isinstance(chosen, str):
         choose_language(context.database, context.actor, chosen)
-
-
-@cache
-def _declaring() -> Any:
-    script = join_modules(Path(__file__).parent / "streamlit_words.js")
-    return st.components.v2.component("annotator_language", js=script)
 
 
 NAME = '<div class="annotator-name"><img src="/favicon.png" alt="" width="32" height="32"><span>Annotator</span></div>'
@@ -136,7 +131,7 @@ def draw_account_menu(context: PageContext, pages: dict[str, st.Page], *, readin
                     _draw_page_link(context, pages, page, 0)
             draw_language_choice("menu_language")
             st.html(SIGN_OUT.format(escape(tr("Sign out"))))
-        _follow_menus()(key="sidebar", data={"message": json.dumps(words, ensure_ascii=False)})
+        load_component("annotator_sidebar", HERE / "sidebar.js")(key="sidebar", data=write_message(words))
 
 
 def list_parameters(context: PageContext) -> dict[str, str]:
@@ -203,9 +198,3 @@ def _choose(key: str) -> None:
     chosen = read_choice("chosen_dataset", key)
     if isinstance(chosen, str):
         st.query_params["dataset"] = chosen
-
-
-@cache
-def _follow_menus() -> Any:
-    script = join_modules(Path(__file__).parent / "sidebar.js")
-    return st.components.v2.component("annotator_sidebar", js=script)

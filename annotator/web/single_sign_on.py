@@ -11,7 +11,7 @@ from math import ceil
 import structlog
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable, ValidationError
@@ -31,8 +31,9 @@ from annotator.people.single_sign_on.service import (
 )
 from annotator.settings import Settings
 from annotator.storage.database import Database
+from annotator.web.auth import read_form
 from annotator.web.kit.messages import tr
-from annotator.web.plain_page import draw_plain_page, fill_markup
+from annotator.web.plain_page import answer_page, fill_markup
 from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import note_outage
 from annotator.web.server.spending import Allowance, Spending
@@ -109,12 +110,9 @@ def routes(database: Database, settings: Settings, provider: Provider | None) ->
 
 
 class SingleSignOnRoutes:
-    """The handlers of these routes."""
-
     def __init__(self, database: Database, settings: Settings, provider: Provider) -> None:
         self.database, self.settings, self.provider = database, settings, provider
-        self.limiter: CapacityLimiter | None = None
-        self.logout_limiter: CapacityLimiter | None = None
+        self.limiter, self.logout_limiter = CapacityLimiter(AT_ONCE), CapacityLimiter(LOGOUTS_AT_ONCE)
         self.begun = Spending()  # by address
 
     async def begin(self, request: Request) -> Response:
@@ -136,7 +134,7 @@ class SingleSignOnRoutes:
                 lambda: begin_single_sign_on(
                     self.database, self.provider, redirect_uri=redirect_uri, wanted=wanted, now=now
                 ),
-                limiter=self._limit(),
+                limiter=self.limiter,
             )
         except SingleSignOnRefused as error:
             return self._refuse(request, error)
@@ -156,7 +154,7 @@ class SingleSignOnRoutes:
                 lambda: finish_single_sign_on(
                     self.database, self.provider, answer, token=token, now=now, lifetime=lifetime
                 ),
-                limiter=self._limit(),
+                limiter=self.limiter,
             )
             await to_thread.run_sync(lambda: self._end_earlier(request, now))
         except SingleSignOnRefused as error:
@@ -176,9 +174,7 @@ class SingleSignOnRoutes:
 
         The provider's server sends it without a cookie; the token's signature authenticates it.
         """
-        async with request.form(max_files=0, max_fields=10) as form:
-            token = str(form.get("logout_token", ""))
-        self.logout_limiter = self.logout_limiter or CapacityLimiter(LOGOUTS_AT_ONCE)
+        token = (await read_form(request)).get("logout_token", "")
         try:
             ended = await to_thread.run_sync(
                 lambda: end_sessions_of_provider(self.database, self.provider, token, now=datetime.now(UTC)),
@@ -192,10 +188,6 @@ class SingleSignOnRoutes:
             return JSONResponse({"error": "invalid_request"}, 400)
         log.info("sessions ended by the provider", sessions=ended)
         return Response(status_code=200)
-
-    def _limit(self) -> CapacityLimiter:
-        self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
-        return self.limiter
 
     def _end_earlier(self, request: Request, now: datetime) -> None:
         for earlier in list_tokens(request):
@@ -211,7 +203,6 @@ class SingleSignOnRoutes:
 
 
 def _draw_limited(request: Request, seconds: float) -> Response:
-    """Return the page about too many sign-ins from this IP address."""
     note_sign_in("limited", by="provider")
     log.warning("single sign-on limited", address=find_client_address(request))
     title = tr("Sign in")
@@ -220,4 +211,4 @@ def _draw_limited(request: Request, seconds: float) -> Response:
         '<h1>$title</h1><p class="lead" role="alert">$said</p><p class="lead"><a href="/login">$back</a></p>',
         {"title": title, "said": said, "back": tr("Back")},
     )
-    return HTMLResponse(draw_plain_page(title, body), 429, {"Retry-After": str(ceil(seconds))})
+    return answer_page(title, body, status=429, seconds=ceil(seconds))

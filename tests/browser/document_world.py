@@ -11,9 +11,9 @@ from typing import Any
 from playwright.sync_api import Page, Route
 
 from annotator.web import kit
-from annotator.web.kit.modules import join_modules
-from annotator.web.labeling.panel.component import FOLDER
-from annotator.web.labeling.panel.words import document_words
+from annotator.web.kit.components import join_modules
+from annotator.web.labeling.label_page import FOLDER
+from annotator.web.labeling.panel_words import panel_words
 
 ADDRESS = "http://view.test/"
 PARTS = Path(kit.__file__).parent / "panel"
@@ -52,7 +52,7 @@ def _read(name: str) -> str:
 def _make_page() -> str:
     style = "\n".join(_read(name) for name in STYLES)
     script = join_modules(PARTS / "document_view.js")
-    words = json.dumps(document_words())
+    words = json.dumps(panel_words())
     return f"""<!doctype html><html lang="en"><head><title>view</title><style>{style}</style></head><body>
 <div class="panel" style="display: block; height: 600px"><div class="reading" style="height: 100%"><div class="viewer"></div></div></div>
 <script>{script}

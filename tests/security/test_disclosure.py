@@ -75,8 +75,8 @@ from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import DisclosureRow
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 from annotator.web.adjudication import downloads as adjudication_downloads
-from annotator.web.agreement import routes as agreement_routes
 from annotator.web.app import make_app
+from annotator.web.downloads import list_late_routes
 from annotator.web.navigation import PAGES
 from annotator.web.pooling import api as pooling_api
 from annotator.web.quality import downloads as quality_downloads
@@ -504,14 +504,13 @@ class Browser:
     def __init__(self, database: Database, actor: Actor) -> None:
         self.actor = actor
         parts = (
-            agreement_routes.routes,
             quality_downloads.routes,
             adjudication_downloads.routes,
-            adjudication_downloads.audit_log_routes,
             pooling_api.routes,
         )
         self.app = Starlette(
-            routes=[route for list_routes in parts for route in list_routes(database)],
+            routes=[route for list_routes in parts for route in list_routes(database)]
+            + list_late_routes(database, "agreement", ("figures", "pairs", "left-out", "since")),
             exception_handlers=EXCEPTION_HANDLERS,
         )
         self.client = TestClient(self._serve, headers={"Referer": "http://testserver/"})

@@ -36,7 +36,7 @@ from annotator.storage.tables.adjudication import AuditEventRow
 from annotator.storage.tables.central import RunRow
 from annotator.web.app import make_app
 from annotator.web.importing import file_tasks
-from annotator.web.importing.message_json import show_text
+from annotator.web.importing.words import show_text
 from tests.integration.importing.test_importing import NOW
 from tests.integration.importing.test_search_endpoint import Endpoint, FetchDesk
 

@@ -104,8 +104,7 @@ from annotator.storage.tables.adjudication import QualityPairRow
 from annotator.storage.tables.central import CurrentJudgmentRow, QueryRow
 from annotator.storage.tables.labeling import DisclosureRow, ProposalRow
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
-from annotator.web.agreement import routes as agreement_routes
-from annotator.web.evaluation import routes as evaluation_routes
+from annotator.web.downloads import list_late_routes
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import PAGES
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
@@ -664,9 +663,16 @@ class Browser:
     """The files of the pages Agreement and Evaluation, with somebody signed in."""
 
     def __init__(self, database: Database) -> None:
-        parts = (agreement_routes.routes, evaluation_routes.routes)
+        files = {
+            "agreement": ("figures", "pairs", "left-out", "since"),
+            "evaluation": ("figures", "scores", "report"),
+        }
         self.app = Starlette(
-            routes=[route for list_routes in parts for route in list_routes(database)],
+            routes=[
+                route
+                for slice_, names in files.items()
+                for route in list_late_routes(database, slice_, names)
+            ],
             exception_handlers=EXCEPTION_HANDLERS,
         )
         self.actor: Actor | None = None

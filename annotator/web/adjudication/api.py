@@ -63,7 +63,6 @@ Action = Callable[[Actor, Values], Any]
 
 
 def routes(database: Database) -> list[Route]:
-    """Return the routes, for `web/app.py`."""
     posts: dict[str, Action] = {
         "/api/decisions": lambda actor, values: _decide(database, actor, values),
         "/api/cases/later": lambda actor, values: put_off_disagreement(
@@ -227,7 +226,6 @@ def _now() -> datetime:
 
 
 def _read_pair(values: Values) -> tuple[str, str]:
-    """Return the names of the dataset and of the pair."""
     return _read_text(values, "dataset"), _read_text(values, "pair")
 
 
@@ -236,7 +234,6 @@ def _read_text(values: Values, name: str) -> str:
 
 
 def _read_address_words(values: Values) -> dict[str, str]:
-    """Return the words of a queue's address; ValidationError for anything but text."""
     return {name: _read_text(values, name) for name in NAMES if values.get(name) is not None}
 
 

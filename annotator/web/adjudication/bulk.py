@@ -6,7 +6,6 @@ with every bad line listed, then applied as a whole.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -19,7 +18,13 @@ from annotator.adjudication.bulk.bulk_service import (
     settle_by_policy,
     undo_batch,
 )
-from annotator.adjudication.bulk.policies import POLICIES, POLICY_NAMES
+from annotator.adjudication.bulk.policy_records import (
+    POLICIES,
+    POLICY_NAMES,
+    DecisionBatch,
+    PairsToSettle,
+    PolicyPreview,
+)
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
@@ -29,17 +34,12 @@ from annotator.web.adjudication.downloads import make_queue_url
 from annotator.web.adjudication.queue_url import QueueAddress
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.links import draw_file_link
+from annotator.web.kit.lists import draw_pager
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_note, draw_outcome
-from annotator.web.kit.pager import draw_pager
-from annotator.web.kit.tables import Link, draw_link_table, draw_table
+from annotator.web.kit.page_parts import draw_note, draw_outcome, keep_refusal
+from annotator.web.kit.tables import Link, draw_file_link, draw_link_table, draw_table
 from annotator.web.page_context import PageContext, require_context
 from annotator.web.server.uploads import draw_file_field
-
-if TYPE_CHECKING:
-    from annotator.adjudication.bulk.policies import DecisionBatch, PairsToSettle, PolicyPreview
-
 
 DONE, REFUSED, TIMES = "queue settled", "queue not settled", "queue settled times"
 SIZE, PAIRS, LISTED_FROM = 20, "pairs-to-settle", "pairs to settle from"
@@ -47,7 +47,8 @@ SIZE, PAIRS, LISTED_FROM = 20, "pairs-to-settle", "pairs to settle from"
 
 def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> None:
     """Draw the policies, what the chosen one would do with this part of the queue, and earlier batches."""
-    _draw_outcome()
+    with st.container():
+        draw_outcome(DONE, REFUSED)
     draw_note(
         tr(
             "Settles pairs whose grades are adjacent and on the same side of the relevance threshold, "
@@ -97,8 +98,7 @@ def _draw_threshold(context: PageContext, dataset: str) -> None:
     )
 
 
-def _draw_pairs(dataset: str, listed: "PairsToSettle") -> None:
-    """Draw a part of the pairs to settle, each with a link to its page."""
+def _draw_pairs(dataset: str, listed: PairsToSettle) -> None:
     rows = [
         (
             Link(
@@ -124,7 +124,7 @@ def _list_from(start: int) -> None:
     note_press(PAIRS, into_view=True)
 
 
-def _draw_preview(preview: "PolicyPreview") -> None:
+def _draw_preview(preview: PolicyPreview) -> None:
     st.text(tr_n("Pair to settle: {n:,}", "Pairs to settle: {n:,}", preview.pairs))
     if preview.by_grades:
         draw_table(
@@ -155,7 +155,7 @@ def _draw_preview(preview: "PolicyPreview") -> None:
         )
 
 
-def _draw_form(dataset: str, here: QueueAddress, preview: "PolicyPreview") -> None:
+def _draw_form(dataset: str, here: QueueAddress, preview: PolicyPreview) -> None:
     """Draw the rationale and the button, with new keys after each use: a second press does nothing."""
     times = st.session_state.get(TIMES, 0)
     key = f"queue policy why {times}"
@@ -177,7 +177,7 @@ def _draw_form(dataset: str, here: QueueAddress, preview: "PolicyPreview") -> No
 
 def _settle(dataset: str, here: QueueAddress, policy: str, digest: str, key: str) -> None:
     context = require_context()
-    try:
+    with keep_refusal(REFUSED):
         batch = settle_by_policy(
             context.database,
             context.actor,
@@ -188,15 +188,12 @@ def _settle(dataset: str, here: QueueAddress, policy: str, digest: str, key: str
             seen_digest=digest,
             now=context.now,
         )
-    except AnnotatorError as error:
-        st.session_state[REFUSED] = show_refusal(error)
-        return
-    st.session_state[DONE] = tr_n("{n:,} pair settled.", "{n:,} pairs settled.", batch.pairs)
-    st.session_state[TIMES] = st.session_state.get(TIMES, 0) + 1
-    note_press()
+        st.session_state[DONE] = tr_n("{n:,} pair settled.", "{n:,} pairs settled.", batch.pairs)
+        st.session_state[TIMES] = st.session_state.get(TIMES, 0) + 1
+        note_press()
 
 
-def _draw_batch(dataset: str, batch: "DecisionBatch") -> None:
+def _draw_batch(dataset: str, batch: DecisionBatch) -> None:
     description = tr(
         "{pairs} by {name} on {time}: {policy}.",
         pairs=tr_n("{n:,} pair", "{n:,} pairs", batch.pairs),
@@ -224,28 +221,16 @@ def _draw_batch(dataset: str, batch: "DecisionBatch") -> None:
 
 def _undo(dataset: str, number: int) -> None:
     context = require_context()
-    try:
+    with keep_refusal(REFUSED):
         done = undo_batch(context.database, context.actor, dataset, number, now=context.now)
-    except AnnotatorError as error:
-        st.session_state[REFUSED] = show_refusal(error)
-        return
-    sentences = [tr_n("{n:,} pair reopened.", "{n:,} pairs reopened.", done.withdrawn)]
-    if done.left:
-        sentences.append(
-            tr_n(
-                "{n:,} pair keeps its newer decision.",
-                "{n:,} pairs keep their newer decision.",
-                done.left,
+        sentences = [tr_n("{n:,} pair reopened.", "{n:,} pairs reopened.", done.withdrawn)]
+        if done.left:
+            kept = tr_n(
+                "{n:,} pair keeps its newer decision.", "{n:,} pairs keep their newer decision.", done.left
             )
-        )
-    st.session_state[DONE] = join_sentences(sentences)
-    note_press()
-
-
-def _draw_outcome() -> None:
-    """Draw the result of the last press, in a container that is empty without one."""
-    with st.container():
-        draw_outcome(DONE, REFUSED)
+            sentences.append(kept)
+        st.session_state[DONE] = join_sentences(sentences)
+        note_press()
 
 
 def _open(here: QueueAddress) -> QueueAddress:

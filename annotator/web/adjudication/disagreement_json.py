@@ -33,7 +33,6 @@ def write_batch(batch: DisagreementBatch, username: str) -> dict[str, Any]:
 
 
 def write_disagreement(view: DisagreementView, username: str) -> dict[str, Any]:
-    """Return one disagreement for the lead `username`."""
     proposals = [_write_proposal(proposal, username) for proposal in view.proposals]
     of_others = [proposal for proposal in proposals if not proposal["yours"]]
     return {
@@ -80,7 +79,6 @@ def write_origin(origin: PairOrigin) -> dict[str, Any]:
 
 
 def write_history(entries: Iterable[HistoryEntry]) -> dict[str, Any]:
-    """Return the history of a pair."""
     return {
         "events": [
             {
@@ -144,7 +142,6 @@ def _write_discussion(discussion: DiscussionProgress) -> dict[str, Any]:
 
 
 def _write_remarks(view: DisagreementView) -> dict[str, Any]:
-    """Return objections, questions and the other documents of the query."""
     return {
         "objections": [
             {**asdict(objection), "objected_at": _write_time(objection.objected_at)}

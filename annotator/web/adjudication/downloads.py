@@ -8,101 +8,80 @@ is for spreadsheets (`formats/syntax/spreadsheet.py`). Columns and names are Eng
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from annotator.adjudication.bulk.bulk_service import export_queue
-from annotator.adjudication.history.history import (
-    AuditLogEntry,
+from annotator.adjudication.history.history import write_csv, write_json_lines
+from annotator.adjudication.history.history_records import (
     AuditLogFilter,
-    read_day_or_time,
-    write_csv,
-    write_json_lines,
 )
 from annotator.adjudication.history.history_service import iterate_audit_log
-from annotator.domain.errors import NotFound, ValidationError
+from annotator.domain.errors import NotFound
 from annotator.domain.messages import say
 from annotator.storage.database import Database
 from annotator.web.adjudication.queue_url import QueueAddress, read_address, write_address
-from annotator.web.session import require_same_origin, require_signed_in
+from annotator.web.downloads import read_span, send_pieces, write_span
+from annotator.web.session import require_signed_in
 
-QUEUE_ADDRESS = "/api/queue"
-
-
-def routes(database: Database) -> list[Route]:
-    """Return the route of the queue, for `web/app.py`."""
-
-    async def get_queue(request: Request) -> Response:
-        query, reader = request.query_params, require_signed_in(request)
-        dataset, address = query.get("dataset", ""), read_address(query)
-        name = quote(f"{dataset}-disagreements.csv", safe="")
-        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}", "Cache-Control": "no-store"}
-        if request.method == "HEAD":
-            return Response(media_type="text/csv", headers=headers)
-        require_same_origin(request)  # whoever takes the file no longer judges its pairs
-        pieces = await run_in_threadpool(
-            export_queue,
-            database,
-            reader.actor,
-            dataset,
-            address.wanted,
-            address.sort,
-            now=datetime.now(UTC),
-            base_url=str(request.base_url).rstrip("/"),
-        )
-        return StreamingResponse(pieces, media_type="text/csv", headers=headers)
-
-    return [Route(QUEUE_ADDRESS, get_queue, methods=["GET"])]
-
-
-def make_queue_url(dataset: str, address: QueueAddress) -> str:
-    """Return the address of the file of this part of the queue."""
-    return f"{QUEUE_ADDRESS}?{urlencode({'dataset': dataset, **write_address(address)})}"
-
-
-AUDIT_LOG_ADDRESS = "/api/trail"
+QUEUE_ADDRESS, AUDIT_LOG_ADDRESS = "/api/queue", "/api/trail"
 FORMATS = {"csv": (write_csv, "text/csv"), "jsonl": (write_json_lines, "application/jsonl")}
 
 
-def audit_log_routes(database: Database) -> list[Route]:
-    """Return the route of the audit log, for `web/app.py`."""
+def routes(database: Database) -> list[Route]:
+    async def get_queue(request: Request) -> Response:
+        query, reader = request.query_params, require_signed_in(request)
+        dataset, address = query.get("dataset", ""), read_address(query)
+        return await send_pieces(
+            request,
+            f"{dataset}-disagreements.csv",
+            "text/csv",
+            lambda: export_queue(
+                database,
+                reader.actor,
+                dataset,
+                address.wanted,
+                address.sort,
+                now=datetime.now(UTC),
+                base_url=str(request.base_url).rstrip("/"),
+            ),
+            is_kept=False,
+        )
 
     async def get_trail(request: Request) -> Response:
         query, actor = request.query_params, require_signed_in(request).actor
         dataset, name = query.get("dataset", ""), query.get("format", "csv")
-        headers = {
-            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(f'{dataset}-trail.{name}', safe='')}"
-        }
-        if request.method == "HEAD":
-            return Response(headers=headers)
-        require_same_origin(request)  # what is in it is noted as seen
-        if name not in FORMATS:
-            raise NotFound(
-                say(
-                    "Unknown format {format!r}: choose one of {formats}.",
-                    format=name,
-                    formats=", ".join(FORMATS),
-                )
-            )
-        wanted = read_filter(dict(query))
+        write, media_type = FORMATS.get(name, (None, ""))
 
-        def begin() -> Iterator[AuditLogEntry]:
+        def begin() -> Iterator[str]:
             from annotator.audit.service import note_download
 
+            if write is None:
+                raise NotFound(
+                    say(
+                        "Unknown format {format!r}: choose one of {formats}.",
+                        format=name,
+                        formats=", ".join(FORMATS),
+                    )
+                )
             now = datetime.now(UTC)
-            events = iterate_audit_log(database, actor, dataset, wanted, now=now)
+            events = iterate_audit_log(database, actor, dataset, read_filter(dict(query)), now=now)
             note_download(database, actor, dataset, f"activity-log.{name}", now=now)
-            return events
+            return write(events)
 
-        events = await run_in_threadpool(begin)
-        write, media_type = FORMATS[name]
-        return StreamingResponse(write(events), media_type=media_type, headers=headers)
+        return await send_pieces(request, f"{dataset}-trail.{name}", media_type, begin)
 
-    return [Route(AUDIT_LOG_ADDRESS, get_trail, methods=["GET"])]
+    return [
+        Route(QUEUE_ADDRESS, get_queue, methods=["GET"]),
+        Route(AUDIT_LOG_ADDRESS, get_trail, methods=["GET"]),
+    ]
+
+
+def make_queue_url(dataset: str, address: QueueAddress) -> str:
+    return f"{QUEUE_ADDRESS}?{urlencode({'dataset': dataset, **write_address(address)})}"
 
 
 def read_filter(query: dict[str, str]) -> AuditLogFilter:
@@ -110,30 +89,22 @@ def read_filter(query: dict[str, str]) -> AuditLogFilter:
 
     Raises ValidationError, with the name of the parameter, for a text that is no time.
     """
+    since, until = read_span(query)
     return AuditLogFilter(
         pair=query.get("pair") or None,
         action=query.get("action") or None,
         person=query.get("person") or None,
-        since=_read_time(query, "since"),
-        until=_read_time(query, "until", last=True),
+        since=since,
+        until=until,
     )
 
 
-def _read_time(query: dict[str, str], name: str, *, last: bool = False) -> datetime | None:
-    try:
-        return read_day_or_time(query[name], UTC, last=last) if query.get(name) else None
-    except ValidationError as error:
-        raise ValidationError(say("{field}: {fault}", field=name, fault=error.args[0])) from None
-
-
 def make_audit_log_url(dataset: str, name: str, wanted: AuditLogFilter) -> str:
-    """Return the address of the file of these entries. `name`: of the format."""
     parameters = {
         "pair": wanted.pair,
         "action": wanted.action,
         "person": wanted.person,
-        "since": wanted.since.astimezone(UTC).isoformat() if wanted.since else None,
-        "until": wanted.until.astimezone(UTC).isoformat() if wanted.until else None,
+        **write_span(wanted.since, wanted.until),
     }
     parameters = {key: value for key, value in parameters.items() if value is not None}
     return f"{AUDIT_LOG_ADDRESS}?{urlencode({'dataset': dataset, 'format': name, **parameters})}"

@@ -13,18 +13,15 @@ from annotator.storage.logs.audit_log import ACTIONS
 from annotator.web.adjudication.downloads import make_audit_log_url
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.filters import draw_choice, draw_days, find_ends
-from annotator.web.kit.links import draw_file_link
+from annotator.web.kit.lists import draw_choice, draw_days, draw_pager, find_ends
 from annotator.web.kit.messages import tr
-from annotator.web.kit.pager import draw_pager
-from annotator.web.kit.tables import Cell, Link, draw_link_table
+from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table
 from annotator.web.page_context import PageContext
 
 OPERATOR, LOG = "operator", "activity-log"
 
 
 def draw_audit_log(context: PageContext, dataset: str) -> None:
-    """Draw the audit log, closed at first."""
     with st.expander(tr("Activity log"), on_change="rerun", key=f"trail {dataset}") as part:
         if part.open:
             _draw_entries(context, dataset)

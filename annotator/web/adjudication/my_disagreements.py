@@ -6,8 +6,8 @@ others' grades.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from html import escape
+from operator import attrgetter
 
 import streamlit as st
 
@@ -29,9 +29,9 @@ from annotator.domain.grades import GRADES
 from annotator.domain.settling import Decided
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
+from annotator.web.kit.lists import draw_pager, go_to, read_part
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_outcome
-from annotator.web.kit.pager import draw_pager, find_last_start, find_start, go_to
 from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.page_context import PageContext, find_context, note_visit
@@ -73,12 +73,13 @@ DISCUSSIONS_LIST, DECISIONS_LIST = "own-discussions", "own-decisions"
 
 def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -> None:
     """Draw a page of the running discussions, those that wait for the annotator first."""
-    start = find_start(SHOWN)
-    read = partial(list_own_discussions, context.database, context.actor, dataset, now=context.now)
-    page = read(limit=SHOWN, offset=start)
-    if page.total and not page.discussions:
-        start = find_last_start(page.total, SHOWN)
-        page = read(limit=SHOWN, offset=start)
+    start, page = read_part(
+        lambda start: list_own_discussions(
+            context.database, context.actor, dataset, limit=SHOWN, offset=start, now=context.now
+        ),
+        SHOWN,
+        attrgetter("total"),
+    )
     draw_note(
         tr(
             "Other annotators judged these pairs differently. Before a lead decides, you can see each "
@@ -94,8 +95,7 @@ def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -
         for discussion in page.discussions:
             with st.container(border=True, gap="small"):
                 _draw_discussion(context, dataset, discussion, names)
-    go = partial(go_to, container=DISCUSSIONS_LIST)
-    draw_pager(start, len(page.discussions), page.total, size=SHOWN, go=go, key=DISCUSSIONS_LIST)
+    draw_pager(start, len(page.discussions), page.total, size=SHOWN, key=DISCUSSIONS_LIST)
 
 
 def _draw_discussion(
@@ -223,16 +223,22 @@ OBJECTION_REFUSED, OBJECTION_DONE = "objection refused", "objection done"
 
 def draw_decisions(context: PageContext, dataset: str, names: Sequence[str]) -> None:
     """Draw a page of the decisions that the annotator may see: new ones first, then the latest."""
-    differing, start = bool(st.session_state.get(DIFFERING)), find_start(SIZE)
-    visit = note_visit("work", context.now)
-    read = partial(
-        list_own_decisions, context.database, context.actor, dataset, visit=visit, now=context.now, limit=SIZE
+    differing, visit = bool(st.session_state.get(DIFFERING)), note_visit("work", context.now)
+    count = attrgetter("differing" if differing else "total")
+    start, page = read_part(
+        lambda start: list_own_decisions(
+            context.database,
+            context.actor,
+            dataset,
+            differing=differing,
+            limit=SIZE,
+            offset=start,
+            visit=visit,
+            now=context.now,
+        ),
+        SIZE,
+        count,
     )
-    page = read(differing=differing, offset=start)
-    listed = page.differing if differing else page.total
-    if listed and not page.decisions:
-        start = find_last_start(listed, SIZE)
-        page = read(differing=differing, offset=start)
     follow_in_sidebar(
         f"{decision.pair} {decision.revision}" for decision in page.decisions if decision.unread
     )
@@ -249,17 +255,18 @@ def draw_decisions(context: PageContext, dataset: str, names: Sequence[str]) -> 
         return
     total = tr_n("{n:,} decision", "{n:,} decisions", page.total)
     st.text(total + " · " + tr("{n:,} differ from your judgment", n=page.differing))
-    st.checkbox(tr("Only decisions that differ from my judgment"), key=DIFFERING, on_change=_begin)
+    st.checkbox(
+        tr("Only decisions that differ from my judgment"),
+        key=DIFFERING,
+        on_change=go_to,
+        args=(0,),
+        kwargs={"container": DECISIONS_LIST},
+    )
     with st.container(key=DECISIONS_LIST):
         for decision in page.decisions:
             with st.container(border=True, gap="xsmall", key=_name_card(decision.pair)):
                 _draw_decision(decision, names)
-    go = partial(go_to, container=DECISIONS_LIST)
-    draw_pager(start, len(page.decisions), listed, size=SIZE, go=go, key=DECISIONS_LIST)
-
-
-def _begin() -> None:
-    go_to(0, container=DECISIONS_LIST)
+    draw_pager(start, len(page.decisions), count(page), size=SIZE, key=DECISIONS_LIST)
 
 
 def _draw_decision(decision: OwnDecision, names: Sequence[str]) -> None:

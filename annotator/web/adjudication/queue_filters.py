@@ -45,17 +45,14 @@ MEANINGS = {
 
 
 def name_reasons(reasons: QueueReason) -> str:
-    """Return why a pair waits or waited, in words."""
     return tr(join(REASONS[reason] for reason in QueueReason if reason in reasons))
 
 
 def explain_reasons() -> str:
-    """Return what each reason means, as Markdown for a help text."""
     return "\n".join(f"- **{tr(name)}**: {tr(MEANINGS[reason])}" for reason, name in REASONS.items())
 
 
 def explain_impact() -> str:
-    """Return what the impact is."""
     return tr(
         "The largest change of nDCG@10 that the choice of grade can cause for any system on the "
         "pair's query: 0 is no change, 1 the maximum. Without runs, fewer relevant documents of the "
@@ -106,12 +103,10 @@ def describe_filter(wanted: QueueFilter) -> list[str]:
 
 
 def name_distance(distance: int) -> str:
-    """Return how far apart the grades are, in words."""
     return tr_n("{n} grade apart", "{n} grades apart", distance)
 
 
 def name_decided(decided: int | str | None) -> str:
-    """Return the grade at which a pair is settled, in words."""
     return "" if decided is None else name_word(str(decided))
 
 
@@ -137,8 +132,6 @@ MOST_ANNOTATORS = 2
 
 @dataclass(frozen=True, slots=True)
 class QueueFilterChoices:
-    """The values to choose from in the filters."""
-
     summary: QueueSummary
     categories: Sequence[str]
     annotators: Sequence[str]
@@ -147,7 +140,6 @@ class QueueFilterChoices:
 
 
 def draw_filters(here: QueueAddress, choices: QueueFilterChoices) -> None:
-    """Draw the controls, with the values of the address."""
     _show(here)
     _draw_reasons(here, choices.summary)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -173,7 +165,6 @@ def clear() -> None:
 
 
 def _draw_reasons(here: QueueAddress, summary: QueueSummary) -> None:
-    """Draw a control with the reasons of open disagreements."""
     counted = {
         word: summary.by_reason.get(reason, 0) for reason in QueueReason for word in list_words(reason)
     }
@@ -248,7 +239,6 @@ def _choose(
 
 
 def _show(here: QueueAddress) -> None:
-    """Set the controls to the values of the address."""
     words = write_address(here)
     values: dict[str, Any] = {
         name: words.get(name, ANY) for name in ("category", "grades", "distance", "taste", "assigned")
@@ -266,7 +256,6 @@ def _show(here: QueueAddress) -> None:
 
 
 def _apply() -> None:
-    """Write the values of the controls into the address, from the first disagreement on."""
     values = {name: st.session_state.get(_key(name)) for name in KEYS}
     words = {name: value for name, value in values.items() if isinstance(value, str) and value != ANY}
     words["reason"] = ",".join(values["reasons"] or ())

@@ -6,14 +6,15 @@ impacts are out of date, they are computed first, with a progress bar. If nothin
 agreement and a link to a release.
 """
 
-from functools import partial
 from html import escape
+from pathlib import Path
 
 import streamlit as st
 
 from annotator.adjudication.impact.impact_service import FEW, bring_up_to_date
 from annotator.adjudication.queue.queue_records import QueuePace, QueuePage
 from annotator.adjudication.queue.queue_service import compute_queue_pace, list_queue, summarize_queue
+from annotator.dataset.service import read_current_rubric
 from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.domain.people import includes
@@ -21,7 +22,7 @@ from annotator.labeling.my_work_service import list_work_categories
 from annotator.people.service import list_people
 from annotator.web.adjudication.bulk import draw_files, draw_policies
 from annotator.web.adjudication.history import draw_audit_log
-from annotator.web.adjudication.panel.component import draw_deciding
+from annotator.web.adjudication.panel_words import decision_words, list_keys
 from annotator.web.adjudication.queue_filters import QueueFilterChoices, clear, describe_filter, draw_filters
 from annotator.web.adjudication.queue_table import SIZE, draw_table
 from annotator.web.adjudication.queue_url import (
@@ -31,15 +32,20 @@ from annotator.web.adjudication.queue_url import (
     PART,
     QueueAddress,
     go,
+    read_address,
     read_here,
+    write_address,
 )
 from annotator.web.agreement.page import find_kept
+from annotator.web.guideline.api import describe_rubric
+from annotator.web.kit.components import load_component, write_message
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import find_zone, show_duration
-from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.lists import read_part
+from annotator.web.kit.messages import current_language, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
-from annotator.web.kit.pager import find_last_start, find_start
 from annotator.web.kit.text import show_as
+from annotator.web.labeling import label_page
 from annotator.web.page_context import PageContext
 
 CHARTS, POLICIES, FILES = say("Breakdown"), say("Settle in bulk"), say("Meeting file")
@@ -193,7 +199,6 @@ def _describe_work(pace: QueuePace) -> str:
 
 
 def show_days(days: float) -> str:
-    """Return working days as text, rounded to whole days."""
     if days <= 1:
         return tr("less than a working day")
     return tr_n("{n:,} working day", "{n:,} working days", round(days))
@@ -210,19 +215,20 @@ def draw_queue_page(context: PageContext) -> None:
     choices = _find_choices(context, dataset)
     here = read_here(categories=choices.categories, people=(*choices.annotators, *choices.leads))
     finish_impacts(context, dataset, choices.summary.due)
-    read = partial(
-        list_queue,
-        context.database,
-        context.actor,
-        dataset,
-        here.wanted,
-        sort=here.sort,
-        limit=SIZE,
-        now=context.now,
+    _, page = read_part(
+        lambda start: list_queue(
+            context.database,
+            context.actor,
+            dataset,
+            here.wanted,
+            sort=here.sort,
+            limit=SIZE,
+            offset=start,
+            now=context.now,
+        ),
+        SIZE,
+        lambda page: page.total,
     )
-    page = read(offset=find_start(SIZE))
-    if page.total and not page.items:
-        page = read(offset=find_last_start(page.total, SIZE))
     if not page.open and not page.decided:
         draw_nothing_open(context, dataset, decided=0)
         return
@@ -293,3 +299,33 @@ def draw(context: PageContext) -> None:
     else:
         draw_queue_page(context)
         draw_audit_log(context, require_dataset(context))
+
+
+FOLDER = Path(__file__).parent / "panel"
+STYLES = (*label_page.STYLES, FOLDER / "deciding.css")
+
+
+def draw_deciding(context: PageContext) -> None:
+    """Draw the decision panel: the pair in the address, then the queue with the address's filter."""
+    name = require_dataset(context)
+    dataset = next(item for item in context.datasets if item.name == name)
+    version, rubric = read_current_rubric(context.database, context.actor, name)
+    pair, address = st.query_params.get("pair"), write_address(read_address(st.query_params))
+    message = {
+        "username": context.actor.username,
+        "dataset": name,
+        "title": dataset.title,
+        "language": current_language(),
+        "document_language": dataset.language,
+        "idle_seconds": dataset.idle_seconds,
+        "pair": None if pair == "next" else pair,
+        "filter": address,
+        "guideline": describe_rubric(version, rubric),
+        "keys": list_keys(),
+        "words": decision_words(is_filtered=any(name != "sort" for name in address)),
+    }
+    st.html(label_page.ROOM)
+    panel = load_component(
+        "annotator_deciding", FOLDER / "panel.js", html=FOLDER / "deciding.html", styles=STYLES
+    )
+    panel(key=f"deciding-{name}", data=write_message(message))

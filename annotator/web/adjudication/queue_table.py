@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 import streamlit as st
 
-from annotator.adjudication.queue.queue_records import QueueFilter, QueueSummary
+from annotator.adjudication.queue.queue_records import Disagreement, QueueFilter, QueuePage, QueueSummary
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.figures import show_number
 from annotator.domain.grades import list_local_names
@@ -22,26 +22,32 @@ from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.settling import QueueReason
 from annotator.web.adjudication.queue_filters import name_decided, name_reasons
 from annotator.web.adjudication.queue_url import QueueAddress, go, list_parameters
-from annotator.web.kit.charts import AMBER
+from annotator.web.kit.charts import (
+    AMBER,
+    BAR,
+    CELL_AXIS,
+    PALE,
+    find_height,
+    layer_counts,
+    pick_cell,
+    tint_cell,
+    tint_neutral,
+)
+from annotator.web.kit.components import draw_rows
 from annotator.web.kit.figures import show_day
-from annotator.web.kit.heat_map import PALE, name_grades, tint_cell, tint_neutral
+from annotator.web.kit.lists import draw_pager
 from annotator.web.kit.messages import tr, tr_n
-from annotator.web.kit.page_parts import draw_note
-from annotator.web.kit.pager import draw_pager
-from annotator.web.kit.row_table import draw_rows
+from annotator.web.kit.page_parts import draw_clickable, draw_note
 from annotator.web.kit.tables import Link, draw_link_table
+from annotator.web.kit.words import name_grades
 from annotator.web.page_context import PageContext
-
-if TYPE_CHECKING:
-    from annotator.adjudication.queue.queue_records import Disagreement, QueuePage
-
 
 SIZE = 25
 LIST_KEY = "queue-list"
 LONGEST = 60  # characters of a query or a title that say which one it is
 
 
-def draw_table(page: "QueuePage", here: QueueAddress, *, decided: bool, now: datetime) -> None:
+def draw_table(page: QueuePage, here: QueueAddress, *, decided: bool, now: datetime) -> None:
     """Draw the disagreements of the page. `decided`: whether some can be decided."""
     columns = [
         tr("query"),
@@ -80,7 +86,7 @@ def draw_table(page: "QueuePage", here: QueueAddress, *, decided: bool, now: dat
     )
 
 
-def _describe(item: "Disagreement", *, decided: bool, now: datetime) -> list[str]:
+def _describe(item: Disagreement, *, decided: bool, now: datetime) -> list[str]:
     cells = [
         _name(item.query_id, item.query),
         _name(item.doc_id, item.title),
@@ -96,21 +102,19 @@ def _describe(item: "Disagreement", *, decided: bool, now: datetime) -> list[str
     return cells
 
 
-def show_grades(item: "Disagreement") -> str:
+def show_grades(item: Disagreement) -> str:
     """Return the grades in ascending order, and a dash for each annotator who could not rate the pair."""
     return " ".join([*map(str, sorted(item.grades.values())), *("–" for _ in item.unrateable)])
 
 
 def _name(one_id: str, text: str) -> str:
-    """Return the id, and as much of the text as there is room for."""
     words = " ".join(text.split())
     if not words or words == one_id:
         return one_id
     return f"{one_id} {words if len(words) <= LONGEST else words[: LONGEST - 1] + '…'}"
 
 
-def _list_notes(item: "Disagreement") -> list[str]:
-    """Return further facts about a pair for the lead."""
+def _list_notes(item: Disagreement) -> list[str]:
     flips = item.flips or 0
     notes = (
         (
@@ -134,7 +138,6 @@ def _list_notes(item: "Disagreement") -> list[str]:
 
 MOST_CATEGORIES = 12
 LOW, HIGH = (0, 1, 2), (1, 2, 3)
-BAR, ROW, AXIS = 16, 30, 64
 HEIGHT = 250
 EMPTY = tint_neutral(0.08)
 Row = dict[str, Any]
@@ -143,7 +146,6 @@ Chart = Any
 
 
 def draw_charts(context: PageContext, summary: QueueSummary, here: QueueAddress) -> None:
-    """Draw both charts; the one of categories only if there are several."""
     _version, rubric = read_current_rubric(context.database, context.actor, context.dataset or "")
     names = name_grades([tr(name) for name in list_local_names(rubric)])
     categories = list_categories(summary)
@@ -210,13 +212,7 @@ def chart_grades(summary: QueueSummary, names: Sequence[str]) -> Chart:
     """
     import altair as alt
 
-    axis: Row = {
-        "ticks": False,
-        "domain": False,
-        "labelLimit": 150,
-        "labelOverlap": False,
-        "labelFlush": False,
-    }
+    axis = {"labelLimit": 150, **CELL_AXIS}
     base = alt.Chart(alt.InlineData(list_cells(summary.by_grades, names))).encode(
         y=alt.Y("lower:N", sort=list(names), title=tr("lower grade"), axis=alt.Axis(**axis)),
         x=alt.X(
@@ -231,20 +227,10 @@ def chart_grades(summary: QueueSummary, names: Sequence[str]) -> Chart:
             alt.Tooltip("disputes:Q", title=tr("open"), format=",d"),
         ],
     )
-    picked = alt.selection_point(name="cell", fields=["low", "high"], on="click", clear=False)
-    cells = (
-        base.mark_rect(cursor="pointer", aria=False)
-        .encode(color=alt.Color("fill:N", scale=None))
-        .add_params(picked)
-    )
-    counts = base.mark_text(fontSize=15, cursor="pointer", aria=False).encode(
-        text=alt.Text("disputes:Q", format=",d"), color=alt.Color("ink:N", scale=None)
-    )
-    return alt.layer(cells, counts).properties(height=HEIGHT)
+    return layer_counts(base, "disputes", "low", "high", size=15).properties(height=HEIGHT)
 
 
 def describe_grades(summary: QueueSummary) -> str:
-    """Describe the heat map in words, most disagreements first."""
     ordered = sorted(summary.by_grades.items(), key=lambda cell: (-cell[1], cell[0]))
     counts = [
         tr("{low} against {high}: {n}", low=low, high=high, n=show_number(n)) for (low, high), n in ordered
@@ -260,7 +246,6 @@ def chart_categories(categories: Sequence[tuple[str, int]]) -> Chart:
         {"category": name, "name": name or tr("(none)"), "disputes": n}
         for name, n in categories[:MOST_CATEGORIES]
     ]
-    picked = alt.selection_point(name="cell", fields=["category"], on="click", clear=False)
     base = alt.Chart(alt.InlineData(rows)).encode(
         y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=180, ticks=False, domain=False)),
         x=alt.X("disputes:Q", title=tr("open disagreements"), axis=alt.Axis(tickMinStep=1, format=",d")),
@@ -269,12 +254,11 @@ def chart_categories(categories: Sequence[tuple[str, int]]) -> Chart:
             alt.Tooltip("disputes:Q", title=tr("open"), format=",d"),
         ],
     )
-    bars = base.mark_bar(color=AMBER, size=BAR, cursor="pointer").add_params(picked)
-    return alt.layer(bars).properties(height=len(rows) * ROW + AXIS)
+    bars = base.mark_bar(color=AMBER, size=BAR, cursor="pointer").add_params(pick_cell("category"))
+    return alt.layer(bars).properties(height=find_height(rows))
 
 
 def describe_categories(categories: Sequence[tuple[str, int]]) -> str:
-    """Describe the bar chart in words."""
     counts = [f"{name or tr('(none)')} {show_number(n)}" for name, n in categories[:MOST_CATEGORIES]]
     return tr("Open disagreements by category: {counts}.", counts="; ".join(counts))
 
@@ -287,13 +271,7 @@ def _only(here: QueueAddress, **conditions: Any) -> QueueAddress:
 def _draw(key: str, chart: Chart, words: str, pick: Callable[[Mapping[str, Any]], None]) -> None:
     ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
     drawn = chart.configure_axis(**ink).properties(padding={"left": 0, "top": 4, "right": 6, "bottom": 8})
-
-    def take() -> None:
-        cells = st.session_state[key]["selection"].get("cell")
-        if cells:
-            pick(cells[0])
-
-    st.altair_chart(drawn, alt=words, height=chart.height, key=key, selection_mode="cell", on_select=take)
+    draw_clickable(key, drawn, words, pick)
 
 
 def _draw_numbers(caption: str, column: str, rows: Sequence[tuple[str, QueueAddress, int]]) -> None:

@@ -23,8 +23,8 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.domain.settling import NOTHING
 from annotator.web.kit.controls import note_press
+from annotator.web.kit.lists import START
 from annotator.web.kit.messages import tr
-from annotator.web.kit.pager import START
 
 NAMES = (
     "show",
@@ -51,7 +51,6 @@ class QueueAddress:
 
 
 def read_address(words: Mapping[str, str]) -> QueueAddress:
-    """Return the part of the queue that the parameters of an address select."""
     values = {name: str(words[name]).strip() for name in NAMES if words.get(name) is not None}
     show, sort = values.get("show", ""), values.get("sort", "")
     distance = values.get("distance", "")

@@ -16,12 +16,21 @@ from annotator.agreement.ranking import rank_groups
 from annotator.agreement.records import AgreementReport, GroupAgreement, PairAgreement
 from annotator.domain.figures import show_number
 from annotator.web.agreement.tables import name_group
-from annotator.web.kit.charts import AMBER, TEAL, label_counts, show_value, space_percent
+from annotator.web.kit.charts import (
+    CELL_AXIS,
+    PALE,
+    TEAL,
+    draw_limit,
+    label_counts,
+    pick_cell,
+    show_value,
+    space_percent,
+    tint_cell,
+    tint_neutral,
+)
 from annotator.web.kit.figures import show_share
-from annotator.web.kit.heat_map import PALE, name_grades, tint_cell, tint_neutral
 from annotator.web.kit.messages import join_sentences, tr, tr_n
-from annotator.web.kit.person_names import find_username
-from annotator.web.kit.words import name_word
+from annotator.web.kit.words import find_username, name_grades, name_word
 
 if TYPE_CHECKING:
     import altair as alt
@@ -96,12 +105,11 @@ def chart_forest(report: AgreementReport) -> "alt.LayerChart":
         "label:N",
         sort=[row["label"] for row in rows],
         title=None,
-        axis=alt.Axis(labelLimit=190, ticks=False, domain=False, labelOverlap=False, labelFlush=False),
+        axis=alt.Axis(labelLimit=190, **CELL_AXIS),
     )
     base = alt.Chart(alt.InlineData(rows)).encode(y=y)
-    picked = alt.selection_point(name="cell", fields=["group"], on="click", clear=False)
     return alt.layer(
-        draw_target(target).encode(x=alt.X("target:Q", scale=scale)),
+        draw_limit(target, scale),
         base.mark_rule(strokeWidth=2.5, color=TEAL).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
         base.mark_point(size=130, stroke=TEAL, strokeWidth=2.5, opacity=1, fillOpacity=1, cursor="pointer")
         .encode(
@@ -110,7 +118,7 @@ def chart_forest(report: AgreementReport) -> "alt.LayerChart":
             shape=alt.condition("datum.whole", alt.value("diamond"), alt.value("circle")),
             tooltip=list_kappa_tooltips(),
         )
-        .add_params(picked),
+        .add_params(pick_cell("group")),
     ).properties(height=len(rows) * ROW + AXIS)
 
 
@@ -127,14 +135,6 @@ def place_kappa(scale: "alt.Scale") -> "alt.X":
 
     axis = alt.Axis(tickCount=5, format=".1f", labelFlush=False)
     return alt.X("value:Q", scale=scale, title=tr("κ (dashed: the target)"), axis=axis)
-
-
-def draw_target(target: float) -> "alt.Chart":
-    """Return the dashed line of the target (field `target`), without its position."""
-    import altair as alt
-
-    rule = {"strokeDash": [5, 4], "strokeWidth": 2, "color": AMBER}
-    return alt.Chart(alt.InlineData([{"target": target}])).mark_rule(**rule)
 
 
 def list_kappa_tooltips(*names: str) -> "list[alt.Tooltip]":
@@ -232,13 +232,7 @@ def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
     import altair as alt
 
     names = list_shown(pairs)
-    axis: dict[str, Any] = {
-        "ticks": False,
-        "domain": False,
-        "labelLimit": 110,
-        "labelOverlap": False,
-        "labelFlush": False,
-    }
+    axis = {"labelLimit": 110, **CELL_AXIS}
     base = alt.Chart(alt.InlineData(list_matrix_cells(pairs, kind))).encode(
         y=alt.Y("row:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(**axis)),
         x=alt.X(
@@ -256,10 +250,13 @@ def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
             alt.Tooltip("why:N", title=tr("undefined because")),
         ],
     )
-    picked = alt.selection_point(name="cell", fields=["row", "column"], on="click", clear=False)
     written = len(names) <= MOST_WRITTEN
     colour = alt.Color("fill:N", scale=None) if written else _colour_with_legend(alt, pairs, kind)
-    drawn = [base.mark_rect(cursor="pointer", aria=False).encode(color=colour).add_params(picked)]
+    drawn = [
+        base.mark_rect(cursor="pointer", aria=False)
+        .encode(color=colour)
+        .add_params(pick_cell("row", "column"))
+    ]
     if written:
         drawn.append(
             base.mark_text(fontSize=12, cursor="pointer", aria=False).encode(
@@ -270,7 +267,6 @@ def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
 
 
 def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
-    """Return the heat map in words."""
     kappas = sorted(
         (value.value, pair.annotators)
         for pair in pairs
@@ -421,7 +417,6 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
         axis=alt.Axis(**space_percent("%"), tickCount=5),
     )
     legend = alt.Legend(orient="top", title=None, columns=1, labelLimit=220, symbolStrokeWidth=0)
-    picked = alt.selection_point(name="cell", fields=["whose", "place"], on="click", clear=False)
     bars = (
         base.mark_bar(size=BAR_ROW - 8, stroke="#ffffff", strokeWidth=1, cursor="pointer")
         .encode(
@@ -429,7 +424,7 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
             x2="end:Q",
             color=alt.Color("grade:N", scale=alt.Scale(domain=names, range=list(COLOURS)), legend=legend),
         )
-        .add_params(picked)
+        .add_params(pick_cell("whose", "place"))
     )
     labels = base.mark_text(fontSize=11, color="#000000", cursor="pointer").encode(
         x=alt.X("middle:Q", scale=scale), text="shown:N"
@@ -438,7 +433,6 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
 
 
 def describe_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> str:
-    """Return the shares in words."""
     parts_by_name: dict[str, list[str]] = {}
     for row in list_shares(counts, grade_names):
         parts_by_name.setdefault(row["name"], []).append(f"{row['grade']} {show_share(row['share'])}")

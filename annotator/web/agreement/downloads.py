@@ -10,11 +10,11 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from annotator.agreement.records import ExcludedJudgment, PairSelection, SelectedPair
 from annotator.agreement.service import (
@@ -31,30 +31,26 @@ from annotator.domain.people import Actor
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.storage.database import Database
 from annotator.web.agreement.links import Parameters, list_parameters, read_selection
-from annotator.web.agreement.report_cache import find_kept_report
-from annotator.web.agreement.routes import FIGURES, LEFT_OUT, PAIRS
-from annotator.web.agreement.tables import TABLES, TableRequest, list_rows
-from annotator.web.agreement.time_charts import list_since_rows
+from annotator.web.agreement.page import find_kept_report
+from annotator.web.agreement.tables import TABLES, TableRequest, list_rows, list_since_rows
+from annotator.web.downloads import name_as, send_pieces
 from annotator.web.kit.messages import current_language, tr, use_language
-from annotator.web.session import require_same_origin, require_signed_in
+from annotator.web.session import require_signed_in
 
 COLUMNS = ("query_id", "query", "doc_id", "title", "status", "apart", "grades", "remark")
 
 
 async def get_figures(database: Database, request: Request) -> Response:
-    """Send a table of the page."""
     parameters, actor = request.query_params, require_signed_in(request).actor
+    dataset = parameters.get("dataset", "")
     table = TableRequest(
         **{key: parameters[key] for key in ("table", "by", "first", "second") if key in parameters}
     )
-    text = await run_in_threadpool(write_figures, database, actor, parameters.get("dataset", ""), table)
-    return Response(
-        text, media_type="text/csv", headers=_name_as(f"{parameters['dataset']}-{table.table}.csv")
-    )
+    text = await run_in_threadpool(write_figures, database, actor, dataset, table)
+    return Response(text, media_type="text/csv", headers=name_as(f"{dataset}-{table.table}.csv"))
 
 
 async def get_pairs(database: Database, request: Request) -> Response:
-    """Send the pairs behind a figure."""
     parameters, actor = request.query_params, require_signed_in(request).actor
     dataset, selection = parameters.get("dataset", ""), read_selection(list(parameters.multi_items()))
 
@@ -67,7 +63,6 @@ async def get_pairs(database: Database, request: Request) -> Response:
 
 
 async def get_left_out(database: Database, request: Request) -> Response:
-    """Send the judgments that are left out for one reason."""
     parameters, actor = request.query_params, require_signed_in(request).actor
     dataset, kind = parameters.get("dataset", ""), parameters.get("kind", "")
 
@@ -80,14 +75,7 @@ async def get_left_out(database: Database, request: Request) -> Response:
 async def _send(
     database: Database, request: Request, dataset: str, name: str, write: Callable[[], Iterator[str]]
 ) -> Response:
-    """Send a file of pairs, and write to the audit log.
-
-    The reader can no longer judge these pairs, so only requests from the app's own pages are answered.
-    """
-    headers = _name_as(f"{dataset}-{name}.csv")
-    if request.method == "HEAD":
-        return Response(media_type="text/csv", headers=headers)
-    require_same_origin(request)
+    """Send a file of pairs, which the reader can no longer judge, and write to the audit log."""
     actor = require_signed_in(request).actor
 
     def begin() -> Iterator[str]:
@@ -95,32 +83,31 @@ async def _send(
         note_download(database, actor, dataset, f"{name}.csv", now=_now())
         return pieces
 
-    pieces = await run_in_threadpool(begin)
-    return StreamingResponse(pieces, media_type="text/csv", headers=headers)
+    return await send_pieces(request, f"{dataset}-{name}.csv", "text/csv", begin)
 
 
 async def get_since(database: Database, request: Request) -> Response:
-    """Send agreement before and since a version."""
     parameters, actor = request.query_params, require_signed_in(request).actor
     dataset, version = parameters.get("dataset", ""), parameters.get("version", "")
     text = await run_in_threadpool(write_since, database, actor, dataset, version)
-    return Response(text, media_type="text/csv", headers=_name_as(f"{dataset}-since-{version}.csv"))
+    return Response(text, media_type="text/csv", headers=name_as(f"{dataset}-since-{version}.csv"))
 
 
 def make_figures_url(dataset: str, request: TableRequest) -> str:
-    """Return the address of a table's file."""
-    return f"{FIGURES}?" + urlencode([("dataset", dataset), *request.list_parameters()])
+    return "/api/agreement/figures?" + urlencode([("dataset", dataset), *request.list_parameters()])
 
 
 def make_pairs_file_url(dataset: str, selection: PairSelection) -> str:
-    """Return the address of the file of these pairs."""
     parameters: Parameters = [("dataset", dataset), *list_parameters(selection)]
-    return f"{PAIRS}?" + urlencode(parameters)
+    return "/api/agreement/pairs?" + urlencode(parameters)
 
 
 def make_left_out_url(dataset: str, kind: str) -> str:
-    """Return the address of the file of the judgments that are left out for this reason."""
-    return f"{LEFT_OUT}?" + urlencode([("dataset", dataset), ("kind", kind)])
+    return "/api/agreement/left-out?" + urlencode([("dataset", dataset), ("kind", kind)])
+
+
+def make_since_url(dataset: str, version: int) -> str:
+    return "/api/agreement/since?" + urlencode({"dataset": dataset, "version": version})
 
 
 def write_figures(database: Database, actor: Actor, dataset: str, request: TableRequest) -> str:
@@ -176,13 +163,8 @@ def _describe(pair: SelectedPair) -> Sequence[object]:
 
 
 def _write_table(rows: Sequence[Mapping[str, object]]) -> str:
-    """Return the rows as CSV; the keys of the first row are the columns."""
     return "".join(write_sheet(list(rows[0]) if rows else [], (list(row.values()) for row in rows)))
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-def _name_as(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}

@@ -18,11 +18,10 @@ from annotator.agreement.records import AgreementReport, PairSelection
 from annotator.web.agreement.downloads import make_figures_url
 from annotator.web.agreement.links import describe_selection, make_page_url
 from annotator.web.agreement.tables import Row, TableRequest, list_rows, name_leaning, show_cell
-from annotator.web.kit.heat_map import name_grades
-from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import join_sentences, tr
 from annotator.web.kit.page_parts import draw_note
-from annotator.web.kit.tables import Cell, Link, draw_link_table
+from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table
+from annotator.web.kit.words import name_grades
 
 CellSelections = Mapping[str, PairSelection]
 """By column, the pairs behind the cells of one row."""
@@ -132,7 +131,6 @@ def _draw_rows(
     grade_names: Sequence[str],
     rows: Sequence[Row],
 ) -> None:
-    """Draw the rows, without columns that are empty everywhere."""
     hidden, sentence = choose_hidden_columns(report, request)
     columns = [
         name

@@ -13,13 +13,13 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.agreement.records import PairSelection, Span
+from annotator.agreement.records import AgreementReport, PairSelection, Span
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import join
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.links import name_field, write_link
 from annotator.web.kit.messages import tr
-from annotator.web.kit.person_names import find_username
+from annotator.web.kit.tables import write_link
+from annotator.web.kit.words import find_username, name_field
 
 KINDS = ("shared", "differing", "given", "repeat", "gold", "quick")
 NAMES = ("pairs", "who", "without", "grades", "grade", "when", "of", "is", "from")
@@ -30,7 +30,6 @@ Parameters = list[tuple[str, str]]
 
 
 def list_parameters(selection: PairSelection) -> Parameters:
-    """Return the selection as query parameters, in their order."""
     parameters = [("pairs", selection.kind), *(("who", find_username(name)) for name in selection.annotators)]
     parameters += [("without", find_username(name)) for name in selection.without]
     if selection.grades is not None:
@@ -69,13 +68,11 @@ def find_selection() -> PairSelection | None:
 
 
 def find_start() -> int:
-    """Return the offset of the first pair to list, from the address; 0 by default."""
     start = st.query_params.get("from", "")
     return int(start) if start.isdecimal() and len(start) < 12 else 0
 
 
 def make_page_url(dataset: str, selection: PairSelection) -> str:
-    """Return the address of the list of these pairs."""
     return "/agreement?" + urlencode([("dataset", dataset), *list_parameters(selection)])
 
 
@@ -94,7 +91,6 @@ def go_to(selection: PairSelection) -> None:
 
 
 def describe_selection(selection: PairSelection) -> str:
-    """Describe which pairs these are, as a heading."""
     sentence = _describe_kind(selection, selection.annotators)
     if selection.without:
         sentence = tr("{pairs}; without {people}", pairs=sentence, people=_name_some(selection.without))
@@ -216,12 +212,6 @@ def draw_sentence(dataset: str, sentence: str, pairs: PairSelection | None) -> N
     st.html(f'<p class="annotator-step">{escape(sentence)}{link}</p>')
 
 
-def draw_page_links(dataset: str, links: list[tuple[str, Parameters]], *, sentence: str = "") -> None:
-    """Draw links within the page in one line, and a sentence behind them."""
-    drawn = [
-        write_link(label, "/agreement?" + urlencode([("dataset", dataset), *parameters]))
-        for label, parameters in links
-    ]
-    st.html(
-        f'<p class="annotator-step">{" &nbsp; ".join([*drawn, escape(sentence)] if sentence else drawn)}</p>'
-    )
+def find_shown(report: AgreementReport, shown: object) -> str:
+    """Return the username of the annotator with this display name."""
+    return next((find_username(name) for name in report.annotators if name == shown), str(shown))

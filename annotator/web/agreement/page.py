@@ -3,27 +3,58 @@
 The report comes from the cache, or is measured now; meanwhile the page shows the first figures.
 """
 
-from datetime import timedelta
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from html import escape
 
 import streamlit as st
 
-from annotator.agreement.records import AgreementReport, CoefficientValue
-from annotator.agreement.service import list_groupings
+from annotator.agreement.records import AgreementReport, CoefficientValue, Leaning
+from annotator.agreement.service import compute_agreement, list_groupings, read_stamp
 from annotator.domain.errors import ValidationError
 from annotator.domain.figures import show_number
+from annotator.domain.people import Actor
+from annotator.storage.database import Database
 from annotator.web.agreement.links import TOO_MANY, find_first_grouping, find_selection
-from annotator.web.agreement.people import name_report
-from annotator.web.agreement.report_cache import KeptReport, ProgressCallback, find_kept_report
 from annotator.web.blind_pairs import draw_blind_pairs
-from annotator.web.kit.controls import find_chosen_option, note_press
-from annotator.web.kit.figures import show_time
-from annotator.web.kit.links import name_field
+from annotator.web.kit.controls import find_chosen_option
+from annotator.web.kit.kept_results import KeptResult, KeptResults
 from annotator.web.kit.messages import tr, tr_n
-from annotator.web.kit.page_parts import require_dataset
+from annotator.web.kit.page_parts import draw_changed, require_dataset
+from annotator.web.kit.words import PersonName, name_field, name_people_in, name_person
 from annotator.web.page_context import PageContext, list_person_names
 
 ANEW = "measure_anew"
+ProgressCallback = Callable[[int, CoefficientValue], None]
+KeptReport = KeptResult[AgreementReport]
+
+REPORTS: KeptResults[AgreementReport] = KeptResults(most=12, expires=True)
+"""The reports of this process, by database, dataset, field and reader. Each reader has other pairs left out."""
+
+
+def find_kept_report(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    by: str | None,
+    now: datetime,
+    anew: bool = False,
+    report_progress: ProgressCallback | None = None,
+) -> KeptReport:
+    """Return a kept report, or measure it now (`anew`: always). Raises NotAllowed unless the actor is a lead.
+
+    `report_progress`: called with the number of shared pairs and the kappa as soon as they are known.
+    """
+    stamp = read_stamp(database, actor, dataset)
+    return REPORTS.find(
+        (database, dataset, by, stamp.reader),
+        stamp,
+        lambda: compute_agreement(database, actor, dataset, by=by, report_progress=report_progress),
+        now=now,
+        anew=anew,
+    )
 
 
 def find_report(context: PageContext, dataset: str, by: str | None) -> AgreementReport:
@@ -37,8 +68,8 @@ def find_report(context: PageContext, dataset: str, by: str | None) -> Agreement
 
     kept = find_kept(context, dataset, by, report_progress=show_progress)
     if kept.changed:
-        with placeholder.container():
-            draw_changed(kept)
+        with placeholder.container(horizontal=True, vertical_alignment="center"):
+            draw_changed(kept.made_at, ANEW, key="measure_again")
     else:
         placeholder.empty()
     draw_blind_pairs(context, dataset, kept.value.blind_pairs)
@@ -53,20 +84,18 @@ def find_kept(
     report_progress: ProgressCallback | None = None,
 ) -> KeptReport:
     """Return the report from the cache, or measure it now. `report_progress`: called with the first figures."""
-    anew = st.session_state.pop(ANEW, False)
     return find_kept_report(
         context.database,
         context.actor,
         dataset,
         by=by,
         now=context.now,
-        anew=anew,
+        anew=st.session_state.pop(ANEW, False),
         report_progress=report_progress,
     )
 
 
 def describe_first(pairs: int, kappa: CoefficientValue) -> str:
-    """Describe the first figures, which are ready before the report."""
     if kappa.value is None:
         return tr("Calculating agreement …")
     return tr_n(
@@ -78,27 +107,6 @@ def describe_first(pairs: int, kappa: CoefficientValue) -> str:
         kappa=kappa.value,
         pairs=show_number(pairs),
     )
-
-
-def draw_changed(kept: KeptReport) -> None:
-    """Draw when the report was measured and a button to measure again, if its data has changed since."""
-    if not kept.changed:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        sentence = tr("Calculated on {time}. The data has changed since.", time=show_time(kept.made_at))
-        st.html(f'<p class="annotator-note">{escape(sentence)}</p>', width="content")
-        st.button(
-            tr("Recalculate"),
-            key="measure_again",
-            on_click=_ask,
-            type="tertiary",
-            icon=":material/refresh:",
-        )
-
-
-def _ask() -> None:
-    st.session_state[ANEW] = True
-    note_press()
 
 
 NOTHING = "nothing"
@@ -143,3 +151,46 @@ def draw(context: PageContext) -> None:
 
     named = name_report(report, list_person_names(context, dataset))
     draw_report(context, named, list_fields(context, dataset))
+
+
+Names = Mapping[str, PersonName]
+
+
+def name_report(report: AgreementReport, names: Names) -> AgreementReport:
+    """Return the report as the page shows it. Its selections of pairs keep the usernames, for the addresses."""
+    measured = report.measured
+    return replace(
+        report,
+        annotators=tuple(name_person(who, names) for who in report.annotators),
+        measured=replace(
+            measured,
+            annotator_pairs=tuple(
+                replace(pair, annotators=(name_person(first, names), name_person(second, names)))
+                for pair in measured.annotator_pairs
+                for first, second in [pair.annotators]
+            ),
+            leanings=_name_leanings(measured.leanings, names),
+            grades_by_annotator={
+                name_person(who, names): counts for who, counts in measured.grades_by_annotator.items()
+            },
+        ),
+        groups=tuple(
+            replace(group, value=name_person(group.value, names))
+            if group.by == "annotator" and group.value is not None
+            else group
+            for group in report.groups
+        ),
+        periods=tuple(
+            replace(period, leanings=_name_leanings(period.leanings, names)) for period in report.periods
+        ),
+        findings=tuple(
+            finding
+            if finding.kind == "category"  # it joins categories, not people
+            else replace(finding, sentence=name_people_in(finding.sentence, names))
+            for finding in report.findings
+        ),
+    )
+
+
+def _name_leanings(leanings: Sequence[Leaning], names: Names) -> tuple[Leaning, ...]:
+    return tuple(replace(leaning, annotator=name_person(leaning.annotator, names)) for leaning in leanings)

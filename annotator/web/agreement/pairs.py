@@ -5,6 +5,7 @@ shows.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -13,35 +14,27 @@ from annotator.agreement.records import PairSelection, SelectedPair
 from annotator.agreement.service import list_selected_pairs
 from annotator.domain.judgments import describe_blind_pairs
 from annotator.web.agreement.downloads import make_pairs_file_url
-from annotator.web.agreement.links import (
-    describe_selection,
-    draw_page_links,
-    find_start,
-    list_parameters,
-)
-from annotator.web.agreement.people import name_selection
+from annotator.web.agreement.links import describe_selection, find_start, make_page_url
 from annotator.web.kit.controls import keep_focus
-from annotator.web.kit.links import draw_file_link
+from annotator.web.kit.lists import draw_link_pager
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
-from annotator.web.kit.pager import show_part
-from annotator.web.kit.person_names import PersonName
-from annotator.web.kit.tables import Cell, Link, draw_link_table
+from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table, write_link
 from annotator.web.kit.text import show_as
-from annotator.web.kit.words import name_word
+from annotator.web.kit.words import PersonName, name_person, name_word
 from annotator.web.page_context import PageContext, list_person_names
 
 SIZE = 25
 
 
 def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> None:
-    """Draw the pairs that the address selects."""
     start = find_start()
     selected = list_selected_pairs(
         context.database, context.actor, dataset, selection, limit=SIZE, offset=start, now=context.now
     )
     names = list_person_names(context, dataset)
-    draw_page_links(dataset, [(tr("Back to Agreement"), [])])
+    back = write_link(tr("Back to Agreement"), "/agreement?" + urlencode({"dataset": dataset}))
+    st.html(f'<p class="annotator-step">{back}</p>')
     st.html(
         show_as("verdict", describe_selection(name_selection(selection, names)), tag="h2")
     )  # a heading of Streamlit's would link names
@@ -66,7 +59,13 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
     draw_link_table(
         tr("List of pairs"), columns, [_describe(dataset, pair, named) for pair in selected.pairs], tall=True
     )
-    _draw_paging(dataset, selection, start, selected.total)
+    draw_link_pager(
+        start,
+        len(selected.pairs),
+        selected.total,
+        size=SIZE,
+        make_url=lambda at: f"{make_page_url(dataset, selection)}&from={at}",
+    )
     draw_file_link(tr("All pairs as CSV"), make_pairs_file_url(dataset, selection))
     keep_focus(from_top=True)
 
@@ -90,16 +89,12 @@ def _describe(dataset: str, pair: SelectedPair, names: Mapping[str, PersonName])
     ]
 
 
-def _draw_paging(dataset: str, selection: PairSelection, start: int, total: int) -> None:
-    """Draw the positions of the shown pairs, with links to the previous and the next page."""
-    if total <= SIZE:
-        return
-    directions = (
-        (tr("Previous"), max(0, start - SIZE), start > 0),
-        (tr("Next"), start + SIZE, start + SIZE < total),
+def name_selection(selection: PairSelection, names: Mapping[str, PersonName]) -> PairSelection:
+    return replace(
+        selection,
+        annotators=tuple(name_person(who, names) for who in selection.annotators),
+        without=tuple(name_person(who, names) for who in selection.without),
+        value=name_person(selection.value, names)
+        if selection.by == "annotator" and selection.value is not None
+        else selection.value,
     )
-    links = [
-        (label, [*list_parameters(selection), ("from", str(at))]) for label, at, there in directions if there
-    ]
-    sentence = show_part(start, min(SIZE, total - start), total)
-    draw_page_links(dataset, links, sentence=sentence)

@@ -1,6 +1,5 @@
 """Draw the agreement report: the verdict, the findings, and a tab for every kind of figure."""
 
-from collections.abc import Callable
 from functools import partial
 from html import escape
 
@@ -11,10 +10,10 @@ from annotator.dataset.service import read_current_rubric
 from annotator.domain.figures import show_figure, show_number
 from annotator.domain.grades import list_local_names
 from annotator.domain.messages import say
+from annotator.web.agreement import annotators_tab, tabs, versions_tab
 from annotator.web.agreement.links import draw_sentence
-from annotator.web.agreement.tabs import annotators, coefficients, grades, groups, left_out, time, versions
 from annotator.web.kit.charts import show_value
-from annotator.web.kit.controls import apply_url_tab
+from annotator.web.kit.controls import draw_url_tabs
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.page_context import PageContext
@@ -79,17 +78,6 @@ def _describe_further(verdict: AgreementVerdict) -> str:
     )
 
 
-TABS = (
-    say("Groups"),
-    say("Annotators"),
-    say("Over time"),
-    say("Guideline versions"),
-    say("Grades"),
-    say("All figures"),
-    say("Excluded"),
-)
-
-
 def draw_report(context: PageContext, report: AgreementReport, fields: list[str]) -> None:
     """Draw the whole report. `fields`: those for grouping."""
     draw_verdict(report)
@@ -97,29 +85,16 @@ def draw_report(context: PageContext, report: AgreementReport, fields: list[str]
     if not report.measured.pairs:
         draw_link(context, "overview")
         return
-    _draw_tabs(context, report, fields)
-
-
-def _draw_tabs(context: PageContext, report: AgreementReport, fields: list[str]) -> None:
-    """Draw the open tab only; the address says which one is open."""
-    apply_url_tab("tab", TABS)
-    drawn = st.tabs([tr(name) for name in TABS], key="tab", bind="query-params")
-    for tab, draw_part in zip(drawn, _list_parts(context, report, fields), strict=True):
-        if tab.open:
-            with tab:
-                draw_part()
-
-
-def _list_parts(context: PageContext, report: AgreementReport, fields: list[str]) -> list[Callable[[], None]]:
-    """Return the functions that draw the tabs, in their order."""
     _version, rubric = read_current_rubric(context.database, context.actor, report.dataset)
     names = [tr(name) for name in list_local_names(rubric)]
-    return [
-        partial(groups.draw, report, fields),
-        partial(annotators.draw, report, names),
-        partial(time.draw, report),
-        partial(versions.draw, context, report),
-        partial(grades.draw, report, names),
-        partial(coefficients.draw, report),
-        partial(left_out.draw, report),
-    ]
+    draw_url_tabs(
+        {
+            say("Groups"): partial(tabs.draw_groups, report, fields),
+            say("Annotators"): partial(annotators_tab.draw, report, names),
+            say("Over time"): partial(tabs.draw_time, report),
+            say("Guideline versions"): partial(versions_tab.draw, context, report),
+            say("Grades"): partial(tabs.draw_grades, report, names),
+            say("All figures"): partial(tabs.draw_coefficients, report),
+            say("Excluded"): partial(tabs.draw_left_out, report),
+        }
+    )

@@ -13,21 +13,19 @@ from annotator.agreement.records import (
     GroupAgreement,
     MeasuredAgreement,
     PairAgreement,
+    VersionComparison,
+    VersionComparisonPart,
     describe_who_counts,
 )
 from annotator.domain.figures import show_number
 from annotator.web.kit.figures import show_share
-from annotator.web.kit.heat_map import name_grades
-from annotator.web.kit.links import name_field
 from annotator.web.kit.messages import join_sentences, tr, tr_n
-from annotator.web.kit.person_names import find_username
-from annotator.web.kit.words import name_word
+from annotator.web.kit.words import find_username, name_field, name_grades, name_word
 
 Row = dict[str, object]
 
 
 def list_kappas(kappas: Mapping[str, CoefficientValue]) -> list[tuple[str, CoefficientValue]]:
-    """Return Cohen's kappa of each kind, with the name of the kind."""
     return [(name_word(kind), kappas[kind]) for kind in KAPPA_KINDS]
 
 
@@ -41,7 +39,6 @@ def list_coefficients(measured: MeasuredAgreement) -> list[Row]:
 
 
 def describe_basis(report: AgreementReport) -> str:
-    """Describe the basis of the figures: pairs, queries, resamples and annotators."""
     measured = report.measured
     basis = tr(
         "{pairs} of {queries}; observed agreement {observed}. Bounds: 95\N{NO-BREAK SPACE}% confidence intervals from "
@@ -78,7 +75,6 @@ def list_group_rows(report: AgreementReport) -> list[Row]:
 
 
 def name_pair(pair: PairAgreement) -> str:
-    """Return the names of both annotators."""
     return tr("{first} and {second}", first=pair.annotators[0], second=pair.annotators[1])
 
 
@@ -96,7 +92,6 @@ def list_pair_rows(report: AgreementReport) -> list[Row]:
 
 
 def name_leaning(annotator: str) -> str:
-    """Return the heading of the column with an annotator's leaning."""
     return tr("leniency of {annotator}", annotator=annotator)
 
 
@@ -162,7 +157,6 @@ def list_grade_rows(report: AgreementReport, grade_names: Sequence[str]) -> list
 
 
 def list_left_out_rows(report: AgreementReport) -> list[Row]:
-    """Return the number of judgments that do not count, for each reason."""
     return [
         {tr("reason"): tr(excluded.why), tr("judgments"): excluded.judgments} for excluded in report.left_out
     ]
@@ -209,7 +203,6 @@ def list_kappa_bounds(kappa: CoefficientValue | None) -> Row:
 
 
 def round_figure(figure: float | None) -> float | None:
-    """Return the figure with three digits."""
     return None if figure is None else round(figure, 3)
 
 
@@ -218,6 +211,42 @@ def show_cell(cell: object) -> str:
     if isinstance(cell, float):
         return show_number(cell, 3)
     return "" if cell is None else show_number(cell) if isinstance(cell, int) else str(cell)
+
+
+def name_part(part: VersionComparisonPart) -> str:
+    """Return the category of the part, or "the dataset" in the reader's language."""
+    return part.category if part.category is not None else tr("whole dataset")
+
+
+def list_since_rows(comparison: VersionComparison) -> list[Row]:
+    """Return the two sides of each part as rows of a table."""
+    rows: list[Row] = []
+    for part in comparison.parts:
+        for name, side in ((tr("before"), part.before), (tr("since then"), part.since)):
+            shown = part.difference if side is part.since else None
+            low, high = (shown.ci95 if shown else None) or (None, None)
+            alpha_low, alpha_high = side.alpha.ci95 or (None, None)
+            rows.append(
+                {
+                    tr("part"): name_part(part),
+                    tr("version {version}", version=comparison.version): name,
+                    tr("pairs"): side.pairs,
+                    tr("queries"): side.queries,
+                    "κ": round_figure(side.kappa.value),
+                    **list_kappa_bounds(side.kappa),
+                    tr("ordinal α"): round_figure(side.alpha.value),
+                    tr("α, lower bound"): round_figure(alpha_low),
+                    tr("α, upper bound"): round_figure(alpha_high),
+                    tr("difference in κ"): round_figure(shown.value if shown else None),
+                    tr("difference, lower bound"): round_figure(low),
+                    tr("difference, upper bound"): round_figure(high),
+                    tr("undefined because"): tr(side.kappa.why)
+                    if side.kappa.value is None and side.kappa.why
+                    else "",
+                    tr("warning"): tr(side.warning) if side.warning else "",
+                }
+            )
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,5 +294,4 @@ TABLES: Mapping[str, Callable[[AgreementReport, TableRequest, Sequence[str]], li
 
 
 def list_rows(report: AgreementReport, request: TableRequest, grade_names: Sequence[str]) -> list[Row]:
-    """Return the rows of the requested table."""
     return TABLES[request.table](report, request, grade_names)

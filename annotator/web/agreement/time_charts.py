@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
-from annotator.agreement.records import AgreementPeriod, VersionComparison, VersionComparisonPart
-from annotator.web.agreement.charts import draw_target, list_kappa_tooltips, place_kappa, scale_kappa
-from annotator.web.agreement.tables import list_kappa_bounds, round_figure
-from annotator.web.kit.charts import AMBER, GREY, RED, TEAL, VIOLET, shorten, show_value
+from annotator.agreement.records import AgreementPeriod, VersionComparison
+from annotator.web.agreement.charts import list_kappa_tooltips, place_kappa, scale_kappa
+from annotator.web.agreement.tables import name_part
+from annotator.web.kit.charts import (
+    AMBER,
+    CELL_AXIS,
+    GREY,
+    RED,
+    TEAL,
+    VIOLET,
+    draw_limit,
+    make_unique_label,
+    pick_cell,
+    shorten,
+    show_value,
+)
 from annotator.web.kit.figures import show_difference
 from annotator.web.kit.messages import tr
 
@@ -60,17 +72,16 @@ def chart_drift(periods: Sequence[AgreementPeriod], target: float) -> "alt.Layer
         "value:Q", scale=scale, title=tr("κ (dashed: the target)"), axis=alt.Axis(tickCount=5, format=".1f")
     )
     return alt.layer(
-        draw_target(target).encode(y=alt.Y("target:Q", scale=scale)),
+        draw_limit(target, scale, "y"),
         base.mark_line(color=TEAL, strokeWidth=1.5).encode(y=y),
         base.mark_rule(color=TEAL, strokeWidth=2.5).encode(y=alt.Y("low:Q", scale=scale), y2="high:Q"),
         base.mark_point(filled=True, size=100, color=TEAL, opacity=1, cursor="pointer")
         .encode(y=y, tooltip=tooltip)
-        .add_params(_pick("at")),
+        .add_params(pick_cell("at")),
     ).properties(height=HEIGHT)
 
 
 def describe_drift(periods: Sequence[AgreementPeriod], target: float) -> str:
-    """Return the chart of kappa over time in words."""
     numbers = "; ".join(f"{period.first} {show_value(period.kappa)}" for period in periods)
     return tr("Cohen's kappa over time, target {target:g}: {values}.", target=target, values=numbers)
 
@@ -138,7 +149,7 @@ def chart_leanings(periods: Sequence[AgreementPeriod]) -> "alt.LayerChart":
         base.mark_line(strokeWidth=1.5),
         base.mark_point(size=90, strokeWidth=2, opacity=1, cursor="pointer")
         .encode(shape=alt.Shape("name:N", scale=forms, legend=legend), tooltip=tooltip)
-        .add_params(_pick("at", "name")),
+        .add_params(pick_cell("at", "name")),
     ).properties(height=HEIGHT + 24 * (-(-len(people) // 2)))
 
 
@@ -152,12 +163,6 @@ def describe_leanings(periods: Sequence[AgreementPeriod]) -> str:
         first, last = (show_difference(mean, signed=True) for mean in (means[0], means[-1]))
         sentences.append(tr("{name} from {first} to {last}", name=name, first=first, last=last))
     return tr("Difference from the others, first and last period: {list}.", list="; ".join(sentences))
-
-
-def _pick(*fields: str) -> "alt.Parameter":
-    import altair as alt
-
-    return alt.selection_point(name="cell", fields=list(fields), on="click", clear=False)
 
 
 def _place_periods(periods: Sequence[AgreementPeriod]) -> "alt.X":
@@ -174,19 +179,12 @@ def _place_periods(periods: Sequence[AgreementPeriod]) -> "alt.X":
 ROW, AXIS, LEGEND = 48, 64, 56
 
 
-def name_part(part: VersionComparisonPart) -> str:
-    """Return the category of the part, or "the dataset" in the reader's language."""
-    return part.category if part.category is not None else tr("whole dataset")
-
-
 def list_points(comparison: VersionComparison) -> list[dict[str, Any]]:
     """Return the two sides of each part as points, where kappa is defined."""
     points = []
     labels: list[str] = []
     for part in comparison.parts:
-        label = shorten(name_part(part))
-        while label in labels:
-            label += "\u200b"
+        label = make_unique_label(shorten(name_part(part)), labels)
         labels.append(label)
         for name, side in ((tr("before"), part.before), (tr("since then"), part.since)):
             value = side.kappa.value
@@ -221,7 +219,7 @@ def chart_since(comparison: VersionComparison, target: float) -> "alt.LayerChart
             "label:N",
             sort=labels,
             title=None,
-            axis=alt.Axis(labelLimit=190, ticks=False, domain=False, labelOverlap=False, labelFlush=False),
+            axis=alt.Axis(labelLimit=190, **CELL_AXIS),
         ),
         yOffset=alt.YOffset(
             "side:N", sort=sides, scale=alt.Scale(domain=sides, paddingInner=0.4, paddingOuter=0.3)
@@ -233,7 +231,7 @@ def chart_since(comparison: VersionComparison, target: float) -> "alt.LayerChart
         ),
     )
     return alt.layer(
-        draw_target(target).encode(x=alt.X("target:Q", scale=scale)),
+        draw_limit(target, scale),
         base.mark_rule(strokeWidth=2.5).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
         base.mark_point(size=110, strokeWidth=2.5, opacity=1, fillOpacity=1).encode(
             x=place_kappa(scale),
@@ -251,7 +249,6 @@ def chart_since(comparison: VersionComparison, target: float) -> "alt.LayerChart
 
 
 def describe_since(comparison: VersionComparison) -> str:
-    """Return the chart in words, undefined values with their reason."""
     sentences = [
         tr(
             "{name}: before {before}, since {since}",
@@ -266,34 +263,3 @@ def describe_since(comparison: VersionComparison) -> str:
         version=comparison.version,
         values="; ".join(sentences),
     )
-
-
-def list_since_rows(comparison: VersionComparison) -> list[dict[str, object]]:
-    """Return the two sides of each part as rows of a table."""
-    rows: list[dict[str, object]] = []
-    for part in comparison.parts:
-        for name, side in ((tr("before"), part.before), (tr("since then"), part.since)):
-            shown = part.difference if side is part.since else None
-            low, high = (shown.ci95 if shown else None) or (None, None)
-            alpha_low, alpha_high = side.alpha.ci95 or (None, None)
-            rows.append(
-                {
-                    tr("part"): name_part(part),
-                    tr("version {version}", version=comparison.version): name,
-                    tr("pairs"): side.pairs,
-                    tr("queries"): side.queries,
-                    "κ": round_figure(side.kappa.value),
-                    **list_kappa_bounds(side.kappa),
-                    tr("ordinal α"): round_figure(side.alpha.value),
-                    tr("α, lower bound"): round_figure(alpha_low),
-                    tr("α, upper bound"): round_figure(alpha_high),
-                    tr("difference in κ"): round_figure(shown.value if shown else None),
-                    tr("difference, lower bound"): round_figure(low),
-                    tr("difference, upper bound"): round_figure(high),
-                    tr("undefined because"): tr(side.kappa.why)
-                    if side.kappa.value is None and side.kappa.why
-                    else "",
-                    tr("warning"): tr(side.warning) if side.warning else "",
-                }
-            )
-    return rows

@@ -26,15 +26,13 @@ from annotator.web.audit.words import (
     name_action,
     name_actor,
 )
+from annotator.web.kit.components import draw_copy_field
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.copy_field import draw_copy_field
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.filters import draw_choice, draw_days, find_ends
-from annotator.web.kit.links import draw_file_link
+from annotator.web.kit.lists import draw_choice, draw_days, draw_pager, find_ends, find_last_start
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
-from annotator.web.kit.pager import draw_pager, find_last_start
-from annotator.web.kit.tables import Cell, draw_link_table
+from annotator.web.kit.tables import Cell, draw_file_link, draw_link_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext
 
@@ -53,7 +51,6 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_filters(context: PageContext) -> AuditFilter:
-    """Draw the filters and return the choice. A change shows the newest entries again."""
     people, datasets = list_audit_choices(context.database, context.actor)
 
     def begin_anew() -> None:

@@ -15,7 +15,7 @@ from annotator.domain.messages import Message, say
 from annotator.web.importing.words import KIND_NAMES, name_kind
 from annotator.web.kit.messages import join_names, tr
 from annotator.web.kit.words import name_role
-from annotator.web.pooling.strategy_names import name_strategy
+from annotator.web.pooling.words import name_strategy
 
 ACTION_NAMES: Mapping[AuditAction, Message] = {
     AuditAction.signed_in: say("Sign-in succeeded"),
@@ -135,7 +135,6 @@ def name_action(action: str) -> str:
 
 
 def name_actor(entry: AuditEntry) -> str:
-    """Return who acted."""
     named = _name(entry, "actor")
     return named or tr(ACTOR_NAMES.get(entry.chained.actor_kind, entry.chained.actor_kind))
 

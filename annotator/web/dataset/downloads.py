@@ -4,38 +4,34 @@
 log entry.
 """
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 
 from annotator.storage.database import Database
-from annotator.web.session import require_same_origin, require_signed_in
+from annotator.web.downloads import send_pieces
+from annotator.web.session import require_signed_in
 
 ADDRESS = "/api/dataset"
 
 
 def routes(database: Database) -> list[Route]:
-    """Return the route, for `web/app.py`."""
-
     async def get_dataset(request: Request) -> Response:
         actor, dataset = require_signed_in(request).actor, request.query_params.get("dataset", "")
-        name = quote(f"{dataset}.zip", safe="")
-        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}", "Cache-Control": "no-store"}
-        if request.method == "HEAD":
-            return Response(media_type="application/zip", headers=headers)
-        from annotator.dataset.export_service import export_dataset
 
-        require_same_origin(request)  # this person no longer judges its pairs
-        pieces = await run_in_threadpool(export_dataset, database, actor, dataset, now=datetime.now(UTC))
-        return StreamingResponse(pieces, media_type="application/zip", headers=headers)
+        def export() -> Iterator[bytes]:
+            from annotator.dataset.export_service import export_dataset
+
+            return export_dataset(database, actor, dataset, now=datetime.now(UTC))
+
+        return await send_pieces(request, f"{dataset}.zip", "application/zip", export, is_kept=False)
 
     return [Route(ADDRESS, get_dataset, methods=["GET"])]
 
 
 def list_address(dataset: str) -> str:
-    """Return the address of a dataset's export."""
     return f"{ADDRESS}?{urlencode({'dataset': dataset})}"

@@ -19,7 +19,7 @@ from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.messages import LANGUAGES, say
 from annotator.domain.overlap import MOST
 from annotator.web.dataset.words import NONE_CHOSEN, PROFILE_WORDS, REQUIREMENT_WORDS
-from annotator.web.guideline.languages import draw_outdated_translations
+from annotator.web.guideline.reading import draw_outdated_translations
 from annotator.web.kit.messages import LANGUAGES as OWN_NAMES
 from annotator.web.kit.messages import current_language, show_refusal, tr
 from annotator.web.kit.page_parts import draw_note, draw_problem, find_page
@@ -75,7 +75,6 @@ def _draw_names(context: PageContext, refused: Mapping[str, str]) -> tuple[str, 
 
 
 def _find_problem(check: Callable[..., object], *values: object) -> str | None:
-    """Return the refusal of `check(*values)`, or None."""
     try:
         check(*values)
     except (ValidationError, ConflictError) as error:
@@ -97,7 +96,6 @@ def _draw_template() -> str:
 
 
 def _draw_settings(template: str, context: PageContext) -> dict[str, str]:
-    """Draw the fields of the settings and return their values as `dataset set` reads them."""
     defaults = make_default_dataset("new", now=context.now)
     left, right = st.columns(2)
     with left:
@@ -205,7 +203,6 @@ def _find_refused_language(rubric: Rubric, refused: Mapping[str, str]) -> str:
 
 
 def _draw_texts(template: str, rubric: Rubric, refused: Mapping[str, str]) -> Rubric:
-    """Draw the fields of one language. Return their texts."""
     grades = []
     for definition in reversed(rubric.grades):
         with st.container(border=True, gap="small"):
@@ -258,7 +255,6 @@ def _create(context: PageContext, name: str, settings: Mapping[str, str], rubric
 
 
 def _find_empty(name: str, rubric: Rubric) -> dict[str, str]:
-    """Return {field: message} for empty fields that need a text."""
     refused = {} if name else {"name": tr("Give the dataset a name.")}
     for texts in (rubric, *rubric.translations):
         for definition in texts.grades:

@@ -62,7 +62,6 @@ class SettingsForm:
     mark: str = field(default_factory=lambda: secrets.token_hex(4))
 
     def find_key(self, name: str) -> str:
-        """Return the key of a setting's control."""
         return f"setting {self.mark} {name}"
 
 
@@ -104,7 +103,6 @@ def _draw_form(context: PageContext, dataset: str) -> None:
 
 
 def _draw_search() -> str:
-    """Draw the search of settings, which the URL stores. Return the words."""
     typed: str = st.text_input(
         tr("Find a setting"),
         key=SEARCH,
@@ -132,7 +130,6 @@ def _draw_group(
     *,
     is_open: bool,
 ) -> None:
-    """Draw a group under its name and the values that differ from the defaults."""
     summary = describe_group(fields, form.base, defaults)
     label = f"**{escape_markdown(tr(heading))}**  \n{escape_markdown(summary)}"
     with st.expander(label, expanded=is_open, key=f"group {form.mark} {heading} {is_open}"):
@@ -177,7 +174,6 @@ def _read_present(context: PageContext, dataset: str) -> dict[str, str]:
 
 
 def _draw_field(form: SettingsForm, setting: SettingField, default: str) -> str:
-    """Draw the control of a setting. Return its value as typed text."""
     value, key, label = form.begun[setting.name], form.find_key(setting.name), tr(setting.label)
     if setting.kind == "switch":
         text = "true" if st.toggle(label, value == "true", key=key) else "false"
@@ -243,7 +239,6 @@ def _draw_requirements(form: SettingsForm, setting: SettingField) -> str:
 
 
 def _list_templates() -> dict[str, str]:
-    """Return {requirements as a setting: template name}."""
     return {json.dumps(read_template(name), ensure_ascii=False): name for name in TEMPLATES}
 
 

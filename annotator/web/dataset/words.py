@@ -295,7 +295,6 @@ GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
 
 
 def list_fields() -> tuple[SettingField, ...]:
-    """Return the fields of all groups."""
     return tuple(field for _, fields in GROUPS for field in fields)
 
 

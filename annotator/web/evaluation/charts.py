@@ -14,8 +14,16 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 from annotator.domain.figures import show_number
 from annotator.evaluation.evaluate import Evaluation, QueryGroup
 from annotator.web.evaluation.tables import list_comparisons, sort_systems
-from annotator.web.kit.charts import APART, GREY, TEAL, shorten
-from annotator.web.kit.heat_map import PALE, tint_cell, tint_neutral
+from annotator.web.kit.charts import (
+    CELL_AXIS,
+    GREY,
+    PALE,
+    TEAL,
+    make_unique_label,
+    shorten,
+    tint_cell,
+    tint_neutral,
+)
 from annotator.web.kit.messages import join_names, join_sentences, tr
 
 if TYPE_CHECKING:
@@ -24,7 +32,6 @@ if TYPE_CHECKING:
 MOST_DRAWN, MOST_GROUPS, MOST_SYSTEMS = 30, 40, 12
 ROW, CELL, AXIS, EDGE = 28, 34, 64, 110
 LONGEST_NAME = 30
-AXIS_STYLE: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False, "labelFlush": False}
 NOTHING = tint_neutral(0.08)
 
 
@@ -42,7 +49,7 @@ def list_score_points(evaluation: Evaluation, measure: str) -> list[dict[str, An
         least, most = summary.score.bounds or (summary.score.value,) * 2
         points.append(
             {
-                "label": _make_unique(shorten(system.system), [point["label"] for point in points]),
+                "label": make_unique_label(shorten(system.system), [point["label"] for point in points]),
                 "value": summary.score.value,
                 "low": low,
                 "high": high,
@@ -61,7 +68,7 @@ def _chart_points(points: Sequence[Mapping[str, Any]]) -> "alt.Chart":
         "label:N",
         sort=[point["label"] for point in points],
         title=None,
-        axis=alt.Axis(labelLimit=230, **AXIS_STYLE),
+        axis=alt.Axis(labelLimit=230, **CELL_AXIS),
     )
     return alt.Chart(alt.InlineData(points)).encode(y=labels)
 
@@ -93,7 +100,6 @@ def chart_scores(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
 
 
 def describe_scores(evaluation: Evaluation, measure: str) -> str:
-    """Return the scores in words, best first."""
     return "; ".join(
         tr(
             "{system}: {score} [{low}, {high}]",
@@ -114,7 +120,7 @@ def list_difference_points(evaluation: Evaluation, measure: str) -> list[dict[st
         label = f"{shorten(comparison.b)} − {shorten(comparison.a)}"
         points.append(
             {
-                "label": _make_unique(label, [point["label"] for point in points]),
+                "label": make_unique_label(label, [point["label"] for point in points]),
                 "value": comparison.difference,
                 "low": low,
                 "high": high,
@@ -156,7 +162,6 @@ def chart_differences(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
 
 
 def describe_differences(evaluation: Evaluation, measure: str) -> str:
-    """Return the forest plot in words."""
     return join_sentences(
         tr(comparison.verdict) for comparison in list_comparisons(evaluation, measure)[:MOST_DRAWN]
     )
@@ -195,15 +200,8 @@ def label_groups(evaluation: Evaluation) -> list[str]:
     """Return unique labels of the drawn groups: the name and the number of queries."""
     labels: list[str] = []
     for group in list_drawn_groups(evaluation):
-        labels.append(_make_unique(f"{shorten(group.value, LONGEST_NAME)} ({group.queries:,})", labels))
+        labels.append(make_unique_label(f"{shorten(group.value, LONGEST_NAME)} ({group.queries:,})", labels))
     return labels
-
-
-def _make_unique(label: str, labels: Sequence[str]) -> str:
-    """Return the label, with invisible characters added until it is not among the others."""
-    while label in labels:
-        label += APART
-    return label
 
 
 def chart_groups(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
@@ -213,12 +211,12 @@ def chart_groups(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
     groups = label_groups(evaluation)
     systems = [system.system for system in evaluation.systems[:MOST_SYSTEMS]]
     base = alt.Chart(alt.InlineData(list_group_cells(evaluation, measure))).encode(
-        y=alt.Y("group:N", sort=groups, title=None, axis=alt.Axis(labelLimit=200, **AXIS_STYLE)),
+        y=alt.Y("group:N", sort=groups, title=None, axis=alt.Axis(labelLimit=200, **CELL_AXIS)),
         x=alt.X(
             "system:N",
             sort=systems,
             title=None,
-            axis=alt.Axis(labelAngle=-40, orient="bottom", labelLimit=110, **AXIS_STYLE),
+            axis=alt.Axis(labelAngle=-40, orient="bottom", labelLimit=110, **CELL_AXIS),
         ),
         tooltip=[
             alt.Tooltip("name:N", title=" "),

@@ -1,25 +1,23 @@
-"""The choices behind an evaluation on the page, and their form in a URL."""
+"""The choices behind an evaluation on the page: their controls, and their form in a URL, which keeps them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+
+import streamlit as st
+from starlette.datastructures import QueryParams
 
 from annotator.evaluation.evaluate import EvaluationOptions
-from annotator.evaluation.profiles import find_profile
+from annotator.evaluation.profiles.registry import PROFILES, find_profile
 from annotator.evaluation.scores.scoring import ScoringOptions
-from annotator.evaluation.service import EvaluationRequest
+from annotator.evaluation.service import EvaluationChoices, EvaluationRequest
+from annotator.web.kit.controls import apply_url_choice
+from annotator.web.kit.messages import tr
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.words import name_field, name_word
 
 DEFAULT_PROFILE = "trec"
 DEFAULT_MEASURES = {DEFAULT_PROFILE: ("nDCG@10", "nDCG(dcg='exp-log2')@10", "P@5", "R@10", "AP", "RR")}
 """Fewer measures than the profile's default, so that the page stays readable; other profiles show all."""
-
-
-class AddressParameters(Protocol):
-    """The parameters of a URL."""
-
-    def get(self, key: str) -> str | None: ...
-
-    def getlist(self, key: str) -> list[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,6 @@ class EvaluationChoice:
     by: str | None = None
 
     def make_request(self) -> EvaluationRequest:
-        """Return the request for the evaluation service."""
         return EvaluationRequest(
             profile=self.profile,
             scoring=ScoringOptions(measures=self.measures or list_default_measures(self.profile)),
@@ -42,7 +39,6 @@ class EvaluationChoice:
         )
 
     def list_url_parameters(self) -> list[tuple[str, str]]:
-        """Return the URL parameters that `read_choice` reads."""
         single = (
             ("version", self.version),
             ("profile", self.profile if self.profile != DEFAULT_PROFILE else None),
@@ -57,7 +53,6 @@ class EvaluationChoice:
 
 
 def list_default_measures(profile: str) -> tuple[str, ...]:
-    """Return the measures that the page shows by default."""
     return DEFAULT_MEASURES.get(profile) or find_profile(profile).measures
 
 
@@ -66,8 +61,7 @@ def list_offered_measures(profile: str, chosen: Sequence[str] = ()) -> list[str]
     return list(dict.fromkeys([*find_profile(profile).measures, *chosen]))
 
 
-def read_choice(parameters: AddressParameters) -> EvaluationChoice:
-    """Return the choice in the parameters of a URL."""
+def read_choice(parameters: QueryParams) -> EvaluationChoice:
     return EvaluationChoice(
         version=parameters.get("version"),
         profile=parameters.get("profile") or DEFAULT_PROFILE,
@@ -76,3 +70,65 @@ def read_choice(parameters: AddressParameters) -> EvaluationChoice:
         baseline=parameters.get("baseline"),
         by=parameters.get("by"),
     )
+
+
+PRESENT, EACH_OTHER, NOTHING = "present state", "each other", "nothing"
+PROFILE_NAMES = [profile.name for profile in PROFILES]
+
+
+def draw_choice(choices: EvaluationChoices, default_profile: str) -> EvaluationChoice:
+    """Draw the controls and return the choice. `default_profile`: the profile of the dataset."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        version = _choose(tr("Grades"), [PRESENT, *reversed(choices.versions)], "version")
+        profile = st.selectbox(
+            tr("Conventions"),
+            PROFILE_NAMES,
+            PROFILE_NAMES.index(default_profile),
+            key="profile",
+            bind="query-params",
+            on_change=_forget_measures,
+            width=150,
+        )
+        baseline = _choose(tr("Compare systems with"), [EACH_OTHER, *choices.systems], "baseline")
+        by = _choose(tr("Group by"), [NOTHING, *choices.fields], "by")
+    with st.expander(tr("Measures and systems"), key="chosen-measures"):
+        profile = profile or PROFILE_NAMES[0]
+        chosen = st.session_state.get("measures") or st.query_params.get_all("measures")
+        measures = st.multiselect(
+            tr("Measures"),
+            list_offered_measures(profile, [str(name) for name in chosen]),
+            default=list_default_measures(profile),
+            key="measures",
+            bind="query-params",
+            accept_new_options=True,
+        )
+        systems = st.multiselect(
+            tr("Systems to compare"),
+            list(choices.systems),
+            default=list(choices.systems),
+            key="systems",
+            bind="query-params",
+        )
+        draw_note(f"{tr('Conventions')}: {tr(find_profile(profile).about)}")
+    everything = list(choices.systems)
+    return EvaluationChoice(
+        version=None if version == PRESENT else version,
+        profile=profile,
+        measures=() if tuple(measures) == list_default_measures(profile) else tuple(map(str, measures)),
+        systems=() if sorted(systems) == sorted(everything) else tuple(systems),
+        baseline=None if baseline == EACH_OTHER or (systems and baseline not in systems) else baseline,
+        by=None if by == NOTHING else by,
+    )
+
+
+def _choose(label: str, options: list[str], key: str) -> str:
+    name = name_field if key == "by" else name_word
+    apply_url_choice(key, options, name)
+    chosen = st.selectbox(label, options, format_func=name, key=key, bind="query-params", width=180)
+    return chosen or options[0]
+
+
+def _forget_measures() -> None:
+    st.session_state.pop("measures", None)
+    if "measures" in st.query_params:
+        del st.query_params["measures"]

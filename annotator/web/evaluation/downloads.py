@@ -7,7 +7,7 @@ no grade of a pair.
 
 import json
 from datetime import UTC, datetime
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -21,22 +21,21 @@ from annotator.evaluation.reports.json_and_csv import build_json, write_csv
 from annotator.evaluation.service import EvaluationResult
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.storage.database import Database
+from annotator.web.downloads import name_as
 from annotator.web.evaluation.choice import EvaluationChoice, read_choice
 from annotator.web.evaluation.evaluation_cache import find_evaluation
-from annotator.web.evaluation.routes import FIGURES, REPORT, SCORES
 from annotator.web.evaluation.tables import QUERIES, TABLES, list_query_rows, list_rows
 from annotator.web.session import require_signed_in
 
 
 async def get_figures(database: Database, request: Request) -> Response:
-    """Answer with a table of the page as CSV."""
     parameters, actor = request.query_params, require_signed_in(request).actor
     dataset, table = parameters.get("dataset", ""), parameters.get("table", "")
     measure = parameters.get("measure")
     text = await run_in_threadpool(
         write_figures, database, actor, dataset, read_choice(parameters), table, measure
     )
-    return Response(text, media_type="text/csv", headers=_name_as(f"{dataset}-{table}.csv"))
+    return Response(text, media_type="text/csv", headers=name_as(f"{dataset}-{table}.csv"))
 
 
 async def get_scores(database: Database, request: Request) -> Response:
@@ -48,7 +47,7 @@ async def get_scores(database: Database, request: Request) -> Response:
         return "".join(write_csv(_find(database, actor, dataset, choice).evaluation))
 
     text = await run_in_threadpool(write)
-    return Response(text, media_type="text/csv", headers=_name_as(f"{dataset}-scores.csv"))
+    return Response(text, media_type="text/csv", headers=name_as(f"{dataset}-scores.csv"))
 
 
 async def get_report(database: Database, request: Request) -> Response:
@@ -68,7 +67,7 @@ async def get_report(database: Database, request: Request) -> Response:
         return json.dumps(report, ensure_ascii=False, indent=2) + "\n"
 
     text = await run_in_threadpool(write)
-    return Response(text, media_type="application/json", headers=_name_as(f"{dataset}-evaluation.json"))
+    return Response(text, media_type="application/json", headers=name_as(f"{dataset}-evaluation.json"))
 
 
 def write_figures(
@@ -102,25 +101,18 @@ def write_figures(
 
 
 def make_figures_url(dataset: str, choice: EvaluationChoice, table: str, measure: str) -> str:
-    """Return the URL of a table's file."""
-    return f"{FIGURES}?" + urlencode(
+    return "/api/evaluation/figures?" + urlencode(
         [("dataset", dataset), ("table", table), ("measure", measure), *choice.list_url_parameters()]
     )
 
 
 def make_scores_url(dataset: str, choice: EvaluationChoice) -> str:
-    """Return the URL of the file of all scores."""
-    return f"{SCORES}?" + urlencode([("dataset", dataset), *choice.list_url_parameters()])
+    return "/api/evaluation/scores?" + urlencode([("dataset", dataset), *choice.list_url_parameters()])
 
 
 def make_report_url(dataset: str, choice: EvaluationChoice) -> str:
-    """Return the URL of the JSON file."""
-    return f"{REPORT}?" + urlencode([("dataset", dataset), *choice.list_url_parameters()])
+    return "/api/evaluation/report?" + urlencode([("dataset", dataset), *choice.list_url_parameters()])
 
 
 def _find(database: Database, actor: Actor, dataset: str, choice: EvaluationChoice) -> EvaluationResult:
     return find_evaluation(database, actor, dataset, choice, now=datetime.now(UTC)).value
-
-
-def _name_as(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}

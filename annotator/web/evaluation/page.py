@@ -2,23 +2,18 @@
 
 from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from annotator.domain.errors import InsufficientData
-from annotator.evaluation.service import list_choices
+from annotator.evaluation.service import EvaluationResult, list_choices
 from annotator.web.blind_pairs import draw_give_up
-from annotator.web.evaluation.controls import draw_choice
-from annotator.web.kit.controls import keep_focus, note_press
-from annotator.web.kit.figures import show_time
+from annotator.web.evaluation.choice import draw_choice
+from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.messages import show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_link, require_dataset
-from annotator.web.kit.person_names import name_person
+from annotator.web.kit.page_parts import draw_changed, draw_link, require_dataset
+from annotator.web.kit.words import name_person
 from annotator.web.page_context import PageContext, list_person_names
-
-if TYPE_CHECKING:
-    from annotator.evaluation.service import EvaluationResult
 
 ANEW = "evaluate anew"
 
@@ -45,6 +40,7 @@ def draw(context: PageContext) -> None:
         placeholder.html(f'<p class="annotator-note" role="status">{escape(words)}</p>')
 
     from annotator.web.evaluation.evaluation_cache import find_evaluation
+    from annotator.web.evaluation.query_view import draw_query
 
     query_id = st.query_params.get("query")
     try:
@@ -62,8 +58,6 @@ def draw(context: PageContext) -> None:
         st.text(show_refusal(error))
         draw_give_up(context, dataset)
         if query_id is not None:
-            from annotator.web.evaluation.query_view import draw_query
-
             draw_query(context, dataset, choice, None, query_id)
         return
     placeholder.empty()
@@ -71,10 +65,7 @@ def draw(context: PageContext) -> None:
         draw_give_up(context, dataset)
     if kept.changed:
         with placeholder.container(horizontal=True, vertical_alignment="center"):
-            words = tr("Calculated on {time}. The data has changed since.", time=show_time(kept.made_at))
-            st.html(f'<p class="annotator-note">{escape(words)}</p>', width="content")
-            st.button(tr("Recalculate"), on_click=_ask_anew, type="tertiary", icon=":material/refresh:")
-    from annotator.web.evaluation.query_view import draw_query
+            draw_changed(kept.made_at, ANEW, key="evaluate-again")
     from annotator.web.evaluation.report_view import draw_report
 
     if query_id is not None:
@@ -84,7 +75,7 @@ def draw(context: PageContext) -> None:
     keep_focus()
 
 
-def _name_people(context: PageContext, dataset: str, result: "EvaluationResult") -> "EvaluationResult":
+def _name_people(context: PageContext, dataset: str, result: EvaluationResult) -> EvaluationResult:
     """Return the result with the displayed names of annotators instead of usernames."""
     robustness = result.robustness
     if robustness is None or not robustness.by_annotator:
@@ -94,8 +85,3 @@ def _name_people(context: PageContext, dataset: str, result: "EvaluationResult")
         replace(variant, variant=name_person(variant.variant, names)) for variant in robustness.by_annotator
     )
     return replace(result, robustness=replace(robustness, by_annotator=by_annotator))
-
-
-def _ask_anew() -> None:
-    st.session_state[ANEW] = True
-    note_press()

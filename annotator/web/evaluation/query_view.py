@@ -20,14 +20,13 @@ from annotator.evaluation.rankings_service import (
     show_query_rankings,
 )
 from annotator.evaluation.service import EvaluationResult
+from annotator.web.evaluation.abilities_tab import draw_pooled, have_judged
 from annotator.web.evaluation.choice import EvaluationChoice
-from annotator.web.evaluation.pooled import draw_pooled
-from annotator.web.evaluation.tabs.abilities import have_judged
-from annotator.web.evaluation.tabs.queries import make_query_url
+from annotator.web.evaluation.report_view import make_query_url
 from annotator.web.kit.controls import apply_url_choice, note_press
-from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import write_link
 from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext
 from annotator.web.rendering.documents import LONGEST, render_document
@@ -90,7 +89,6 @@ def draw_query(
 
 
 def _draw_hidden(rankings: QueryRankings) -> None:
-    """Say that there are pairs still to judge, and offer the lists to a lead who gives these pairs up."""
     draw_note(
         tr_n(
             "You may still judge {n:,} pair of this query, so the lists with the systems' ranks are hidden.",
@@ -185,7 +183,6 @@ def _draw_lists(rankings: QueryRankings, make_document_url: Callable[[str], str]
 
 
 def _write_result(result: RankedResult, make_document_url: Callable[[str], str]) -> str:
-    """Return HTML: the grade, the document's name as a link, and its id if it has a title."""
     name = result.title or result.doc_id
     identity = f'<br><span class="annotator-soft">{escape(result.doc_id)}</span>' if result.title else ""
     return f"{_write_grade(result)} {write_link(name, make_document_url(result.doc_id))}{identity}"
@@ -247,17 +244,22 @@ def _draw_document(context: PageContext, dataset: str, doc_id: str, close: str) 
     closing = write_link(tr("Close document"), close)
     identity = f'<p class="annotator-note" dir="auto">{escape(document.doc_id)} {closing}</p>'
     st.html(head + identity)
-    if document.text is None:
+    draw_document_text(document.text, document.media_type, document.doc_id)
+
+
+def draw_document_text(text: str | None, media_type: str, doc_id: str) -> None:
+    """Draw the text as Label shows it, in a box that scrolls."""
+    if text is None:
         draw_note(tr("Only the id of this document is known."))
         return
-    rendered = render_document(document.text, document.media_type, doc_id=document.doc_id)
+    rendered = render_document(text, media_type, doc_id=doc_id)
     label = escape(tr("Document"))
     formatted = " annotator-formatted" if rendered.html else ""
-    body = rendered.html or escape(document.text[:LONGEST])
-    place = "div" if rendered.html else "pre"
+    body = rendered.html or escape(text[:LONGEST])
+    tag = "div" if rendered.html else "pre"
     st.html(
-        f'<{place} class="annotator-document{formatted}" tabindex="0" role="region" dir="auto" aria-label="{label}">'
-        f"{body}</{place}>"
+        f'<{tag} class="annotator-document{formatted}" tabindex="0" role="region" dir="auto" aria-label="{label}">'
+        f"{body}</{tag}>"
     )
-    if rendered.cut or len(document.text) > LONGEST:
+    if rendered.cut or len(text) > LONGEST:
         draw_note(tr("Only the beginning is shown."))

@@ -1,30 +1,39 @@
-"""Draw the evaluation of the systems: key results first, then a tab for each kind of figure."""
+"""Draw the evaluation of the systems: key results first, then a tab for each kind of figure.
 
+`ShownEvaluation` is the data that every tab draws.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from html import escape
 from importlib import import_module
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from annotator.domain.messages import Message, say
+from annotator.evaluation.evaluate import Evaluation
 from annotator.evaluation.service import EvaluationChoices, EvaluationResult
 from annotator.web.evaluation.choice import EvaluationChoice
-from annotator.web.evaluation.downloads import make_report_url, make_scores_url
-from annotator.web.evaluation.tabs.shown import ShownEvaluation
-from annotator.web.kit.controls import apply_url_tab
-from annotator.web.kit.links import draw_file_link
+from annotator.web.evaluation.downloads import make_figures_url, make_report_url, make_scores_url
+from annotator.web.evaluation.tables import QUERIES, Row, list_query_rows, list_rows, show_figure
+from annotator.web.kit.controls import draw_url_tabs
 from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table
 from annotator.web.page_context import PageContext
 
 FIRST = 6
 TABS = {
-    say("Scores"): "scores",
-    say("Differences"): "differences",
-    say("Groups"): "groups",
-    say("Reliability"): "abilities",
-    say("Query by query"): "queries",
-    say("Two releases"): "releases",
+    say("Scores"): ("score_tabs", "draw_scores"),
+    say("Differences"): ("score_tabs", "draw_differences"),
+    say("Groups"): ("score_tabs", "draw_groups"),
+    say("Reliability"): ("abilities_tab", "draw"),
+    say("Query by query"): ("report_view", "draw_queries"),
+    say("Two releases"): ("releases_tab", "draw"),
 }
-"""The tabs and their modules in tabs/. A module is imported when its tab opens: charts take half a second."""
+"""The tabs with their modules and functions. A module is imported when its tab opens: charts take half a second."""
 
 
 def draw_report(
@@ -42,14 +51,13 @@ def draw_report(
     names = [measure.name for measure in result.evaluation.table.measures]
     measure = st.selectbox(tr("Measure"), names, key="measure", bind="query-params", width=260)
     shown = ShownEvaluation(context, dataset, choice, choices, result, measure or names[0])
-    apply_url_tab("tab", tuple(TABS))
-    drawn = st.tabs([tr(name) for name in TABS], key="tab", bind="query-params")
-    for tab, name in zip(drawn, TABS.values(), strict=True):
-        if tab.open:
-            with tab:
-                import_module(f"annotator.web.evaluation.tabs.{name}").draw(shown)
+    draw_url_tabs({title: partial(_draw_tab, shown, *home) for title, home in TABS.items()})
     draw_file_link(tr("All scores as CSV"), make_scores_url(dataset, choice))
     draw_file_link(tr("Full report as JSON"), make_report_url(dataset, choice))
+
+
+def _draw_tab(shown: "ShownEvaluation", module: str, name: str) -> None:
+    getattr(import_module(f"annotator.web.evaluation.{module}"), name)(shown)
 
 
 def _draw_sentences(sentences: list[Message]) -> None:
@@ -61,3 +69,80 @@ def _draw_sentences(sentences: list[Message]) -> None:
         with st.expander(tr_n("{n:,} further finding", "{n:,} further findings", more), key="sentences"):
             for sentence in sentences[FIRST:]:
                 st.html(f'<p class="annotator-step">{escape(tr(sentence))}</p>')
+
+
+MOST_LISTED = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownEvaluation:
+    """The evaluation on the screen with the chosen measure."""
+
+    context: PageContext
+    dataset: str
+    choice: EvaluationChoice
+    choices: EvaluationChoices
+    result: EvaluationResult
+    measure: str
+
+    @property
+    def evaluation(self) -> Evaluation:
+        return self.result.evaluation
+
+    def make_file_url(self, table: str) -> str:
+        return make_figures_url(self.dataset, self.choice, table, self.measure)
+
+    def show_table(self, table: str, label: str, *, folded: bool = False) -> None:
+        """Draw a table of TABLES. `folded`: behind a click, without the link to its file."""
+        if folded:
+            expander = st.expander(label, key=f"table-{table}", on_change="rerun")
+            if expander.open:
+                with expander:
+                    draw_figure_rows(label, list_rows(self.result, table, self.measure))
+            return
+        rows = list_rows(self.result, table, self.measure)
+        draw_figure_rows(label, rows)
+        if rows:
+            draw_file_link(tr("Numbers as CSV"), self.make_file_url(table))
+
+
+def draw_figure_rows(label: str, rows: Sequence[Row]) -> None:
+    if not rows:
+        return
+    columns = list(rows[0])
+    shown = [[show_figure(row[column]) for column in columns] for row in rows[:MOST_LISTED]]
+    draw_link_table(label, columns, shown, roomy=True)
+    if len(rows) > MOST_LISTED:
+        draw_note(tr("The first {n} of {all:,}. The file has all.", n=MOST_LISTED, all=len(rows)))
+
+
+def draw_queries(shown: ShownEvaluation) -> None:
+    title = tr("{measure} by query", measure=shown.measure)
+    st.header(title)
+    rows = list_query_rows(shown.evaluation, shown.measure)
+    if not rows:
+        return
+    columns = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
+    draw_note(
+        tr("Largest difference between systems first. Open a query to see the ranked lists side by side.")
+    )
+    listed = [_list_cells(shown, row, columns) for row in rows[:MOST_LISTED]]
+    draw_link_table(title, columns, listed, tall=True, roomy=True)
+    if len(rows) > MOST_LISTED:
+        draw_note(tr("The first {n} of {all:,}. The file has all.", n=MOST_LISTED, all=len(rows)))
+    draw_file_link(tr("Numbers as CSV"), shown.make_file_url(QUERIES))
+
+
+def _list_cells(shown: ShownEvaluation, row: Row, columns: list[str]) -> list[Cell]:
+    query_id = str(row[columns[0]])
+    says = tr("Open the ranked lists of {query_id}", query_id=query_id)
+    address = make_query_url(shown.dataset, shown.choice, query_id, measure=shown.measure)
+    return [Link(query_id, address, says), *(show_figure(row[column]) for column in columns[1:])]
+
+
+def make_query_url(dataset: str, choice: EvaluationChoice, query_id: str | None = None, **others: str) -> str:
+    """Return the URL of a query's ranked lists, or of the evaluation (None). `others`: parameters."""
+    parameters = [("dataset", dataset), *choice.list_url_parameters()]
+    if query_id is not None:
+        parameters.append(("query", query_id))
+    return "/evaluation?" + urlencode([*parameters, *others.items()])

@@ -11,8 +11,8 @@ from annotator.evaluation.evaluate import Evaluation, SystemSummary
 from annotator.evaluation.records import ScoreTable
 from annotator.evaluation.service import EvaluationResult
 from annotator.web.kit.figures import show_share
-from annotator.web.kit.links import name_field
 from annotator.web.kit.messages import join_names, tr
+from annotator.web.kit.words import name_field
 
 Row = dict[str, object]
 QUERIES = "queries"
@@ -252,5 +252,4 @@ TABLES: Mapping[str, Callable[[EvaluationResult, str], list[Row]]] = {
 
 
 def list_rows(result: EvaluationResult, table: str, measure: str) -> list[Row]:
-    """Return the rows of a table of TABLES."""
     return TABLES[table](result, measure)

@@ -17,7 +17,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GradeDefinition, Rubric, read_in_language
 from annotator.guideline.service import explain_change, explain_versions_since
 from annotator.storage.database import Database
-from annotator.web.guideline.languages import describe_missing, describe_translated
+from annotator.web.guideline.reading import describe_missing, describe_translated
 from annotator.web.kit.messages import current_language
 from annotator.web.kit.text import render_guideline
 from annotator.web.session import require_signed_in
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 
 def routes(database: Database) -> list[Route]:
-    """Return the route, for `web/app.py`."""
-
     async def get_rubric(request: Request) -> Response:
         actor, dataset = require_signed_in(request).actor, request.query_params.get("dataset", "")
         since = _read_since(request.query_params.get("since"))
@@ -48,7 +46,6 @@ def routes(database: Database) -> list[Route]:
 
 
 def _read_since(given: str | None) -> int | None:
-    """Return the version the browser compares with, or None."""
     if given is None:
         return None
     if not given.isascii() or not given.isdecimal() or not 1 <= int(given[:9]) < 10**9:

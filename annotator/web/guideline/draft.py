@@ -11,20 +11,17 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from annotator.domain.grades import GRADES, GradeDefinition, Rubric
 from annotator.domain.messages import LANGUAGES
+from annotator.guideline.service import GuidelineVersion
 from annotator.guideline.validation import read_examples, write_examples
-from annotator.web.kit.modules import join_modules
-
-if TYPE_CHECKING:
-    from annotator.guideline.service import GuidelineVersion
-    from annotator.web.page_context import PageContext
+from annotator.web.kit.components import load_component, write_message
+from annotator.web.page_context import PageContext
 
 OF_A_GRADE = ("name", "definition", "positive", "negative")
 CHOSEN = "lessons"
@@ -92,7 +89,6 @@ def _list_texts(rubric: Rubric) -> dict[str, str]:
 
 
 def to_rubric(fields: Mapping[str, str]) -> Rubric:
-    """Return the rubric in the fields."""
     translations = (_read_texts(fields, tag, tag) for tag in read_translated(fields))
     return replace(_read_texts(fields, "", fields[LANGUAGE]), translations=tuple(translations))
 
@@ -114,7 +110,7 @@ def _read_texts(fields: Mapping[str, str], tag: str, language: str) -> Rubric:
     return Rubric(grades=grades, guideline=read("guideline"), title=read("title"), language=language)
 
 
-def find_draft(dataset: str, present: "GuidelineVersion") -> GuidelineDraft:
+def find_draft(dataset: str, present: GuidelineVersion) -> GuidelineDraft:
     """Return the session's draft. An untouched draft moves to the current version."""
     draft: GuidelineDraft | None = st.session_state.get(_name(dataset))
     if draft is None or (draft.base != present.version and not draft.fields):
@@ -123,12 +119,12 @@ def find_draft(dataset: str, present: "GuidelineVersion") -> GuidelineDraft:
     return draft
 
 
-def read_fields(draft: GuidelineDraft, base: "GuidelineVersion") -> dict[str, str]:
+def read_fields(draft: GuidelineDraft, base: GuidelineVersion) -> dict[str, str]:
     """Return {field: text}: the draft's text, or the base version's text for untouched fields."""
     return to_fields(base.rubric) | draft.fields
 
 
-def note_typed(draft: GuidelineDraft, base: "GuidelineVersion", typed: Mapping[str, str]) -> None:
+def note_typed(draft: GuidelineDraft, base: GuidelineVersion, typed: Mapping[str, str]) -> None:
     """Store the texts that differ from the base version."""
     before = to_fields(base.rubric)
     draft.fields = {name: text for name, text in typed.items() if text != before[name]}
@@ -139,7 +135,7 @@ def set_draft(dataset: str, draft: GuidelineDraft) -> None:
     st.session_state[_name(dataset)] = draft
 
 
-def write_field(dataset: str, base: "GuidelineVersion", name: str, text: str) -> None:
+def write_field(dataset: str, base: GuidelineVersion, name: str, text: str) -> None:
     """Set the text of a field by code. Call it before the fields are drawn, in a callback."""
     draft = find_draft(dataset, base)
     note_typed(draft, base, read_typed(draft, base) | {name: text})
@@ -148,25 +144,22 @@ def write_field(dataset: str, base: "GuidelineVersion", name: str, text: str) ->
 
 
 def widget_key(draft: GuidelineDraft, name: str) -> str:
-    """Return the key of a field's widget."""
     return f"{PREFIX}{draft.mark}_{name}"
 
 
-def bring_to_screen(draft: GuidelineDraft, base: "GuidelineVersion") -> None:
+def bring_to_screen(draft: GuidelineDraft, base: GuidelineVersion) -> None:
     """Give fields that were not on the screen new keys and the draft's texts. Call it before they are drawn."""
     if not draft.shown or widget_key(draft, "title") not in st.session_state:
         draft.mark, draft.shown = secrets.token_hex(4), read_fields(draft, base)
 
 
-def read_typed(draft: GuidelineDraft, base: "GuidelineVersion") -> dict[str, str]:
+def read_typed(draft: GuidelineDraft, base: GuidelineVersion) -> dict[str, str]:
     """Return the current texts of the fields, including text that arrived after the last run."""
     fields = read_fields(draft, base)
     return {name: st.session_state.get(widget_key(draft, name), fields[name]) or "" for name in FIELDS}
 
 
-def draw_keeper(
-    context: "PageContext", dataset: str, draft: GuidelineDraft, base: "GuidelineVersion"
-) -> None:
+def draw_keeper(context: PageContext, dataset: str, draft: GuidelineDraft, base: GuidelineVersion) -> None:
     """Draw the invisible component that stores the draft in the browser.
 
     Draw it before the draft's fields: then every text that a lead sees is stored already.
@@ -183,14 +176,14 @@ def draw_keeper(
         "fields": draft.fields or None,
     }
     key = f"keeper {dataset}"
-    _component()(
+    load_component("annotator_guideline_draft", Path(__file__).parent / "guideline_draft.js")(
         key=key,
-        data={"message": json.dumps(message, ensure_ascii=False)},
+        data=write_message(message),
         on_found_change=lambda: _restore(dataset, base, st.session_state[key]["found"]),
     )
 
 
-def _restore(dataset: str, base: "GuidelineVersion", stored: object) -> None:
+def _restore(dataset: str, base: GuidelineVersion, stored: object) -> None:
     """Restore the browser's draft if it is valid. Text that was typed before it arrived stays."""
     if _heard(dataset) in st.session_state:
         return
@@ -215,9 +208,3 @@ def _heard(dataset: str) -> str:
 
 def _name(dataset: str) -> str:
     return f"guideline draft {dataset}"
-
-
-@cache
-def _component() -> Any:
-    script = join_modules(Path(__file__).parent / "guideline_draft.js")
-    return st.components.v2.component("annotator_guideline_draft", js=script)

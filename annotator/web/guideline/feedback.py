@@ -8,7 +8,6 @@ survive a reload: one line per decision (`pair revision`) and per question (`que
 from collections.abc import Collection
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -17,19 +16,16 @@ from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.records import CAUSE_NAMES
 from annotator.guideline.feedback_service import list_worklist
 from annotator.guideline.records import AskedQuestion, DecisionExample, GuidelineWorklist, WorklistItem
+from annotator.guideline.service import GuidelineVersion
 from annotator.guideline.validation import write_examples
 from annotator.web.adjudication.queue_url import QueueAddress, write_address
 from annotator.web.guideline.draft import CHOSEN, find_draft, read_typed, write_field
 from annotator.web.kit.controls import find_key, note_press, read_choice
-from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
+from annotator.web.kit.tables import write_link
 from annotator.web.kit.text import show_as
-
-if TYPE_CHECKING:
-    from annotator.guideline.service import GuidelineVersion
-    from annotator.web.page_context import PageContext
-
+from annotator.web.page_context import PageContext
 
 MOST = 5_000
 QUESTION = "question"
@@ -60,7 +56,7 @@ class DraftDesk:
     """Access to the session's draft of a dataset's next version. `base`: its base version."""
 
     dataset: str
-    base: "GuidelineVersion"
+    base: GuidelineVersion
 
     @property
     def mark(self) -> str:
@@ -90,7 +86,6 @@ def read_chosen(text: str) -> ChosenExamples:
 
 
 def write_chosen(chosen: ChosenExamples) -> str:
-    """Return the choice as text for the draft."""
     lines = [f"{pair} {revision}" for pair, revision in sorted(chosen.decisions)]
     return "\n".join([*lines, *(f"{QUESTION} {number}" for number in sorted(chosen.questions))])
 
@@ -104,7 +99,6 @@ def list_choosable(item: WorklistItem) -> tuple[set[tuple[str, int]], set[int]]:
 
 
 def name_choice(desk: DraftDesk, item_key: str) -> str:
-    """Return the name of an item's checkbox."""
     return f"chosen {desk.mark} {item_key}"
 
 
@@ -139,7 +133,6 @@ def write_example(decision: DecisionExample) -> str:
 
 
 def is_example(desk: DraftDesk, decision: DecisionExample) -> bool:
-    """Return whether the decision is among the examples of the draft."""
     return f"\n{write_example(decision)}\n" in f"\n{desk.read(f'positive{decision.decided}')}\n"
 
 
@@ -159,8 +152,7 @@ def insert_example(desk: DraftDesk, decision: DecisionExample) -> None:
 MOST_ITEMS, MOST_DECISIONS = 30, 20
 
 
-def draw_worklist(context: "PageContext", desk: DraftDesk) -> None:
-    """Draw the worklist: open items first, answered items last."""
+def draw_worklist(context: PageContext, desk: DraftDesk) -> None:
     message = st.session_state.pop(SAID, None)
     if message:
         st.toast(message, icon=":material/school:")
@@ -209,7 +201,7 @@ def link_pair(dataset: str, item: DecisionExample | AskedQuestion) -> str:
     return write_link(item.title or item.doc_id, address)
 
 
-def _draw_nothing(context: "PageContext", worklist: GuidelineWorklist) -> None:
+def _draw_nothing(context: PageContext, worklist: GuidelineWorklist) -> None:
     if worklist.decided:
         message = tr_n(
             "{n:,} disagreement is decided. It needs nothing from the guideline.",
@@ -251,7 +243,6 @@ def _draw_item(desk: DraftDesk, item: WorklistItem) -> None:
 
 
 def _list_facts(item: WorklistItem) -> list[str]:
-    """Return HTML: the numbers of decisions that ask for a rule, and that are answered."""
     facts = []
     if item.asking and item.kind == "group":
         facts.append(
@@ -314,7 +305,6 @@ def _draw_decision(desk: DraftDesk, decision: DecisionExample) -> None:
 
 
 def _describe_decision(dataset: str, decision: DecisionExample) -> str:
-    """Return HTML: query, document, judgments, decision and rationale."""
     facts = [escape(describe_judgments(decision))]
     if decision.cause is not None:
         facts.append(escape(tr(CAUSE_NAMES[decision.cause])))
@@ -337,7 +327,6 @@ def _describe_question(dataset: str, question: AskedQuestion) -> str:
 
 
 def _write_queue_link(dataset: str, item: WorklistItem) -> str:
-    """Return an HTML link to the decided disagreements of this category and grades; "" without both."""
     grades = item.apart if isinstance(item.apart, tuple) else None
     if item.kind != "group" or (item.category is None and grades is None):
         return ""

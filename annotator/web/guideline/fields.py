@@ -4,12 +4,13 @@ The authoritative texts have a preview next to them, a translation its original.
 text in a hidden tab is not lost.
 """
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import streamlit as st
 
 from annotator.domain.grades import GRADES, Rubric
 from annotator.domain.messages import LANGUAGE_NAMES, LANGUAGES
+from annotator.guideline.service import GuidelineVersion
 from annotator.web.guideline.draft import (
     LANGUAGE,
     TRANSLATED,
@@ -26,21 +27,15 @@ from annotator.web.kit.messages import LANGUAGES as OWN_NAMES
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
 
-if TYPE_CHECKING:
-    from annotator.guideline.service import GuidelineVersion
-
 OPENED = "guideline language opened"
 
 
 class _HeldField(TypedDict):
-    """The key and the value of a field on the screen."""
-
     key: str
     value: str
 
 
-def draw_fields(dataset: str, base: "GuidelineVersion", draft: GuidelineDraft) -> None:
-    """Draw the languages and their texts."""
+def draw_fields(dataset: str, base: GuidelineVersion, draft: GuidelineDraft) -> None:
     fields = read_fields(draft, base)
     translated = read_translated(fields)
     _draw_languages(dataset, base, draft, fields[LANGUAGE], translated)
@@ -60,9 +55,8 @@ def draw_fields(dataset: str, base: "GuidelineVersion", draft: GuidelineDraft) -
 
 
 def _draw_languages(
-    dataset: str, base: "GuidelineVersion", draft: GuidelineDraft, own: str, translated: tuple[str, ...]
+    dataset: str, base: GuidelineVersion, draft: GuidelineDraft, own: str, translated: tuple[str, ...]
 ) -> None:
-    """Draw the language of the guideline, and buttons that add translations."""
     if translated:
         note = tr(
             "Language of this guideline: {language}. To change it, remove the translations.",
@@ -85,7 +79,7 @@ def _draw_languages(
         draw_note(tr("Choose the language of this guideline to add translations."))
 
 
-def _draw_own_language(dataset: str, base: "GuidelineVersion", draft: GuidelineDraft, own: str) -> None:
+def _draw_own_language(dataset: str, base: GuidelineVersion, draft: GuidelineDraft, own: str) -> None:
     choices = ("", *LANGUAGES)
     key = f"guideline language {draft.mark}"
     st.selectbox(
@@ -103,7 +97,7 @@ def _draw_own_language(dataset: str, base: "GuidelineVersion", draft: GuidelineD
 
 
 def _set_translated(
-    dataset: str, base: "GuidelineVersion", translated: tuple[str, ...], opened: str | None
+    dataset: str, base: GuidelineVersion, translated: tuple[str, ...], opened: str | None
 ) -> None:
     st.session_state[OPENED] = opened
     write_field(dataset, base, TRANSLATED, " ".join(tag for tag in LANGUAGES if tag in translated))
@@ -128,7 +122,7 @@ def _draw_own_texts(draft: GuidelineDraft, rubric: Rubric) -> None:
 
 
 def _draw_translation(
-    dataset: str, base: "GuidelineVersion", draft: GuidelineDraft, rubric: Rubric, tag: str
+    dataset: str, base: GuidelineVersion, draft: GuidelineDraft, rubric: Rubric, tag: str
 ) -> None:
     left, right = st.columns(2, gap="medium")
     with left:

@@ -5,13 +5,13 @@ Leads also write the next version here, and see which annotators must still conf
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from annotator.domain.messages import say
 from annotator.guideline.feedback_service import list_decisions_behind
+from annotator.guideline.records import DecisionExample
 from annotator.guideline.service import GuidelineVersion, count_outdated, list_versions
 from annotator.web.guideline.draft import (
     GuidelineDraft,
@@ -23,18 +23,13 @@ from annotator.web.guideline.draft import (
 )
 from annotator.web.guideline.feedback import DraftDesk, describe_judgments, draw_worklist
 from annotator.web.guideline.publish import READ, TABS, draw_form, draw_published
-from annotator.web.guideline.reading import describe_version, draw_rubric
+from annotator.web.guideline.reading import describe_version, draw_comparison, draw_rubric
 from annotator.web.kit.controls import apply_url_tab, keep_focus
-from annotator.web.kit.line_diff import draw_comparison
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note, require_dataset
 from annotator.web.kit.tables import Cell, Link, draw_link_table, draw_table
 from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.page_context import PageContext
-
-if TYPE_CHECKING:
-    from annotator.guideline.records import DecisionExample
-
 
 SHOWN, DECISIONS = 30, 50
 
@@ -60,8 +55,7 @@ def draw_history(context: "PageContext", dataset: str, versions: "list[Guideline
                 draw_note(tr("The first version."))
 
 
-def _draw_behind(dataset: str, decisions: "Sequence[DecisionExample]") -> None:
-    """Draw the decisions that led to a version, each with a link to its pair."""
+def _draw_behind(dataset: str, decisions: Sequence[DecisionExample]) -> None:
     if not decisions:
         return
     label = tr_n("Based on {n:,} decision", "Based on {n:,} decisions", len(decisions))
@@ -75,7 +69,7 @@ def _draw_behind(dataset: str, decisions: "Sequence[DecisionExample]") -> None:
         draw_note(tr_n("{n:,} more", "{n:,} more", len(decisions) - DECISIONS))
 
 
-def _link(dataset: str, decision: "DecisionExample") -> Link:
+def _link(dataset: str, decision: DecisionExample) -> Link:
     return Link(
         decision.title or decision.doc_id,
         "/disagreements?" + urlencode({"dataset": dataset, "pair": decision.pair}),
@@ -130,7 +124,6 @@ def _draw_tabs(
     base: GuidelineVersion,
     draft: GuidelineDraft,
 ) -> None:
-    """Draw the open tab only. The URL names it."""
     names = (READ, LEARN, WRITE, VERSIONS)
     apply_url_tab(TABS, names)
     reading, learning, writing, looking_back = st.tabs(

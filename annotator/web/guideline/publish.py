@@ -5,8 +5,6 @@ If another lead published in the meantime, nothing is stored: the draft becomes 
 the lead checks it again.
 """
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError, ValidationError
@@ -14,6 +12,7 @@ from annotator.domain.messages import say
 from annotator.guideline.compare import propose_change
 from annotator.guideline.merge import find_conflicts
 from annotator.guideline.service import (
+    GuidelineVersion,
     VersionConflict,
     compare_draft,
     count_judgments_made_outdated,
@@ -32,17 +31,12 @@ from annotator.web.guideline.draft import (
 )
 from annotator.web.guideline.feedback import ChosenExamples, read_chosen
 from annotator.web.guideline.fields import draw_fields
-from annotator.web.guideline.languages import draw_outdated_translations
+from annotator.web.guideline.reading import draw_comparison, draw_outdated_translations
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.line_diff import draw_comparison
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_problem
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, find_context
-
-if TYPE_CHECKING:
-    from annotator.guideline.service import GuidelineVersion
-
 
 READ = say("Current")
 TABS = "standard"  # the key of the page's tabs, also in its address
@@ -55,7 +49,7 @@ CHANGES = {"minor": say("Wording (minor)"), "semantic": say("Meaning of a grade 
 
 
 def draw_publishing(
-    context: PageContext, dataset: str, base: "GuidelineVersion", draft: GuidelineDraft
+    context: PageContext, dataset: str, base: GuidelineVersion, draft: GuidelineDraft
 ) -> None:
     """Draw the comparison with the current version, the kind of change, its reason, and the button."""
     st.header(tr("Changes"))
@@ -122,7 +116,7 @@ def draw_published() -> None:
 
 
 def draw_meanwhile(
-    dataset: str, present: "GuidelineVersion", base: "GuidelineVersion", draft: GuidelineDraft
+    dataset: str, present: GuidelineVersion, base: GuidelineVersion, draft: GuidelineDraft
 ) -> None:
     """Draw a notice of another lead's new version with a button to merge, or the result of the merge."""
     if draft.fields and present.version != base.version:
@@ -173,13 +167,12 @@ def _explain_marks(fields: str) -> str:
 
 def _publish(
     dataset: str,
-    base: "GuidelineVersion",
+    base: GuidelineVersion,
     draft: GuidelineDraft,
     shown: dict[str, str],
     change_key: str,
     why_key: str,
 ) -> None:
-    """Publish the draft as shown. A callback."""
     context = find_context()
     if context is None:
         return
@@ -229,8 +222,7 @@ def _publish(
         note_press(PUBLISHED_PLACE)
 
 
-def _merge(dataset: str, base: "GuidelineVersion", draft: GuidelineDraft) -> None:
-    """Merge the draft with the current version, which becomes its base."""
+def _merge(dataset: str, base: GuidelineVersion, draft: GuidelineDraft) -> None:
     context = find_context()
     if context is None:
         return
@@ -275,7 +267,7 @@ def _draw_chosen(chosen: ChosenExamples) -> None:
         )
 
 
-def _name(version: "GuidelineVersion") -> str:
+def _name(version: GuidelineVersion) -> str:
     return version.author or tr("The operator")
 
 
@@ -292,11 +284,10 @@ def _draw_refused() -> None:
 def draw_form(
     context: "PageContext",
     dataset: str,
-    present: "GuidelineVersion",
-    base: "GuidelineVersion",
+    present: GuidelineVersion,
+    base: GuidelineVersion,
     draft: GuidelineDraft,
 ) -> None:
-    """Draw the fields, the preview, and the form that publishes."""
     with st.container():  # always drawn: the fields below keep their position and the focus
         draw_meanwhile(dataset, present, base, draft)
         _draw_head(dataset, draft)

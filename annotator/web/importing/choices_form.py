@@ -8,10 +8,11 @@ import streamlit as st
 from annotator.domain.import_records import DECLARED, ImportKind
 from annotator.formats.registry import FORMATS
 from annotator.formats.syntax.tables import KINDS
-from annotator.importing.uploads.encodings import ENCODINGS
+from annotator.importing.uploads.import_choices import ImportChoices
 from annotator.importing.uploads.recognition import COLUMNS, ORDER, REQUIRED, suggest_names
 from annotator.importing.uploads.upload_records import ImportChoices
 from annotator.web.importing.file_jobs import FileJob
+from annotator.web.importing.file_upload import choose_encoding
 from annotator.web.importing.words import CUT_NAMES, DECLARED_NAMES, name_kind
 from annotator.web.kit.messages import tr
 
@@ -34,7 +35,6 @@ class ChoicesForm:
 
 
 def draw_choices(job: FileJob, item: Mapping[str, Any]) -> ImportChoices:
-    """Draw the fields and return their values."""
     form = ChoicesForm(job, item)
     first, second, third = st.columns(3)
     with first:
@@ -48,7 +48,7 @@ def draw_choices(job: FileJob, item: Mapping[str, Any]) -> ImportChoices:
     with second:
         format_name = _draw_format(form, kind)
     with third:
-        encoding = _draw_encoding(form)
+        encoding = choose_encoding(item["encoding"], form.key("encoding"))
     header = True
     columns: dict[str, str] = {}
     if item["columns"] and kind in TABLE_KINDS:
@@ -79,18 +79,6 @@ def _draw_format(form: ChoicesForm, kind: ImportKind) -> str | None:
     return chosen or None
 
 
-def _draw_encoding(form: ChoicesForm) -> str | None:
-    names = list(ENCODINGS)
-    chosen = st.selectbox(
-        tr("Encoding"),
-        names,
-        names.index(form.item["encoding"] or "utf-8"),
-        format_func=ENCODINGS.__getitem__,
-        key=form.key("encoding"),
-    )
-    return None if chosen == "utf-8" else chosen
-
-
 def _draw_header(form: ChoicesForm, kind: ImportKind) -> bool:
     if kind != "queries" or form.item["format"] not in ("csv", "tsv") or len(form.item["columns"]) != 2:
         return True
@@ -100,7 +88,6 @@ def _draw_header(form: ChoicesForm, kind: ImportKind) -> bool:
 
 
 def _draw_columns(form: ChoicesForm, kind: ImportKind) -> dict[str, str]:
-    """Draw the choice of columns; return {expected name: column of the file} where they differ."""
     present = list(form.item["columns"])
     suggested = suggest_names(kind, tuple(present))
     is_open = bool(suggested) or not form.item["is_certain"]
@@ -137,7 +124,6 @@ def _draw_columns(form: ChoicesForm, kind: ImportKind) -> dict[str, str]:
 
 
 def _list_own(name: str) -> tuple[str, ...]:
-    """Return the names under which the reader finds a column without help."""
     return {
         "query_id": ("query_id", "_id", "query-id"),
         "doc_id": ("doc_id", "_id", "corpus-id"),
@@ -146,7 +132,6 @@ def _list_own(name: str) -> tuple[str, ...]:
 
 
 def _draw_options(form: ChoicesForm, kind: ImportKind) -> dict[str, Any]:
-    """Draw the options of a kind; return the chosen ones."""
     if kind == "documents":
         return {} if form.item["columns"] else _draw_document_options(form)
     if kind == "run":

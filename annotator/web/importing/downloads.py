@@ -5,7 +5,6 @@ own.
 """
 
 from pathlib import Path
-from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -15,6 +14,7 @@ from starlette.routing import Route
 from annotator.domain.errors import NotFound
 from annotator.domain.messages import say
 from annotator.storage.database import Database
+from annotator.web.downloads import name_as
 from annotator.web.importing.file_jobs import FILE_JOBS
 from annotator.web.importing.file_tasks import PROBLEM_FILE
 from annotator.web.importing.result_view import FILES_ADDRESS
@@ -24,8 +24,6 @@ NOTHING = say("This file is no longer available. Upload it again.")
 
 
 def routes(database: Database) -> list[Route]:
-    """Return the route, for `web/app.py`."""
-
     async def get_file(request: Request) -> Response:
         from annotator.importing.uploads.import_service import show_contents
 
@@ -34,9 +32,8 @@ def routes(database: Database) -> list[Route]:
         dataset, purpose, wanted = query.get("dataset", ""), query.get("purpose", ""), query.get("file", "")
         await run_in_threadpool(show_contents, database, actor, dataset)  # refuses whoever does not lead it
         path = _find(actor.person_id, dataset, purpose, wanted)
-        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(path.name, safe='')}"}
         media_type = "text/csv" if wanted == "problems" else "application/octet-stream"
-        return FileResponse(path, media_type=media_type, headers=headers)
+        return FileResponse(path, media_type=media_type, headers=name_as(path.name))
 
     return [Route(FILES_ADDRESS, get_file, methods=["GET"])]
 

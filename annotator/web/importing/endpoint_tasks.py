@@ -29,7 +29,7 @@ from annotator.importing.search_endpoint.search_endpoint_service import (
 from annotator.importing.search_endpoint.server_rules import ServerRules, name_host
 from annotator.importing.search_endpoint.spec import hash_spec, read_spec
 from annotator.storage.database import Database
-from annotator.web.importing.message_json import to_json
+from annotator.web.importing.words import to_json
 
 SPEC = "specification"
 """The name of the spec in errors: there is no file."""

@@ -22,15 +22,13 @@ from annotator.importing.search_endpoint.server_rules import (
 from annotator.importing.search_endpoint.spec import MAX_BYTES, TEMPLATES, show_template
 from annotator.importing.uploads.import_service import was_imported
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
-from annotator.web.importing.file_upload import POLL_SECONDS, find_job, start_task
-from annotator.web.importing.message_json import show_text
-from annotator.web.importing.result_view import SHOWN_AT_ONCE, draw_changes, list_file_address
-from annotator.web.kit.controls import note_press
-from annotator.web.kit.kept_fields import KeptFields
-from annotator.web.kit.links import draw_file_link
+from annotator.web.importing.file_upload import POLL_SECONDS, end, find_job, start_task
+from annotator.web.importing.result_view import SHOWN_AT_ONCE, draw_changes, draw_problems, list_file_address
+from annotator.web.importing.words import show_text
+from annotator.web.kit.controls import KeptFields, note_press
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
-from annotator.web.kit.tables import draw_table
+from annotator.web.kit.tables import draw_file_link, draw_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, require_context
 
@@ -75,7 +73,6 @@ def draw(context: PageContext, dataset: str) -> None:
 
 
 def _draw_hosts(context: PageContext, operator: Sequence[str], allowed: Sequence[str]) -> bool:
-    """Draw the allowed hosts, or who can allow some; return whether there are any."""
     draw_note(
         tr(
             "The server sends every query of this dataset to a search system and imports the results as a run. The texts of the queries leave this server; documents, grades and names do not."
@@ -166,7 +163,6 @@ def _draw_form(latest: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _draw_spec(latest: Mapping[str, Any]) -> tuple[str, str]:
-    """Draw the choice of a template and the text; return both."""
     template = FIELDS.keep(
         "template",
         st.selectbox(
@@ -179,11 +175,12 @@ def _draw_spec(latest: Mapping[str, Any]) -> tuple[str, str]:
         )
         or TEMPLATES[0],
     )
+    initial = str(latest["spec"]) if latest.get("template") == template else show_template(template)
     spec = FIELDS.keep(
         f"spec {template}",
         st.text_area(
             tr("Specification (YAML)"),
-            FIELDS.find_default(f"spec {template}", _find_text(latest, template)),
+            FIELDS.find_default(f"spec {template}", initial),
             key=FIELDS.find_key(f"spec {template}"),
             height=320,
             max_chars=MAX_BYTES // 4,
@@ -195,11 +192,6 @@ def _draw_spec(latest: Mapping[str, Any]) -> tuple[str, str]:
         ),
     )
     return template, spec
-
-
-def _find_text(latest: Mapping[str, Any], template: str) -> str:
-    """Return the initial spec: the last tried one, or the template."""
-    return str(latest["spec"]) if latest.get("template") == template else show_template(template)
 
 
 def _draw_box(name: str, label: str, *, default: bool) -> bool:
@@ -220,7 +212,6 @@ def _draw_button(
 
 
 def _start(dataset: str, request: dict[str, Any]) -> None:
-    """Start a task with the hosts that the operator allows now."""
     context = require_context()
     job = FILE_JOBS.open(context.actor.person_id, context.person.name, dataset, PURPOSE)
     settings, database, actor, now = context.settings, context.database, context.actor, context.now
@@ -240,7 +231,6 @@ def _start(dataset: str, request: dict[str, Any]) -> None:
 
 
 def _draw_progress(dataset: str) -> None:
-    """Draw how far the task is, and the button that stops it."""
     context = require_context()
     job = find_job(context, dataset, PURPOSE)
     if job is None or not job.is_busy:
@@ -250,7 +240,7 @@ def _draw_progress(dataset: str) -> None:
     with st.container(border=True):
         st.html('<div role="status" aria-live="polite" class="annotator-unseen"></div>')
         st.progress(share, text=escape_markdown(words[:1].upper() + words[1:]))
-        st.button(tr("Stop"), key="fetch stop", on_click=_stop, args=(dataset,))
+        st.button(tr("Stop"), key="fetch stop", on_click=end, args=(dataset, PURPOSE, FILE_JOBS.cancel))
 
 
 def _describe_progress(job: FileJob) -> tuple[float, str]:
@@ -266,13 +256,6 @@ def _describe_progress(job: FileJob) -> tuple[float, str]:
     queries = values.get("n", 0)
     share = (values.get("answered", 0) + values.get("failed", 0)) / queries if queries else 1.0
     return min(share, 1.0), tr(job.step)
-
-
-def _stop(dataset: str) -> None:
-    job = find_job(require_context(), dataset, PURPOSE)
-    if job is not None:
-        FILE_JOBS.cancel(job)
-        note_press()
 
 
 # What one query showed ----------------------------------------------------------------------------------
@@ -301,15 +284,7 @@ def _draw_no_answer(job: FileJob, result: Mapping[str, Any]) -> None:
         st.error(escape_markdown(show_text(result["refused"])), icon=":material/block:")
     elif "problems" in result:
         st.error(tr("This cannot be fetched. Nothing is stored."), icon=":material/block:")
-        rows = [
-            (
-                None if line is None else show_number(line),
-                show_text(expected),
-                show_text(found),
-            )
-            for _, line, expected, found in result["problems"][:SHOWN_AT_ONCE]
-        ]
-        draw_table(tr("Problems"), (tr("line"), tr("expected"), tr("found")), rows)
+        draw_problems(result["problems"][:SHOWN_AT_ONCE], with_file=False)
     else:
         _draw_ended(job)
 

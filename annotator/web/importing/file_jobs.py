@@ -37,7 +37,7 @@ from annotator.formats.syntax.partial_files import hold_temporary_folder, remove
 from annotator.importing.search_endpoint.server_rules import MOST_SECONDS
 from annotator.importing.uploads.staging import stage_files
 from annotator.storage.database import Database, find_sqlite_file
-from annotator.web.importing.message_json import read_message
+from annotator.web.importing.words import read_message
 from annotator.web.server.figures import note_task_begun, note_task_ended
 
 State = Literal["idle", "waiting", "running"]
@@ -124,7 +124,6 @@ class FileJob:
 
     @property
     def processes(self) -> str:
-        """Return the kind of process that the task needs."""
         return self.task if self.task in OWN_PROCESSES else "import"
 
     @property
@@ -135,14 +134,6 @@ class FileJob:
         if self.task in WRITING:
             return self.dataset, "write"
         return (self.dataset, "fetch") if self.task == "fetch" else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Folder:
-    """The folder of a job. Closing `held` removes it; after a kill the next server does."""
-
-    path: Path
-    held: ExitStack
 
 
 Key = tuple[int | None, str, str]
@@ -160,10 +151,6 @@ class FileJobs:
         self._working: list[FileJob] = []
         self._begun_at: dict[int | None, float] = {}  # when each person's latest task began
         self._number = 0
-
-    def set_limits(self, limits: TaskLimits) -> None:
-        """Set the limits of future tasks."""
-        self.limits = limits
 
     def find(self, person_id: int | None, dataset: str, purpose: str) -> FileJob | None:
         """Return the person's files for this purpose, and restart their idle time."""
@@ -190,16 +177,16 @@ class FileJobs:
             raise ValidationError(
                 say("Earlier files are still being read. Wait until they are done, or cancel.")
             )
-        folder = _make_folder()
+        folder, held = _make_folder()
         try:
-            stage_files(uploads, folder.path / "files")
-            self._make_room(person_id, folder.path, earlier)
+            stage_files(uploads, folder / "files")
+            self._make_room(person_id, folder, earlier)
         except BaseException:
-            folder.held.close()
+            held.close()
             raise
         if earlier is not None:
             self.discard(earlier)
-        return self._add(person_id, person, dataset, purpose, folder)
+        return self._add(person_id, person, dataset, purpose, folder, held)
 
     def open(self, person_id: int | None, person: str, dataset: str, purpose: str) -> FileJob:
         """Return the person's job for a purpose without uploaded files; a new one if needed."""
@@ -207,14 +194,14 @@ class FileJobs:
         if job is not None:
             return job
         self.free_idle(now=time.monotonic())
-        return self._add(person_id, person, dataset, purpose, _make_folder())
+        return self._add(person_id, person, dataset, purpose, *_make_folder())
 
     def _add(
-        self, person_id: int | None, person: str, dataset: str, purpose: str, folder: "_Folder"
+        self, person_id: int | None, person: str, dataset: str, purpose: str, folder: Path, held: ExitStack
     ) -> FileJob:
         with self._lock:
             self._number += 1
-            job = FileJob(person_id, person, dataset, purpose, folder.path, folder.held, self._number)
+            job = FileJob(person_id, person, dataset, purpose, folder, held, self._number)
             job.last_seen = time.monotonic()
             self._jobs[person_id, dataset, purpose] = job
         return job
@@ -279,7 +266,6 @@ class FileJobs:
                 job.process.kill()
 
     def discard(self, job: FileJob) -> None:
-        """Forget and delete the files."""
         self.cancel(job)
         with self._lock:
             key = job.person_id, job.dataset, job.purpose
@@ -387,7 +373,6 @@ class FileJobs:
             note_task_ended(job.task, job.ended or "failed")
 
     def _talk(self, job: FileJob, request: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
-        """Send the task to the started process, and record how it ends."""
         answer: dict[str, Any] = {}
         late = threading.Timer(job.limits.seconds, self._end_late, args=(job, job.process))
         late.daemon = True
@@ -455,13 +440,13 @@ class FileJobs:
 FILE_JOBS = FileJobs()
 
 
-def _make_folder() -> "_Folder":
-    """Make a folder for a job, readable only by the server's user."""
+def _make_folder() -> tuple[Path, ExitStack]:
+    """Make a folder for a job, readable only by the server's user. Closing the stack removes it; after a kill the next server does."""
     held = ExitStack()
     folder = held.enter_context(hold_temporary_folder("files"))
     (folder / "files").mkdir()
     (folder / "out").mkdir()
-    return _Folder(folder, held)
+    return folder, held
 
 
 def _measure(folder: Path) -> int:

@@ -18,7 +18,7 @@ from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.formats.syntax.tables import KINDS
 from annotator.importing.uploads.upload_records import ImportChoices
 from annotator.storage.database import Database
-from annotator.web.importing.message_json import to_json
+from annotator.web.importing.words import to_json
 
 MOST_PROBLEMS = 20_000
 OUT = Path("../out")
@@ -150,7 +150,6 @@ def _checks(request: Mapping[str, Any], report_progress: Progress) -> Result:
 
 
 def _try(request: Mapping[str, Any], report_progress: Progress) -> Result:
-    """Check a ground-truth file without storing it."""
     from annotator.dataset.coverage_service import check_file, read_requirements
     from annotator.formats.content_warnings import describe_empty_lists, describe_repeated_texts
 
@@ -181,7 +180,6 @@ def _try(request: Mapping[str, Any], report_progress: Progress) -> Result:
 
 
 def _convert(request: Mapping[str, Any], report_progress: Progress) -> Result:
-    """Convert a ground-truth file into another format; a folder becomes a zip archive to download."""
     import shutil
 
     from annotator.formats.registry import find_format
@@ -193,8 +191,8 @@ def _convert(request: Mapping[str, Any], report_progress: Progress) -> Result:
 
     target_format = find_format(request["target"])
     stem = Path(request["path"]).name.split(".")[0]
-    name = f"{stem}.{target_format.name}" if is_folder(target_format) else _name_target(stem, request)
-    target = OUT / name
+    suffix = "" if is_folder(target_format) else target_format.suffixes[0]
+    target = OUT / f"{stem}.{target_format.name}{suffix}"
     for old in OUT.iterdir():
         if old.is_dir():
             shutil.rmtree(old)
@@ -221,13 +219,6 @@ def _convert(request: Mapping[str, Any], report_progress: Progress) -> Result:
     return {"losses": losses, "converted": target.name, "notes": to_json(prepared.notes)}
 
 
-def _name_target(stem: str, request: Mapping[str, Any]) -> str:
-    from annotator.formats.registry import find_format
-
-    target_format = find_format(request["target"])
-    return f"{stem}.{target_format.name}{target_format.suffixes[0]}"
-
-
 def _open(request: Mapping[str, Any]) -> Any:
     from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
     from annotator.formats.syntax.source import InputSource
@@ -236,15 +227,11 @@ def _open(request: Mapping[str, Any]) -> Any:
     return InputSource(request["path"], encoding=request.get("encoding"), scale=scale)
 
 
-def _try_endpoint(request: Mapping[str, Any], report_progress: Progress) -> Result:
-    from annotator.web.importing.endpoint_tasks import try_endpoint
+def _use_endpoint(request: Mapping[str, Any], report_progress: Progress) -> Result:
+    from annotator.web.importing.endpoint_tasks import fetch_from_endpoint, try_endpoint
 
-    return try_endpoint(request, report_progress)
-
-
-def _fetch(request: Mapping[str, Any], report_progress: Progress) -> Result:
-    from annotator.web.importing.endpoint_tasks import fetch_from_endpoint
-
+    if request["task"] == "try_endpoint":
+        return try_endpoint(request, report_progress)
     return fetch_from_endpoint(request, report_progress, describe_problems)
 
 
@@ -259,6 +246,6 @@ TASKS: Mapping[str, Callable[[Mapping[str, Any], Progress], Result]] = {
     "checks": _checks,
     "try": _try,
     "convert": _convert,
-    "try_endpoint": _try_endpoint,
-    "fetch": _fetch,
+    "try_endpoint": _use_endpoint,
+    "fetch": _use_endpoint,
 }

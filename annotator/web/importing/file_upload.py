@@ -11,6 +11,7 @@ import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
+from annotator.importing.uploads.encodings import ENCODINGS
 from annotator.importing.uploads.staging import LIMITS
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
 from annotator.web.kit.controls import note_press
@@ -77,7 +78,6 @@ def describe_limits(*, folders: bool) -> str:
 
 
 def find_job(context: PageContext, dataset: str, purpose: str) -> FileJob | None:
-    """Return this person's files for the purpose."""
     return FILE_JOBS.find(context.actor.person_id, dataset, purpose)
 
 
@@ -88,7 +88,6 @@ def start_task(
     *,
     was_stored: Callable[[], bool] | None = None,
 ) -> None:
-    """Start a task on the files for this person."""
     whole = {
         "person_id": context.actor.person_id,
         "username": context.actor.username,
@@ -123,7 +122,7 @@ def _draw_progress(dataset: str, purpose: str) -> None:
         st.progress(_estimate(job), text=escape_markdown(words[:1].upper() + words[1:]))
         if job.task == "import" or job.requests[job.task].get("dry_run", True):
             key = f"{purpose} cancel {job.number}"
-            st.button(tr("Cancel"), key=key, on_click=_cancel, args=(dataset, purpose))
+            st.button(tr("Cancel"), key=key, on_click=end, args=(dataset, purpose, FILE_JOBS.cancel))
 
 
 def _estimate(job: FileJob) -> float:
@@ -134,15 +133,23 @@ def _estimate(job: FileJob) -> float:
     return 0.75 if template.startswith("storing") else 0.5 if template.startswith("checking") else 0.25
 
 
-def _cancel(dataset: str, purpose: str) -> None:
+def restart(dataset: str, purpose: str, request: Mapping[str, Any]) -> None:
+    context = require_context()
+    job = find_job(context, dataset, purpose)
+    if job is not None:
+        start_task(context, job, request)
+        note_press()
+
+
+def end(dataset: str, purpose: str, act: Callable[[FileJob], None]) -> None:
+    """Cancel or discard the job, in the callback of a button."""
     job = find_job(require_context(), dataset, purpose)
     if job is not None:
-        FILE_JOBS.cancel(job)
+        act(job)
         note_press()
 
 
 def draw_ended(job: FileJob) -> None:
-    """Draw how a task without a result ended."""
     if job.ended == "cancelled":
         st.info(tr("Cancelled. Nothing was stored."), icon=":material/block:")
     elif job.ended == "no_memory":
@@ -175,20 +182,25 @@ def draw_ended(job: FileJob) -> None:
 
 
 def draw_discard(job: FileJob, purpose: str) -> None:
-    """Draw the button that discards the uploaded files."""
     st.button(
         tr("Choose other files"),
         key=f"{purpose} discard {job.number}",
-        on_click=_discard,
-        args=(job.dataset, purpose),
+        on_click=end,
+        args=(job.dataset, purpose, FILE_JOBS.discard),
     )
 
 
-def _discard(dataset: str, purpose: str) -> None:
-    job = find_job(require_context(), dataset, purpose)
-    if job is not None:
-        FILE_JOBS.discard(job)
-        note_press()
+def choose_encoding(recognized: str | None, key: str) -> str | None:
+    """Draw the choice of the encoding; return None for UTF-8."""
+    names = list(ENCODINGS)
+    chosen = st.selectbox(
+        tr("Encoding"),
+        names,
+        names.index(recognized or "utf-8"),
+        format_func=ENCODINGS.__getitem__,
+        key=key,
+    )
+    return None if chosen == "utf-8" else chosen
 
 
 def choose_file(job: FileJob, names: Sequence[str]) -> str:
@@ -199,5 +211,4 @@ def choose_file(job: FileJob, names: Sequence[str]) -> str:
 
 
 def list_files(job: FileJob) -> list[str]:
-    """Return the names of the uploaded files."""
     return sorted(path.relative_to(job.files).as_posix() for path in job.files.rglob("*") if path.is_file())

@@ -21,6 +21,7 @@ from annotator.web.importing.file_upload import (
     draw_running,
     draw_upload,
     find_job,
+    restart,
     start_task,
 )
 from annotator.web.importing.result_view import draw_changes, draw_preview, draw_refusal
@@ -54,7 +55,6 @@ def draw(context: PageContext, dataset: str) -> None:
 
 
 def _draw_field(context: PageContext, dataset: str) -> None:
-    """Draw the upload field, and the possible kinds of files."""
     draw_upload(context, dataset, PURPOSE)
     with st.expander(tr("What can be imported")):
         for kind, explanation in KIND_HELP.items():
@@ -135,13 +135,15 @@ def _draw_item(context: PageContext, job: FileJob, item: Mapping[str, Any]) -> N
 def _draw_again(job: FileJob, request: dict[str, Any]) -> None:
     with st.container(horizontal=True):
         st.button(
-            tr("Check again"), key=f"import retry {job.number}", on_click=_start, args=(job.dataset, request)
+            tr("Check again"),
+            key=f"import retry {job.number}",
+            on_click=restart,
+            args=(job.dataset, PURPOSE, request),
         )
         draw_discard(job, PURPOSE)
 
 
 def _draw_confirm(job: FileJob, result: Mapping[str, Any], request: dict[str, Any]) -> None:
-    """Draw the changes, and the import button."""
     st.subheader(tr("What changes"))
     draw_changes(result)
     count = result["added"] + result["changed"]
@@ -166,14 +168,6 @@ def _make_request(path: str, choices: ImportChoices, *, dry_run: bool) -> dict[s
 
 def _is_same(checked: Mapping[str, Any], request: Mapping[str, Any]) -> bool:
     return all(checked[name] == request[name] for name in ("path", "choices"))
-
-
-def _start(dataset: str, request: dict[str, Any]) -> None:
-    context = require_context()
-    job = find_job(context, dataset, PURPOSE)
-    if job is not None:
-        start_task(context, job, request)
-        note_press()
 
 
 def _import(dataset: str, request: dict[str, Any]) -> None:

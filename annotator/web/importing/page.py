@@ -5,6 +5,7 @@ Separate processes read the files (`file_jobs.py`), with the services of `annota
 """
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import PurePath
 
 import streamlit as st
@@ -12,10 +13,9 @@ import streamlit as st
 from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
 from annotator.importing.uploads.import_service import show_contents
-from annotator.importing.uploads.upload_records import DatasetContents
-from annotator.web.importing import checks_tab, fetch_tab, import_tab, remap_tab, try_tab
+from annotator.web.importing import fetch_tab, import_tab, table_tabs, try_tab
 from annotator.web.importing.words import CONTENT_NAMES, name_kind
-from annotator.web.kit.controls import apply_url_tab, keep_focus
+from annotator.web.kit.controls import draw_url_tabs, keep_focus
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
@@ -26,8 +26,8 @@ TABS: dict[Message, Callable[[PageContext, str], None]] = {
     say("Import"): import_tab.draw,
     say("Fetch a run"): fetch_tab.draw,
     say("Try a file"): try_tab.draw,
-    say("New document ids"): remap_tab.draw,
-    say("Checks from a file"): checks_tab.draw,
+    say("New document ids"): table_tabs.draw_remapping,
+    say("Checks from a file"): table_tabs.draw_checks,
 }
 
 
@@ -37,17 +37,11 @@ def draw(context: PageContext) -> None:
     contents = show_contents(context.database, context.actor, dataset)
     with st.container():
         _draw_contents(context, contents)
-    apply_url_tab("tab", tuple(TABS))
-    drawn = st.tabs([tr(name) for name in TABS], key="tab", bind="query-params")
-    for tab, draw_tab in zip(drawn, TABS.values(), strict=True):
-        if tab.open:
-            with tab:
-                draw_tab(context, dataset)
+    draw_url_tabs({title: partial(draw_tab, context, dataset) for title, draw_tab in TABS.items()})
     keep_focus()
 
 
 def _draw_contents(context: PageContext, contents: DatasetContents) -> None:
-    """Draw the dataset's content, and the next step if something is missing."""
     if not any(item.count for item in contents.counts):
         st.text(
             tr("This dataset is empty. Import its queries first, then its documents; then make the pool.")

@@ -1,6 +1,6 @@
 """Draw the results of tasks on files: the preview, the problems, page by page, and what an import changes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -8,11 +8,10 @@ import streamlit as st
 
 from annotator.domain.figures import show_number
 from annotator.web.importing.file_jobs import FileJob
-from annotator.web.importing.message_json import show_text
-from annotator.web.kit.links import draw_file_link
+from annotator.web.importing.words import show_text
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
-from annotator.web.kit.tables import draw_table
+from annotator.web.kit.tables import draw_file_link, draw_table
 from annotator.web.kit.text import escape_markdown
 
 SHOWN_AT_ONCE = 50
@@ -20,7 +19,6 @@ FILES_ADDRESS = "/api/import"
 
 
 def draw_preview(result: Mapping[str, Any]) -> None:
-    """Draw the first records of the file."""
     preview = result.get("preview")
     if not preview or not preview["rows"]:
         return
@@ -47,24 +45,22 @@ def draw_refusal(job: FileJob, result: Mapping[str, Any]) -> bool:
     )
     problems = result["problems"]
     start = _choose_start(job, len(problems))
-    shown = problems[start : start + SHOWN_AT_ONCE]
-    draw_table(
-        tr("Problems"),
-        (tr("file"), tr("line"), tr("expected"), tr("found")),
-        [
-            (
-                path,
-                None if line is None else show_number(line),
-                show_text(expected),
-                show_text(found),
-            )
-            for path, line, expected, found in shown
-        ],
-    )
+    draw_problems(problems[start : start + SHOWN_AT_ONCE], with_file=True)
     if result["hint"]:
         draw_note(show_text(result["hint"]))
     draw_file_link(tr("All problems as a CSV file"), list_file_address(job, "problems"))
     return True
+
+
+def draw_problems(problems: Sequence[Any], *, with_file: bool) -> None:
+    """Draw problems: (file, line, expected, found) as JSON."""
+    rows = [
+        (path, None if line is None else show_number(line), show_text(expected), show_text(found))
+        for path, line, expected, found in problems
+    ]
+    columns = (tr("file"), tr("line"), tr("expected"), tr("found"))
+    first = 0 if with_file else 1
+    draw_table(tr("Problems"), columns[first:], [row[first:] for row in rows])
 
 
 def list_file_address(job: FileJob, file: str) -> str:

@@ -8,24 +8,23 @@ import streamlit as st
 from annotator.dataset.settings import TEMPLATES
 from annotator.domain.figures import show_number
 from annotator.formats.registry import FORMATS
-from annotator.importing.uploads.encodings import ENCODINGS
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.file_upload import (
+    choose_encoding,
     draw_discard,
     draw_ended,
     draw_running,
     draw_upload,
     find_job,
+    restart,
     start_task,
 )
-from annotator.web.importing.message_json import show_text
 from annotator.web.importing.result_view import draw_refusal, list_file_address
-from annotator.web.kit.controls import note_press
-from annotator.web.kit.links import draw_file_link
+from annotator.web.importing.words import show_text
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
-from annotator.web.kit.tables import draw_table
-from annotator.web.page_context import PageContext, require_context
+from annotator.web.kit.tables import draw_file_link, draw_table
+from annotator.web.page_context import PageContext
 
 PURPOSE = "try"
 
@@ -74,7 +73,6 @@ def _draw_file(context: PageContext, job: FileJob, items: list[dict[str, Any]]) 
 
 
 def _draw_reading(job: FileJob, item: Mapping[str, Any]) -> dict[str, Any]:
-    """Draw the reading options; return them for the task."""
     key = f"try {job.number} {item['path']}"
     first, second, third = st.columns(3)
     formats = ["", *(file_format.name for file_format in FORMATS)]
@@ -86,14 +84,8 @@ def _draw_reading(job: FileJob, item: Mapping[str, Any]) -> dict[str, Any]:
         format_func=lambda name: name or tr("By its content"),
         key=f"{key} format",
     )
-    encodings = list(ENCODINGS)
-    encoding = second.selectbox(
-        tr("Encoding"),
-        encodings,
-        encodings.index(item["encoding"] or "utf-8"),
-        format_func=ENCODINGS.__getitem__,
-        key=f"{key} encoding",
-    )
+    with second:
+        encoding = choose_encoding(item["encoding"], f"{key} encoding")
     requirements = third.selectbox(
         tr("Requirements"),
         ("", *TEMPLATES),
@@ -107,7 +99,7 @@ def _draw_reading(job: FileJob, item: Mapping[str, Any]) -> dict[str, Any]:
     )
     return {
         "format": format_name or None,
-        "encoding": None if encoding == "utf-8" else encoding,
+        "encoding": encoding,
         "requirements": requirements or None,
         "map_grades": mapping.strip() or None,
     }
@@ -170,7 +162,11 @@ def _draw_conversion(job: FileJob, request: Mapping[str, Any], checked: Mapping[
     done, result = job.requests.get("convert"), job.results.get("convert")
     if done is None or result is None or any(done.get(name) != value for name, value in conversion.items()):
         st.button(
-            tr("Convert"), type="primary", key=f"{key} start", on_click=_start, args=(job.dataset, conversion)
+            tr("Convert"),
+            type="primary",
+            key=f"{key} start",
+            on_click=restart,
+            args=(job.dataset, PURPOSE, conversion),
         )
         return
     if draw_refusal(job, result):
@@ -183,11 +179,3 @@ def _draw_conversion(job: FileJob, request: Mapping[str, Any], checked: Mapping[
         draw_file_link(tr("Download {file}", file=result["converted"]), list_file_address(job, "converted"))
     else:
         st.error(tr("The file would be wrong in this format. It was not written."), icon=":material/block:")
-
-
-def _start(dataset: str, request: dict[str, Any]) -> None:
-    context = require_context()
-    job = find_job(context, dataset, PURPOSE)
-    if job is not None:
-        start_task(context, job, request)
-        note_press()

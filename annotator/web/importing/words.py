@@ -1,8 +1,12 @@
-"""Names and descriptions of the kinds of files, and the form's fields, for the page Queries and documents."""
+"""Names and descriptions of the kinds of files, and the form's fields, for the page Queries and documents.
+
+Messages are written as JSON and read back, so that a page can translate the sentences of another process.
+"""
 
 from collections.abc import Mapping
+from typing import Any
 
-from annotator.domain.messages import Message, say
+from annotator.domain.messages import CommandWords, Message, say
 from annotator.web.kit.messages import tr
 
 KIND_NAMES: Mapping[str, Message] = {
@@ -17,7 +21,6 @@ CONTENT_NAMES: Mapping[str, Message] = {**KIND_NAMES, "run": say("Runs")}
 
 
 def name_kind(kind: str, *, names: Mapping[str, Message] = KIND_NAMES) -> str:
-    """Return the translated name of a kind, capitalized."""
     name = tr(names[kind])
     return name[:1].upper() + name[1:]
 
@@ -71,3 +74,34 @@ OPTION_FIELDS: Mapping[str, Message] = {
 def name_field(option: str) -> str:
     """Return the field for the option, in quotes; "" if the form has none."""
     return f"“{tr(OPTION_FIELDS[option])}”" if option in OPTION_FIELDS else ""
+
+
+def to_json(value: Any) -> Any:
+    """Return a text or a Message for JSON, with its values; also lists of them."""
+    if isinstance(value, Message):
+        values = {name: to_json(item) for name, item in value.values.items()}
+        return {"template": value.template, "plural": value.plural, "n": value.n, "values": values}
+    if isinstance(value, CommandWords):
+        return {"command_words": str(value), "on_page": to_json(value.on_page)}
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in value]
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def show_text(value: Any) -> str:
+    """Return a text or a Message that `to_json` wrote in the reader's language, without words of commands."""
+    return tr(read_message(value))
+
+
+def read_message(value: Any) -> str:
+    """Return the text or the Message that `to_json` wrote."""
+    if isinstance(value, dict) and "template" in value:
+        values = {
+            name: read_message(item) if isinstance(item, dict) else item
+            for name, item in value["values"].items()
+        }
+        return Message(value["template"], values, plural=value["plural"], n=value["n"])
+    if isinstance(value, dict):
+        on_page = value["on_page"]
+        return name_field(value["command_words"]) if on_page is None else read_message(on_page)
+    return str(value)

@@ -18,11 +18,10 @@ from typing import Any, BinaryIO
 
 from annotator.importing.search_endpoint.server_rules import mask_variables
 from annotator.web.importing.file_tasks import run_task
-from annotator.web.importing.message_json import to_json
+from annotator.web.importing.words import to_json
 
 
 def work(source: BinaryIO, answers: BinaryIO) -> None:
-    """Run the task from the input."""
     request = json.loads(source.readline())
     _be_modest(request["memory_mb"], request["seconds"])
     gc.disable()  # an import keeps all its records to the end: see cli/importing.py

@@ -95,7 +95,6 @@ class WorkBoard:
             return self._running.get(key)
 
     def find_ended(self, key: Hashable, actor: Actor) -> BackgroundWork | None:
-        """Return this person's last ended work of this key, or None."""
         with self._lock:
             return self._ended.get((key, actor.person_id))
 

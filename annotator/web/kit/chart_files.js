@@ -1,4 +1,4 @@
-// The files of a chart: see chart_files.py. The picture is the drawing that stands on the page, with the colours and the
+// The files of a chart: see page_parts.py. The picture is the drawing that stands on the page, with the colours and the
 // ground of the page written out, so that it needs nothing else. Nothing leaves the browser.
 
 const SCALE = 2;

@@ -2,7 +2,10 @@
 
 Colours have a contrast of at least 3:1 on light and dark pages. Every chart has a text alternative
 (`describe_…`) and a table. Labels are shortened but stay unique. Pages import this module when first drawn,
-so an idle server does not load Altair.
+so an idle server does not load Altair. In heat maps, higher counts are deeper and different grades have another
+hue. Their cells are partly transparent, so pale cells follow a light or dark page, and their figures are readable
+on both. Cells are hidden from screen readers (`aria=False`), which would read out every colour; they get the
+chart's words and table.
 """
 
 import re
@@ -50,7 +53,6 @@ def sort_naturally(name: str) -> list[tuple[int, str]]:
 
 
 def chart_statuses(statuses: Mapping[str, int]) -> "alt.Chart":
-    """Chart the number of pairs by status."""
     import altair as alt
 
     rows = [
@@ -76,18 +78,48 @@ def describe_statuses(statuses: Mapping[str, int]) -> str:
     )
 
 
+def pick_cell(*fields: str) -> "alt.Parameter":
+    """Return the parameter `cell` of a chart, which gets these fields of the clicked mark."""
+    import altair as alt
+
+    return alt.selection_point(name="cell", fields=list(fields), on="click", clear=False)
+
+
+def draw_limit(value: float, scale: Any, axis: str = "x") -> "alt.Chart":
+    """Return a dashed line across the chart at this value of the axis."""
+    import altair as alt
+
+    rule = alt.Chart(alt.InlineData([{"limit": value}])).mark_rule(
+        strokeDash=[5, 4], strokeWidth=2, color=AMBER
+    )
+    return rule.encode(**{axis: (alt.X if axis == "x" else alt.Y)("limit:Q", scale=scale)})
+
+
+def layer_counts(base: Any, field: str, *picked: str, size: int) -> "alt.LayerChart":
+    """Return the cells of a heat map (colours: `fill`, `ink`) with their counts; a click picks the fields `picked`."""
+    import altair as alt
+
+    cells = base.mark_rect(cursor="pointer", aria=False).encode(color=alt.Color("fill:N", scale=None))
+    counts = base.mark_text(fontSize=size, cursor="pointer", aria=False).encode(
+        text=alt.Text(f"{field}:Q", format=",d"), color=alt.Color("ink:N", scale=None)
+    )
+    return alt.layer(cells.add_params(pick_cell(*picked)), counts)
+
+
+CELL_AXIS: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False, "labelFlush": False}
+"""The style of the axes with names, of which none may be missing."""
+
+
 def find_height(rows: Sequence[Any]) -> int:
     """Return the height in pixels for these rows and the axis with its title."""
     return len(rows) * ROW + AXIS
 
 
 def make_names_axis(alt: Any) -> Any:
-    """Return the axis of a chart's names."""
     return alt.Axis(labelLimit=180, ticks=False, domain=False, labelFlush=False)
 
 
 def make_counts_axis(alt: Any) -> Any:
-    """Return an axis of whole numbers."""
     return alt.Axis(tickMinStep=1, format=",d", labelFlush=False)
 
 
@@ -116,8 +148,37 @@ def label_counts(names: Sequence[str], counts: Sequence[int]) -> list[str]:
     """Return "name count" for each name, in the same order."""
     labels: list[str] = []
     for name, count in zip(names, counts, strict=True):
-        label = f"{shorten(name, LONGEST_LABEL)} ({count:,})"
-        while label in labels:
-            label += APART
-        labels.append(label)
+        labels.append(make_unique_label(f"{shorten(name, LONGEST_LABEL)} ({count:,})", labels))
     return labels
+
+
+def make_unique_label(label: str, labels: Sequence[str]) -> str:
+    """Return the label, with invisible characters added until it is not among the others."""
+    while label in labels:
+        label += APART
+    return label
+
+
+AGREED, DIFFERED, NEUTRAL = "#19616b", "#9c4a1a", "#7f8985"
+PALE, DEEP = "currentcolor", "#ffffff"
+"""Text colours on pale cells (the page's text colour) and on deep cells."""
+PALEST, LAST_PALE, FIRST_DEEP = 0.06, 0.68, 0.87
+"""Opacities of cells. Between the last two the contrast would be below 4.5:1 on light or dark pages."""
+DEEP_FROM = 0.8
+
+
+def tint_cell(share: float, *, same: bool) -> tuple[str, str]:
+    """Return (background #rrggbbaa, text colour) of a cell for a share from 0 (pale) to 1 (deep)."""
+    colour = AGREED if same else DIFFERED
+    if share < DEEP_FROM:
+        return _set_opacity(colour, PALEST + (LAST_PALE - PALEST) * share / DEEP_FROM), PALE
+    return _set_opacity(colour, FIRST_DEEP + (1 - FIRST_DEEP) * (share - DEEP_FROM) / (1 - DEEP_FROM)), DEEP
+
+
+def tint_neutral(opacity: float) -> str:
+    """Return the background of a cell outside the scale. Its text has the colour PALE."""
+    return _set_opacity(NEUTRAL, opacity)
+
+
+def _set_opacity(colour: str, opacity: float) -> str:
+    return f"{colour}{round(opacity * 255):02x}"

@@ -4,19 +4,18 @@ Streamlit writes an option into the URL in the reader's language; these controls
 a pressed button disappears, the focus moves to its result or to the page's next task. Streamlit sends a value
 set through `st.session_state` only once, and an interrupted run loses it: then the widget reports its default
 as a choice. So the true value is always the default, and a changed value makes a new widget; `read_choice`
-ignores reports of old widgets.
+ignores reports of old widgets. Streamlit forgets undrawn fields: `KeptFields` keeps their values.
 """
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from annotator.domain.messages import Message
+from annotator.web.kit.components import load_component
 from annotator.web.kit.messages import LANGUAGES, current_language, tr, use_language
-from annotator.web.kit.modules import join_modules
 from annotator.web.kit.words import name_word
 
 NameOption = Callable[[str], str]
@@ -79,6 +78,16 @@ def apply_url_tab(key: str, names: Sequence[Message]) -> None:
         _correct_url(key, tr(tab))
 
 
+def draw_url_tabs(tabs: Mapping[Message, Callable[[], object]], key: str = "tab", **further: Any) -> None:
+    """Draw the open tab only, by its function; the URL names it. `key`: of the tabs, and their parameter of the URL."""
+    apply_url_tab(key, tuple(tabs))
+    drawn = st.tabs([tr(name) for name in tabs], key=key, bind="query-params", **further)
+    for tab, draw_tab in zip(drawn, tabs.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw_tab()
+
+
 def list_names(option: str, name: NameOption = name_word) -> tuple[str, ...]:
     """Return the option's name in each language."""
     return (option, *_in_each_language(lambda: name(option)))
@@ -95,6 +104,22 @@ def _in_each_language(say_it: Callable[[], str]) -> tuple[str, ...]:
         said.append(say_it())
     use_language(spoken)
     return tuple(said)
+
+
+def choose_two(versions: Sequence[str]) -> tuple[str, str] | None:
+    """Draw the choice of two versions, at first the last two; return None while both are the same."""
+    with st.container(horizontal=True):
+        before, after = (
+            st.selectbox(label, versions, index=index, key=key, bind="query-params", width=150)
+            for label, key, index in (
+                (tr("From"), "from", len(versions) - 2),
+                (tr("To"), "to", len(versions) - 1),
+            )
+        )
+    if before == after:
+        st.text(tr("Choose two different versions."))
+        return None
+    return before, after
 
 
 PRESSES, CONTAINER, INTO_VIEW = "presses followed", "place of the press", "press into view"
@@ -118,19 +143,14 @@ def keep_focus(*, from_top: bool = False) -> None:
         "top" if from_top else "begin" if st.session_state.get(INTO_VIEW) else "",
         st.session_state.get(CONTAINER, ""),
     ]
-    _follower()(key="focus", data=" ".join(map(str, words)) if words[0] else None)
+    follower = load_component("annotator_follow_focus", Path(__file__).parent / "follow_focus.js")
+    follower(key="focus", data=" ".join(map(str, words)) if words[0] else None)
 
 
-@cache
-def _follower() -> Any:
-    script = join_modules(Path(__file__).parent / "follow_focus.js")
-    return st.components.v2.component("annotator_follow_focus", js=script)
+Choice = TypeVar("Choice", bool, str, str | None)
 
 
-T = TypeVar("T", bool, str, str | None)
-
-
-def find_key(name: str, truth: T) -> tuple[str, T]:
+def find_key(name: str, truth: Choice) -> tuple[str, Choice]:
     """Return the widget's key and default.
 
     The widget, and its focus, stay the same while `truth` follows the user's choice.
@@ -147,3 +167,40 @@ def read_choice(name: str, key: str) -> bool | str | None:
     turn, _ = st.session_state.get(f"{name} shown", (None, None))
     choice: bool | str | None = st.session_state.get(key) if key == f"{name} {turn}" else None
     return choice
+
+
+T = TypeVar("T")
+
+
+class KeptFields:
+    """The fields of one form, by name. Call `begin` first, with the name of a field that is always drawn."""
+
+    def __init__(self, form: str) -> None:
+        self.form = form
+
+    def begin(self, always: str) -> None:
+        """Begin a run: fields that the last run did not draw start with their kept values."""
+        values = st.session_state.setdefault(f"{self.form} values", {})
+        if self.find_key(always) not in st.session_state:
+            st.session_state[f"{self.form} defaults"] = dict(values)
+
+    def find_key(self, name: str) -> str:
+        return f"{self.form} {name}"
+
+    def find_default(self, name: str, default: T) -> T:
+        """Return the widget's default, which stays the same while the form is drawn."""
+        kept: T = st.session_state[f"{self.form} defaults"].get(name, default)
+        return kept
+
+    def find_options(self, name: str, options: Any, default: Any) -> list[Any]:
+        """Return the default of a multi-choice field, without options that no longer exist."""
+        return [option for option in self.find_default(name, default) if option in options]
+
+    def find_index(self, name: str, options: Any, default: int | None = 0) -> int | None:
+        value = self.find_default(name, None)
+        return list(options).index(value) if value in options else default
+
+    def keep(self, name: str, value: T) -> T:
+        """Keep the widget's current value, and return it."""
+        st.session_state[f"{self.form} values"][name] = value
+        return value

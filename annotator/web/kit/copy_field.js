@@ -1,4 +1,4 @@
-// A text with a button that copies it: see copy_field.py. Browsers offer their clipboard to pages of this machine and of https
+// A text with a button that copies it: see components.py. Browsers offer their clipboard to pages of this machine and of https
 // only; elsewhere the text is selected and copied as a reader would.
 
 /** @typedef {{ label: string, text: string, copy: string, copied: string, select: string }} CopyMessage */

@@ -16,6 +16,7 @@ from typing import Any
 
 from annotator.domain.figures import fill
 from annotator.domain.messages import CommandWords, LocalName, Message
+from annotator.domain.people import SignedIn
 
 _FORMS = {
     "이(가)": ("이", "가"),
@@ -102,13 +103,35 @@ _language: ContextVar[str] = ContextVar("language", default="en")
 
 
 def use_language(language: str) -> None:
-    """Set the language of this run or request: a key of LANGUAGES; English for anything else."""
     _language.set(language if language in LANGUAGES else "en")
 
 
 def current_language() -> str:
-    """Return the language in use, a key of LANGUAGES."""
     return _language.get()
+
+
+LONGEST = 500  # of an Accept-Language header
+
+
+def find_language(person: SignedIn | None, accept_language: str) -> str:
+    """Return the language for this person (None: not signed in) and the browser's Accept-Language."""
+    if person is not None and person.language is not None and person.language in LANGUAGES:
+        return person.language
+    return choose_language(accept_language)
+
+
+def choose_language(accept_language: str) -> str:
+    """Return the browser's first preference among our languages, else English."""
+    wanted: list[tuple[float, int, str]] = []
+    for index, entry in enumerate(accept_language[:LONGEST].split(",")):
+        tag, _, quality = entry.strip().partition(";")
+        try:
+            weight = float(quality.strip().removeprefix("q=")) if quality else 1.0
+        except ValueError:
+            weight = 0.0
+        if weight > 0:
+            wanted.append((-weight, index, tag.strip().lower().split("-")[0]))
+    return next((tag for _, _, tag in sorted(wanted) if tag in LANGUAGES), "en")
 
 
 def tr(text: str, /, **values: Any) -> str:

@@ -1,4 +1,4 @@
-// A table whose rows are chosen: see row_table.py. Everything is set as text. Focus stays on the row that was chosen
+// A table whose rows are chosen: see components.py. Everything is set as text. Focus stays on the row that was chosen
 // while the page is drawn again, and what the choice shows is brought into the window when it is there. Whoever comes back
 // from the page that a row leads to is at that row again.
 

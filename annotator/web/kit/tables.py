@@ -1,4 +1,4 @@
-"""Draw tables as plain HTML, with cells that may be links.
+"""Draw tables as plain HTML, with cells that may be links, and links for mouse and keyboard alike.
 
 Plain HTML wraps on a narrow screen, and a screen reader finds its headings. With linked cells the keyboard
 reaches everything that a click on a chart opens.
@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from html import escape
 
 import streamlit as st
-
-from annotator.web.kit.links import write_link
 
 LONG = 12
 SENTENCE = 30  # a text of more characters
@@ -149,3 +147,19 @@ def _text(cell: Cell) -> str:
     if isinstance(cell, str):
         return cell
     return cell.text if isinstance(cell, Link) else " ".join(_text(part) for part in cell)
+
+
+SHORT = 16  # a link in a table: not to be broken
+
+
+def write_link(label: str, address: str, *, says: str = "") -> str:
+    """Return an HTML link that opens in this tab. `says`: what a screen reader reads instead of the label."""
+    named = f' aria-label="{escape(says)}"' if says else ""
+    style = ' style="white-space: nowrap"' if len(label) <= SHORT else ""
+    return (
+        f'<a class="annotator-link" href="{escape(address)}" target="_self"{named}{style}>{escape(label)}</a>'
+    )
+
+
+def draw_file_link(label: str, address: str) -> None:
+    st.html(f'<a class="annotator-link annotator-file" href="{escape(address)}" download>{escape(label)}</a>')

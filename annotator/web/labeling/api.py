@@ -119,7 +119,6 @@ def _make_turns(database: Database) -> Turns[Callable[[Writable], SubmitResponse
 
 
 def _measure_notes(events: object) -> int:
-    """Return how many bytes the notes of the submitted events have."""
     notes = (
         (event.get("note") for event in events if isinstance(event, dict)) if isinstance(events, list) else ()
     )
@@ -217,7 +216,6 @@ def _answer(exchange: SubmitResponse) -> dict[str, Any]:
 
 
 def show_pair(handed: PairView) -> dict[str, Any]:
-    """Return a pair as JSON for the panel."""
     return {
         "pair": handed.pair,
         "query": {
@@ -245,8 +243,6 @@ def show_pair(handed: PairView) -> dict[str, Any]:
 
 
 def own_work_routes(database: Database) -> list[Route]:
-    """Return the route `GET /api/pair?dataset&pair`."""
-
     async def get_pair(request: Request) -> Response:
         query = request.query_params
         try:
@@ -266,8 +262,6 @@ def own_work_routes(database: Database) -> list[Route]:
 
 
 def question_routes(database: Database) -> list[Route]:
-    """Return the route `POST /api/questions`."""
-
     async def post_questions(request: Request) -> Response:
         require_same_origin(request)
         content = await read_json_object(request)

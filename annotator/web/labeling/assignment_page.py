@@ -5,7 +5,7 @@ page, so each dialog checks again who is signed in. `labeling/assignment_service
 decide what may be changed; a refusal is shown where the button was pressed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -27,14 +27,14 @@ from annotator.labeling.assignment_steps import AssignmentPreview, AssignmentSte
 from annotator.people.service import change_person
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, require_dataset
-from annotator.web.kit.person_names import PersonName, name_person
+from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, draw_refusal, require_dataset
 from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.text import escape_markdown
+from annotator.web.kit.words import PersonName, name_person
 from annotator.web.labeling.assignment_picker import draw_done, draw_step, open_picker
 from annotator.web.page_context import PageContext, list_person_names, require_context
-from annotator.web.people.expertise import ask_expertise, describe_expertise
 from annotator.web.people.page import choose_people
+from annotator.web.people.words import ask_expertise, describe_expertise
 
 
 def draw_people(status: AssignmentStatus) -> None:
@@ -51,13 +51,14 @@ def draw_people(status: AssignmentStatus) -> None:
 
 
 def _draw_free(person: WaitingPerson) -> None:
-    """Draw the button that gives what this person has in progress to others."""
     why = tr("Others can get the pairs in progress of {username} at once.", username=person.username)
     if not st.button(tr("Free pairs"), key=f"free {person.username}", help=escape_markdown(why)):
         return
     context = require_context()
     dataset = require_dataset(context)
-    _do(lambda: free_pairs(context.database, context.actor, dataset, person.username, now=context.now))
+    with draw_refusal():
+        free_pairs(context.database, context.actor, dataset, person.username, now=context.now)
+        st.rerun()
 
 
 def change_dialog(username: str) -> None:
@@ -67,9 +68,9 @@ def change_dialog(username: str) -> None:
 
 
 def _change(username: str) -> None:
-    """Draw the person's categories and languages, and a form to reassign their queries, if any."""
     context = require_context()
-    dataset, status = _read(context)
+    dataset = require_dataset(context)
+    status = show_assignment(context.database, context.actor, dataset, now=context.now)
     person = next((candidate for candidate in status.people if candidate.username == username), None)
     if person is None:
         st.info(tr("This person no longer has a role here."))
@@ -77,8 +78,8 @@ def _change(username: str) -> None:
     st.text(f"{person.name or person.username} ({person.username})")
     expertise = ask_expertise((status.categories, status.languages), (person.categories, person.languages))
     if expertise:
-        _do(
-            lambda: change_person(
+        with draw_refusal():
+            change_person(
                 context.database,
                 context.actor,
                 username,
@@ -86,7 +87,7 @@ def _change(username: str) -> None:
                 expertise=expertise,
                 now=context.now,
             )
-        )
+            st.rerun()
     if person.queries or person.holds:
         _hand_on(context, dataset, status, person)
 
@@ -95,7 +96,6 @@ HANDED = "assignment handover"
 
 
 def _hand_on(context: PageContext, dataset: str, status: AssignmentStatus, person: WaitingPerson) -> None:
-    """Draw whom all queries of this person can go to; what that means is shown before it is done."""
     st.text(_describe_assigned(person))
     others = [
         other.username for other in status.people if other.username != person.username and not other.disabled
@@ -113,20 +113,6 @@ def _hand_on(context: PageContext, dataset: str, status: AssignmentStatus, perso
             return
         st.session_state[HANDED] = kept = (step, preview)
     draw_step(context, dataset, step, kept[1], tr("Reassign"))
-
-
-def _read(context: PageContext) -> tuple[str, AssignmentStatus]:
-    dataset = require_dataset(context)
-    return dataset, show_assignment(context.database, context.actor, dataset, now=context.now)
-
-
-def _do(act: Callable[[], object]) -> None:
-    try:
-        act()
-    except AnnotatorError as error:
-        st.error(escape_markdown(show_refusal(error)))
-        return
-    st.rerun()
 
 
 def _describe(person: WaitingPerson) -> str:
@@ -355,12 +341,9 @@ def draw_disagreement_settings(context: PageContext, dataset: str) -> None:
     }
     if not pressed or not changes:
         return
-    try:
+    with draw_refusal():
         change_settings(context.database, context.actor, dataset, changes, now=context.now)
-    except AnnotatorError as error:
-        st.error(escape_markdown(show_refusal(error)))
-        return
-    st.rerun()
+        st.rerun()
 
 
 def _describe_settings(settings: Dataset) -> str:

@@ -22,7 +22,7 @@ from annotator.labeling.assignment_service import (
 from annotator.labeling.assignment_steps import AssignmentPreview, AssignmentStep, StepKind
 from annotator.web.kit.controls import find_key, note_press, read_choice
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_note, draw_problem, require_dataset
+from annotator.web.kit.page_parts import draw_note, draw_problem, draw_refusal, keep_refusal, require_dataset
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, require_context
@@ -48,7 +48,7 @@ def _draw_picker() -> None:
     context = require_context()
     dataset = require_dataset(context)
     wanted = _read_filter()
-    start = (_read_page() - 1) * SIZE
+    start = (st.session_state.get("pick page", 1) - 1) * SIZE
     page = list_queries_to_assign(context.database, context.actor, dataset, wanted, limit=SIZE, offset=start)
     if start >= max(page.total, 1):
         st.session_state["pick page"] = 1
@@ -80,18 +80,12 @@ def _draw_kind() -> StepKind:
 
 
 def _read_filter() -> QueryFilter:
-    """Return the filter before its fields are drawn."""
     chosen = [
         None if value == ANY else value
         for key in ("pick category", "pick language", "pick assigned")
         for value in [st.session_state.get(key, ANY)]
     ]
     return QueryFilter(st.session_state.get("pick search") or "", *chosen)
-
-
-def _read_page() -> int:
-    number: int = st.session_state.get("pick page", 1)
-    return number
 
 
 def _draw_filters(page: QueryPage) -> None:
@@ -135,7 +129,6 @@ def _forget_preview() -> None:
 
 
 def _draw_selection(context: PageContext, dataset: str, wanted: QueryFilter, page: QueryPage) -> None:
-    """Draw how many queries match and how many are selected, and the buttons that select all or none."""
     picked = len(st.session_state.get(PICKED, []))
     matching = tr_n(
         "{n:,} query matches, with {pairs} left to judge.",
@@ -154,25 +147,23 @@ def _draw_selection(context: PageContext, dataset: str, wanted: QueryFilter, pag
             on_click=lambda: _select(list_matching_queries(context.database, context.actor, dataset, wanted)),
             disabled=not page.total,
         )
-        st.button(tr("Clear selection"), key="pick none", on_click=_clear, disabled=not picked)
+        st.button(tr("Clear selection"), key="pick none", on_click=_pick, args=([],), disabled=not picked)
 
 
 def _count_pairs(pairs: int) -> str:
     return tr_n("{pairs} pair", "{pairs} pairs", pairs, pairs=show_number(pairs))
 
 
+def _pick(query_ids: list[str]) -> None:
+    st.session_state[PICKED] = query_ids
+    _forget_preview()
+
+
 def _select(query_ids: list[str]) -> None:
-    st.session_state[PICKED] = list(dict.fromkeys([*st.session_state.get(PICKED, []), *query_ids]))
-    _forget_preview()
-
-
-def _clear() -> None:
-    st.session_state[PICKED] = []
-    _forget_preview()
+    _pick(list(dict.fromkeys([*st.session_state.get(PICKED, []), *query_ids])))
 
 
 def _draw_queries(page: QueryPage) -> None:
-    """Draw a box for each query of the page, and the page numbers."""
     if not page.queries:
         st.text(tr("No query matches. Choose other filters."))
         return
@@ -214,8 +205,7 @@ def _toggle(name: str, key: str, query_id: str) -> None:
     if chosen is None:
         return
     picked: list[str] = [item for item in st.session_state.get(PICKED, []) if item != query_id]
-    st.session_state[PICKED] = [*picked, query_id] if chosen else picked
-    _forget_preview()
+    _pick([*picked, query_id] if chosen else picked)
 
 
 def _draw_ids(context: PageContext, dataset: str) -> None:
@@ -316,21 +306,17 @@ def draw_step(
         pressed = st.button(
             label, type="primary", key="make step", disabled=not (preview.changed or preview.held)
         )
-        if pressed and _make(context, dataset, step, preview.seen):
-            st.rerun()
+        if pressed:
+            _make(context, dataset, step, preview.seen)
 
 
-def _make(context: PageContext, dataset: str, step: AssignmentStep, seen: str) -> bool:
-    """Make the step that was previewed; return whether it was made."""
-    try:
+def _make(context: PageContext, dataset: str, step: AssignmentStep, seen: str) -> None:
+    with draw_refusal():
         done = change_assignment(context.database, context.actor, dataset, step, seen=seen, now=context.now)
-    except AnnotatorError as error:
-        st.error(escape_markdown(show_refusal(error)))
-        return False
-    st.session_state[DONE] = (dataset, step.kind, done)
-    st.session_state.pop(SHOWN, None)
-    note_press("assignment-done")
-    return True
+        st.session_state[DONE] = (dataset, step.kind, done)
+        st.session_state.pop(SHOWN, None)
+        note_press("assignment-done")
+        st.rerun()
 
 
 def _preview(context: PageContext, dataset: str, step: AssignmentStep) -> None:
@@ -348,7 +334,6 @@ def _preview(context: PageContext, dataset: str, step: AssignmentStep) -> None:
 
 
 def _find_preview(step: AssignmentStep) -> AssignmentPreview | None:
-    """Return the numbers of exactly this step, if they were asked for."""
     kept: tuple[AssignmentStep, AssignmentPreview] | None = st.session_state.get(SHOWN)
     return kept[1] if kept is not None and kept[0] == step else None
 
@@ -391,13 +376,9 @@ def _describe_done(kind: str, queries: int, changed: int, leases: int) -> str:
 
 
 def _undo(dataset: str) -> None:
-    """Reverse the last change, in the callback of its button."""
     context = require_context()
     _, _, done = st.session_state[DONE]
-    try:
+    with keep_refusal(UNDONE):
         undone = undo_assignment(context.database, context.actor, dataset, done.undo, now=context.now)
-    except AnnotatorError as error:
-        st.session_state[UNDONE] = show_refusal(error)
-        return
-    st.session_state[DONE] = (dataset, "undo", undone)
-    note_press("assignment-done")
+        st.session_state[DONE] = (dataset, "undo", undone)
+        note_press("assignment-done")

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 import streamlit as st
 
-from annotator.dataset.service import change_settings
-from annotator.dataset.settings import Dataset
-from annotator.domain.errors import AnnotatorError, NotFound
+from annotator.dataset.service import Dataset, change_settings
+from annotator.domain.errors import NotFound
 from annotator.domain.figures import show_number
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import say
@@ -30,11 +29,17 @@ from annotator.labeling.service import read_whole_text
 from annotator.web.dataset.words import name_setting
 from annotator.web.kit.charts import AMBER, TEAL, VIOLET, sort_naturally, space_percent
 from annotator.web.kit.figures import show_difference, show_median, show_share
-from annotator.web.kit.messages import show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers, require_dataset
-from annotator.web.kit.person_names import PersonName, name_person
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import (
+    draw_chart,
+    draw_note,
+    draw_numbers,
+    draw_outcome,
+    draw_refusal,
+    require_dataset,
+)
 from annotator.web.kit.tables import draw_link_table, draw_table
-from annotator.web.kit.words import name_word
+from annotator.web.kit.words import PersonName, name_person, name_word
 from annotator.web.page_context import PageContext, list_person_names
 
 if TYPE_CHECKING:
@@ -53,13 +58,6 @@ COLUMNS = (
     say("explanation"),
     say("marked by"),
 )
-
-
-def draw_done() -> None:
-    """Draw the result of the last press, once."""
-    message = st.session_state.pop(DONE, None)
-    if message:
-        st.success(message, icon=":material/check:")
 
 
 def draw_new_check(context: PageContext, dataset: str) -> None:
@@ -246,13 +244,10 @@ def _name(candidate: CheckCandidate) -> str:
 
 
 def _do(act: Callable[[], object], message: str) -> None:
-    try:
+    with draw_refusal():
         act()
-    except AnnotatorError as error:
-        st.error(show_refusal(error))
-        return
-    st.session_state[DONE] = message
-    st.rerun()
+        st.session_state[DONE] = message
+        st.rerun()
 
 
 LEGEND, ROOM = 96, 18
@@ -333,7 +328,6 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
 
 
 def describe_shares(results: Sequence[AnnotatorResult]) -> str:
-    """Describe the shares in words."""
     sentences = [
         tr("{name}: {check} {share} of {n:,}", name=name, check=check, share=show_share(share), n=n)
         for name, check, share, n in list_shares(results)
@@ -406,7 +400,7 @@ def draw(context: PageContext) -> None:
             "pairs they are. Judgments on checks do not count for agreement or qrels."
         )
     )
-    draw_done()
+    draw_outcome(DONE)
     checks = list_checks(context.database, context.actor, dataset, now=context.now)
     names = list_person_names(context, dataset)
     results = sorted(

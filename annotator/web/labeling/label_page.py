@@ -1,11 +1,21 @@
-"""Draw the labeling page: nothing but the panel, with as much room as the window has."""
+"""Draw the labeling page: nothing but the panel, with as much room as the window has.
+
+The panel's data (person, dataset, rubric) is one JSON text. It never has pairs: the panel fetches these from
+`/api/judgments`.
+"""
+
+from pathlib import Path
 
 import streamlit as st
 
-from annotator.dataset.service import read_current_rubric
-from annotator.web.kit.messages import tr
+from annotator.dataset.service import Dataset, read_current_rubric
+from annotator.domain.grades import Rubric
+from annotator.domain.people import Actor
+from annotator.web.guideline.api import describe_rubric
+from annotator.web.kit.components import load_component, write_message
+from annotator.web.kit.messages import current_language, tr
 from annotator.web.kit.page_parts import require_dataset
-from annotator.web.labeling.panel.component import draw_panel
+from annotator.web.labeling.panel_words import list_keys, panel_words
 from annotator.web.page_context import PageContext
 
 ROOM = """<style>
@@ -24,3 +34,28 @@ def draw(context: PageContext) -> None:
     st.html(ROOM)
     version, rubric = read_current_rubric(context.database, context.actor, dataset.name)
     draw_panel(context.actor, dataset, version, rubric, pair=st.query_params.get("pair"))
+
+
+FOLDER = Path(__file__).parent / "panel"
+STYLES = tuple(FOLDER / f"{name}.css" for name in ("panel", "dialogs", "narrow", "document", "list", "touch"))
+
+
+def draw_panel(actor: Actor, dataset: Dataset, version: int, rubric: Rubric, *, pair: str | None) -> None:
+    """Draw the panel for this annotator, dataset and version of the rubric.
+
+    `pair`: an answered pair to open first.
+    """
+    message = {
+        "username": actor.username,
+        "dataset": dataset.name,
+        "title": dataset.title,
+        "language": current_language(),
+        "idle_seconds": dataset.idle_seconds,
+        "lease_minutes": dataset.lease_minutes,
+        "pair": pair,
+        "guideline": describe_rubric(version, rubric),
+        "keys": list_keys(),
+        "words": panel_words(),
+    }
+    panel = load_component("annotator_panel", FOLDER / "panel.js", styles=STYLES)
+    panel(key=f"panel-{dataset.name}", data=write_message(message))

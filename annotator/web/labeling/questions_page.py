@@ -4,7 +4,7 @@ Never shows a grade. A lead's typed text stays until it is stored. A question on
 still judge is folded, because the question may hint at a grade.
 """
 
-from functools import partial
+from datetime import datetime
 from html import escape
 
 import streamlit as st
@@ -18,12 +18,12 @@ from annotator.labeling.questions_service import (
     list_questions,
     read_question_text,
 )
-from annotator.labeling.records import PairQuestion
+from annotator.labeling.records import OwnQuestions, PairQuestion
 from annotator.web.kit.controls import keep_focus, note_press
 from annotator.web.kit.figures import show_time
+from annotator.web.kit.lists import draw_pager, read_part
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, require_dataset
-from annotator.web.kit.pager import draw_pager, find_last_start, find_start, go_to
 from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext, find_context, note_visit
 
@@ -112,7 +112,6 @@ def _draw_form(question: PairQuestion) -> None:
 
 
 def _answer(number: int, seen: str | None, marked: bool) -> None:
-    """Store the answer. Runs before the page is drawn again."""
     context = find_context()
     if context is None or context.dataset is None:
         return
@@ -147,7 +146,6 @@ def _flag_for_guideline(number: int, wanted: bool, key: str) -> None:
 
 
 def _describe(question: PairQuestion) -> str:
-    """Return the query and the document, as HTML."""
     document = f"<code>{escape(question.doc_id)}</code>"
     title = f"<strong>{escape(question.title)}</strong> " if question.title else ""
     narrative = show_as("narrative", question.narrative) if question.narrative else ""
@@ -206,22 +204,7 @@ def _draw_all(context: PageContext, questions: list[PairQuestion]) -> None:
 
 
 def _draw_own(context: PageContext, dataset: str) -> None:
-    """Draw a page of the reader's own questions; new answers first."""
-    start = find_start(MOST_WAITING)
-    visit = note_visit("questions", context.now)
-    read = partial(
-        list_own_questions,
-        context.database,
-        context.actor,
-        dataset,
-        limit=MOST_WAITING,
-        visit=visit,
-        now=context.now,
-    )
-    page = read(offset=start)
-    if page.total and not page.questions:
-        start = find_last_start(page.total, MOST_WAITING)
-        page = read(offset=start)
+    start, page = read_own_questions(context, dataset, MOST_WAITING, note_visit("questions", context.now))
     if not page.total:
         st.text(tr("You have not asked any questions yet. To ask about a pair, press q while labeling."))
         draw_link(context, "label")
@@ -229,5 +212,17 @@ def _draw_own(context: PageContext, dataset: str) -> None:
     with st.container(key=OWN):
         for item in page.questions:
             draw_own(item)
-    go = partial(go_to, container=OWN)
-    draw_pager(start, len(page.questions), page.total, size=MOST_WAITING, go=go, key=OWN)
+    draw_pager(start, len(page.questions), page.total, size=MOST_WAITING, key=OWN)
+
+
+def read_own_questions(
+    context: PageContext, dataset: str, size: int, visit: datetime
+) -> tuple[int, OwnQuestions]:
+    """Return a page of the reader's own questions with its start. `visit`: when the page was opened."""
+    return read_part(
+        lambda start: list_own_questions(
+            context.database, context.actor, dataset, limit=size, offset=start, visit=visit, now=context.now
+        ),
+        size,
+        lambda page: page.total,
+    )

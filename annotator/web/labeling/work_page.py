@@ -22,7 +22,7 @@ from annotator.domain.grades import list_local_names
 from annotator.domain.messages import Message, say
 from annotator.labeling.calibration_service import show_own_checks
 from annotator.labeling.my_work_service import list_own_work, list_work_categories, show_pace
-from annotator.labeling.questions_service import count_new_answers, list_own_questions
+from annotator.labeling.questions_service import count_new_answers
 from annotator.labeling.records import LabelingPace, OwnChecks, OwnJudgment, OwnJudgmentFilter, PairQuestion
 from annotator.web.adjudication.my_disagreements import (
     describe_pair,
@@ -32,7 +32,7 @@ from annotator.web.adjudication.my_disagreements import (
     show_new,
 )
 from annotator.web.kit.charts import show_value
-from annotator.web.kit.controls import apply_url_tab, keep_focus
+from annotator.web.kit.controls import draw_url_tabs, keep_focus
 from annotator.web.kit.figures import (
     find_zone,
     show_difference,
@@ -40,13 +40,13 @@ from annotator.web.kit.figures import (
     show_share,
     show_time,
 )
-from annotator.web.kit.filters import draw_days
-from annotator.web.kit.heat_map import name_grades
+from annotator.web.kit.lists import START, draw_days, draw_pager, go_to, read_part
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
-from annotator.web.kit.pager import START, draw_pager, find_last_start, find_start, go_to
 from annotator.web.kit.tables import draw_table, escape_breakable
 from annotator.web.kit.text import show_as
+from annotator.web.kit.words import name_grades
+from annotator.web.labeling.questions_page import read_own_questions
 from annotator.web.page_context import PageContext, note_visit
 
 QUESTIONS_SHOWN, ASKED = 5, "own-questions"
@@ -80,7 +80,6 @@ def name_answer(judgment: OwnJudgment) -> str:
 
 
 def name_reason(reason: str) -> str:
-    """Return why a pair cannot be rated, in the reader's language."""
     return {
         "unreadable": tr("unreadable"),
         "wrong_language": tr("wrong language"),
@@ -123,7 +122,6 @@ LIST = "own-judgments"
 
 
 def draw_filters(categories: Sequence[str]) -> OwnJudgmentFilter:
-    """Draw the filters and return the chosen ones."""
     with st.container(horizontal=True):
         words = st.text_input(
             tr("Search in queries and documents"),
@@ -216,12 +214,7 @@ def draw_checks(own: OwnChecks) -> None:
 
 def draw_questions(context: PageContext, dataset: str) -> None:
     """Draw a page of the annotator's questions, each with its pair and its answer; new answers first."""
-    start, visit = find_start(QUESTIONS_SHOWN), note_visit("work", context.now)
-    read = partial(list_own_questions, context.database, context.actor, dataset, visit=visit, now=context.now)
-    page = read(limit=QUESTIONS_SHOWN, offset=start)
-    if page.total and not page.questions:
-        start = find_last_start(page.total, QUESTIONS_SHOWN)
-        page = read(limit=QUESTIONS_SHOWN, offset=start)
+    start, page = read_own_questions(context, dataset, QUESTIONS_SHOWN, note_visit("work", context.now))
     follow_in_sidebar(f"answer {item.number} {item.answered_at}" for item in page.questions if item.new)
     if not page.total:
         st.text(tr("You have not asked any questions yet. To ask about a pair, press q while labeling."))
@@ -230,8 +223,7 @@ def draw_questions(context: PageContext, dataset: str) -> None:
         for question in page.questions:
             with st.container(border=True, gap="xsmall"):
                 st.html(_describe_question(question))
-    go = partial(go_to, container=ASKED)
-    draw_pager(start, len(page.questions), page.total, size=QUESTIONS_SHOWN, go=go, key=ASKED)
+    draw_pager(start, len(page.questions), page.total, size=QUESTIONS_SHOWN, key=ASKED)
 
 
 def _describe_question(question: PairQuestion) -> str:
@@ -377,13 +369,8 @@ def _draw_tabs(context: PageContext, dataset: str, done: int) -> None:
         JUDGMENTS: partial(_draw_answers, context, dataset, done),
         CONSISTENCY: partial(_draw_consistency, context, dataset, names),
     }
-    apply_url_tab(TAB, tuple(tabs))
     with st.container(key="own-work"):
-        drawn = st.tabs([tr(name) for name in tabs], key=TAB, bind="query-params", on_change=_forget_part)
-    for tab, draw_part in zip(drawn, tabs.values(), strict=True):
-        if tab.open:
-            with tab:
-                draw_part()
+        draw_url_tabs(tabs, TAB, on_change=_forget_part)
 
 
 def _forget_part() -> None:
@@ -405,17 +392,11 @@ def _draw_answers(context: PageContext, dataset: str, done: int) -> None:
         st.text(tr("You have not judged any pair yet."))
         return
     wanted = draw_filters(list_work_categories(context.database, context.actor, dataset))
-    start = find_start(SIZE)
-    read = partial(read_all, wanted)
-    page = read(page=start // SIZE)
-    if page.total and not page.judgments:
-        start = find_last_start(page.total, SIZE)
-        page = read(page=start // SIZE)
+    start, page = read_part(lambda start: read_all(wanted, page=start // SIZE), SIZE, lambda page: page.total)
     if not page.total:
         st.text(tr("No judgments match."))
         return
     st.text(tr_n("{n:,} judgment, newest first.", "{n:,} judgments, newest first.", page.total))
     with st.container(key=LIST):
         draw_answers(dataset, page.judgments)
-    go = partial(go_to, container=LIST)
-    draw_pager(start, len(page.judgments), page.total, size=SIZE, go=go, key=LIST)
+    draw_pager(start, len(page.judgments), page.total, size=SIZE, key=LIST)

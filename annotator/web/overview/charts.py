@@ -13,6 +13,7 @@ from annotator.web.kit.charts import (
     BAR,
     GREY,
     TEAL,
+    draw_limit,
     find_height,
     make_counts_axis,
     make_names_axis,
@@ -20,8 +21,7 @@ from annotator.web.kit.charts import (
     sort_naturally,
 )
 from annotator.web.kit.messages import join_names, tr, tr_n
-from annotator.web.kit.person_names import make_unique
-from annotator.web.kit.words import name_word
+from annotator.web.kit.words import make_unique, name_word
 
 if TYPE_CHECKING:
     import altair as alt
@@ -57,11 +57,8 @@ def chart_kappas(named: Sequence[tuple[str, CoefficientValue]], target: float) -
         ),
     ]
     base = alt.Chart(alt.InlineData(rows))
-    goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
-        strokeDash=[5, 4], strokeWidth=2, color=AMBER
-    )
     return alt.layer(
-        goal.encode(x=alt.X("target:Q", scale=scale)),
+        draw_limit(target, scale),
         base.mark_rule(strokeWidth=2.5, color=TEAL).encode(x="low:Q", x2="high:Q", y=y),
         base.mark_point(filled=True, size=110, color=TEAL, opacity=1).encode(x=x, y=y, tooltip=tooltip),
     ).properties(height=find_height(rows))
@@ -97,7 +94,6 @@ def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "al
 
 
 def describe_annotators(progress: LabelingProgress) -> str:
-    """Return the same in words."""
     parts = [f"{name} {annotator.judged:,}" for name, annotator in name_people(progress.annotators)]
     return tr("Pairs judged, of {pairs:,}: {people}.", pairs=progress.pairs, people=join_names(parts))
 
@@ -185,7 +181,6 @@ def _name_columns(size: int) -> str:
 
 
 def describe_queries(progress: LabelingProgress) -> str:
-    """Return the same in words."""
     done = sum(query.pairs == query.complete for query in progress.queries if query.pairs)
     return tr_n(
         "A query is complete when each of its pairs has the judgments it needs: {done:,} of {queries:,} are. "

@@ -3,14 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotator.dataset.records import Coverage, CoverageRow
 from annotator.domain.figures import show_number
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.domain.messages import Message, say
+from annotator.evaluation.leading_system import LeadingSystem
 from annotator.labeling.records import OwnProgress
 from annotator.labeling.service import list_work_progress
 from annotator.overview.forecast import PACE_DAYS, WORK_GATES, ReleaseForecast, WorkForecast, WorkKind
@@ -36,15 +37,11 @@ from annotator.web.overview import charts
 from annotator.web.overview.charts import name_person, split_query
 from annotator.web.page_context import PageContext, require_context
 
-if TYPE_CHECKING:
-    from annotator.dataset.records import Coverage, CoverageRow
-    from annotator.evaluation.run_findings import LeadingSystem
-
 NAMED = 5
 FAR_DAYS = 365  # a later date is not shown
 
 
-def draw_coverage(coverage: "Coverage") -> None:
+def draw_coverage(coverage: Coverage) -> None:
     """Draw the requirements as a table, unmet ones first. Figures without a requirement are one click away."""
     required = [row for row in coverage.rows if row.met is not None]
     figures = [row for row in coverage.rows if row.met is None]
@@ -66,7 +63,7 @@ def draw_coverage(coverage: "Coverage") -> None:
     draw_note(tr("Measured over the current settled grades."))
 
 
-def _row(row: "CoverageRow") -> tuple[str, str, str, str]:
+def _row(row: CoverageRow) -> tuple[str, str, str, str]:
     return tr(row.name), tr("met") if row.met else tr("not met"), tr(row.required), tr(row.measured)
 
 
@@ -234,7 +231,7 @@ def _draw_work(forecast: ReleaseForecast) -> None:
         )
 
 
-def describe_leader(leader: "LeadingSystem") -> str:
+def describe_leader(leader: LeadingSystem) -> str:
     """Say which system leads, with its interval, and which others could be as good."""
     if leader.system is None or leader.score is None:
         return "–" if leader.why is None else tr(leader.why)

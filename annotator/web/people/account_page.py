@@ -1,5 +1,7 @@
 """Draw the page Account: password, second factor and open sessions of the signed-in person."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 
 import streamlit as st
@@ -18,9 +20,8 @@ from annotator.people.sign_in_service import (
 )
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_problem, find_page
-from annotator.web.kit.text import escape_markdown
-from annotator.web.kit.words import describe_membership
+from annotator.web.kit.page_parts import draw_problem, draw_refusal, find_page
+from annotator.web.kit.words import describe_role
 from annotator.web.navigation import list_pages
 from annotator.web.page_context import PageContext, require_context
 from annotator.web.sidebar import draw_language_choice, forget_choice, list_parameters
@@ -31,7 +32,7 @@ def draw(context: PageContext) -> None:
         _draw_first_password(context)
         return
     st.title(tr("Account"))
-    held = [describe_membership(item) for item in context.person.memberships]
+    held = [describe_role(item.role, item.dataset) for item in context.person.memberships]
     st.text(f"{context.person.name} ({context.actor.username}): {', '.join(held) or tr('no role yet')}")
     with st.container(width=480):
         if not context.person.by_provider:
@@ -77,27 +78,28 @@ def _draw_password(context: PageContext) -> None:
         again = st.text_input(tr("New password again"), type="password", autocomplete="new-password")
         pressed = st.form_submit_button(tr("Change password"), type="primary")
     if pressed:
-        try:
-            _change(context, old, new, again)
-        except WrongSignIn:
-            st.error(tr("The current password is wrong."))
-        except AnnotatorError as error:
-            st.error(escape_markdown(show_refusal(error)))
-        else:
+        with _draw_refusal():
+            if new != again:
+                raise ValidationError(say("the two new passwords differ"))
+            change_password(
+                context.database, context.actor, old, new, keep_token=context.token, now=context.now
+            )
             st.session_state["password_changed"] = True
             st.rerun()
     if st.session_state.pop("password_changed", False):
         st.success(tr("Password changed. You are signed out everywhere else."), icon=":material/check:")
 
 
-def _change(context: PageContext, old: str, new: str, again: str) -> None:
-    if new != again:
-        raise ValidationError(say("the two new passwords differ"))
-    change_password(context.database, context.actor, old, new, keep_token=context.token, now=context.now)
+@contextmanager
+def _draw_refusal() -> Iterator[None]:
+    with draw_refusal():
+        try:
+            yield
+        except WrongSignIn:
+            st.error(tr("The current password is wrong."))
 
 
 def _draw_second_factor(context: PageContext) -> None:
-    """Draw the state of the second factor, the link to set it up, and the form that removes it."""
     st.header(tr("Second factor"))
     state = show_second_factor(context.database, context.actor, required=context.settings.second_factor)
     if st.session_state.pop("second_factor_removed", False):
@@ -122,32 +124,23 @@ def _draw_second_factor(context: PageContext) -> None:
         code = st.text_input(tr("Code, or a recovery code"), autocomplete="one-time-code")
         pressed = st.form_submit_button(tr("Remove"))
     if pressed:
-        _remove_second_factor(context, password, code)
+        with _draw_refusal():
+            remove_second_factor(
+                context.database,
+                context.actor,
+                password,
+                code,
+                token=context.token,
+                required=context.settings.second_factor,
+                now=context.now,
+                key=read_sealing_key(context.settings.second_factor_key_file),
+            )
+            st.session_state["second_factor_removed"] = True
+            st.rerun()
 
 
 def _draw_way_to_set_up(label: str) -> None:
     st.html(f'<a href="/login/set-up" target="_self" style="color: inherit">{escape(label)}</a>')
-
-
-def _remove_second_factor(context: PageContext, password: str, code: str) -> None:
-    try:
-        remove_second_factor(
-            context.database,
-            context.actor,
-            password,
-            code,
-            token=context.token,
-            required=context.settings.second_factor,
-            now=context.now,
-            key=read_sealing_key(context.settings.second_factor_key_file),
-        )
-    except WrongSignIn:
-        st.error(tr("The current password is wrong."))
-    except AnnotatorError as error:
-        st.error(escape_markdown(show_refusal(error)))
-    else:
-        st.session_state["second_factor_removed"] = True
-        st.rerun()
 
 
 def _draw_sessions(context: PageContext) -> None:

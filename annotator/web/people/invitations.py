@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from annotator.domain.errors import AnnotatorError
 from annotator.domain.messages import say
 from annotator.domain.people import ROLES, Invitation
 from annotator.people.invitations_service import (
@@ -21,31 +20,28 @@ from annotator.people.invitations_service import (
     revoke_invitation,
 )
 from annotator.people.service import list_people
-from annotator.web.kit.copy_field import draw_copy_field
+from annotator.web.kit.components import draw_copy_field
 from annotator.web.kit.figures import show_day, show_time
-from annotator.web.kit.messages import show_refusal, tr
-from annotator.web.kit.page_parts import draw_note, draw_problem
+from annotator.web.kit.messages import tr
+from annotator.web.kit.page_parts import draw_note, draw_problem, draw_refusal
 from annotator.web.kit.tables import draw_table
-from annotator.web.kit.text import escape_markdown
-from annotator.web.kit.words import name_role
+from annotator.web.kit.words import describe_role, name_role
 from annotator.web.page_context import PageContext, require_context
-from annotator.web.people.role_changes import ROLE_EFFECTS
+from annotator.web.people.words import ROLE_EFFECTS
 
 STATES = {"open": say("open"), "used": say("accepted"), "expired": say("expired"), "revoked": say("revoked")}
 
 
 def invite_dialog() -> None:
-    """Open the dialog that makes an invitation."""
     st.dialog(tr("Invite a person"), on_dismiss="rerun")(_draw_dialog)()
 
 
 def _draw_dialog() -> None:
-    """Ask for recipient, role, dataset and duration; then show the link."""
     context = require_context()
     note = st.text_input(tr("For whom"), autocomplete="off", max_chars=200).strip()
     place_of_problem = st.empty()
     places = list_places(context)
-    where = st.selectbox(tr("Dataset"), places, format_func=_name_place) if len(places) > 1 else places[0]
+    where = st.selectbox(tr("Dataset"), places, format_func=name_place) if len(places) > 1 else places[0]
     roles = ROLES if context.person.role_on(where) == "admin" else ROLES[:1]
     role = st.selectbox(tr("Role"), roles, format_func=name_role) if len(roles) > 1 else roles[0]
     draw_note(tr(ROLE_EFFECTS[role]))
@@ -56,7 +52,7 @@ def _draw_dialog() -> None:
         with place_of_problem:
             draw_problem(tr("Write whom the link is for."))
         return
-    try:
+    with draw_refusal():
         made = invite(
             context.database,
             context.actor,
@@ -66,32 +62,26 @@ def _draw_dialog() -> None:
             days=int(days),
             now=context.now,
         )
-    except AnnotatorError as error:
-        st.error(escape_markdown(show_refusal(error)))
-        return
-    draw_copy_field("invitation", tr("Link to send to {whom}", whom=note), name_link(made.token))
-    draw_note(
-        tr(
-            "Copy the link now: it is shown only once. It works one time, until {until}. The person who opens it chooses a name and a password.",
-            until=show_time(made.invitation.expires_at),
+        draw_copy_field("invitation", tr("Link to send to {whom}", whom=note), name_link(made.token))
+        draw_note(
+            tr(
+                "Copy the link now: it is shown only once. It works one time, until {until}. The person who opens it chooses a name and a password.",
+                until=show_time(made.invitation.expires_at),
+            )
         )
-    )
 
 
 def draw_password_link(context: PageContext, username: str) -> None:
     """Make a link for choosing a new password, and show it."""
-    try:
+    with draw_refusal():
         made = make_password_link(context.database, context.actor, username, now=context.now)
-    except AnnotatorError as error:
-        st.error(escape_markdown(show_refusal(error)))
-        return
-    draw_copy_field("password link", tr("Link to send"), name_link(made.token))
-    draw_note(
-        tr(
-            "Copy the link now: it is shown only once. It works one time, until {until}. Until it is used, the current password still works.",
-            until=show_time(made.expires_at),
+        draw_copy_field("password link", tr("Link to send"), name_link(made.token))
+        draw_note(
+            tr(
+                "Copy the link now: it is shown only once. It works one time, until {until}. Until it is used, the current password still works.",
+                until=show_time(made.expires_at),
+            )
         )
-    )
 
 
 def name_link(token: str) -> str:
@@ -133,18 +123,17 @@ def draw_invitations(context: PageContext) -> None:
         with st.expander(tr("Earlier invitations")):
             columns = (tr("for whom"), tr("role"), tr("state"), tr("made by"), tr("made on"))
             rows = [
-                (item.note or "–", _name_scope(item), _describe_state(item, names), _name_author(item, names), show_day(item.created_at, now=context.now))
+                (item.note or "–", describe_role(item.role, item.dataset), _describe_state(item, names), _name_author(item, names), show_day(item.created_at, now=context.now))
                 for item in earlier
             ]  # fmt: skip
             draw_table(tr("Earlier invitations"), columns, rows)
 
 
 def _draw_open(context: PageContext, item: Invitation, names: Mapping[str, str]) -> None:
-    """Draw an open invitation and its button. `names`: of people, by username."""
     whom = item.note or tr("Invitation {number}", number=item.number)
     with st.container(horizontal=True, vertical_alignment="center", border=True):
         with st.container(width="stretch"):
-            st.text(f"{whom}: {_name_scope(item)}")
+            st.text(f"{whom}: {describe_role(item.role, item.dataset)}")
             draw_note(
                 tr(
                     "Made by {author}. Works until {until}.",
@@ -155,22 +144,9 @@ def _draw_open(context: PageContext, item: Invitation, names: Mapping[str, str])
         may_revoke = item.role == "annotator" or context.person.role_on(item.dataset) == "admin"
         label = tr("Revoke the invitation: {whom}", whom=whom)
         if may_revoke and st.button(tr("Revoke"), key=f"revoke {item.number}", help=label):
-            _revoke(context, item.number)
-
-
-def _revoke(context: PageContext, number: int) -> None:
-    try:
-        revoke_invitation(context.database, context.actor, number, now=context.now)
-    except AnnotatorError as error:
-        st.error(escape_markdown(show_refusal(error)))
-        return
-    st.rerun()
-
-
-def _name_scope(item: Invitation) -> str:
-    if item.dataset is None:
-        return tr("{role} on every dataset", role=name_role(item.role))
-    return tr("{role} on {dataset}", role=name_role(item.role), dataset=item.dataset)
+            with draw_refusal():
+                revoke_invitation(context.database, context.actor, item.number, now=context.now)
+                st.rerun()
 
 
 def _name_author(item: Invitation, names: Mapping[str, str]) -> str:
@@ -183,5 +159,5 @@ def _describe_state(item: Invitation, names: Mapping[str, str]) -> str:
     return tr(STATES[item.state])
 
 
-def _name_place(dataset: str | None) -> str:
+def name_place(dataset: str | None) -> str:
     return dataset or tr("every dataset")

@@ -31,16 +31,17 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.auth import AT_ONCE, keep_signed_in, lead_to_second_factor, make_session_answer, read_form
 from annotator.web.kit.messages import show_refusal, tr
-from annotator.web.people.link_forms import (
-    answer_page,
+from annotator.web.people.second_factor_page import answer_second_factor
+from annotator.web.plain_page import (
+    PlainField,
+    answer_link_page,
     draw_form,
     draw_link_opener,
     draw_other_way,
+    fill_markup,
     list_account_fields,
     list_password_field,
 )
-from annotator.web.people.second_factor_page import answer_second_factor
-from annotator.web.plain_page import PlainField, fill_markup
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
 from annotator.web.session import find_client_address, find_device, find_signed_in
 
@@ -51,17 +52,14 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 def routes(database: Database, settings: Settings) -> list[Route]:
-    """Return the routes of the page."""
     page = JoinPage(database, settings)
     return [Route(JOIN, page.show, methods=["GET"]), Route(JOIN, page.answer, methods=["POST"])]
 
 
 class JoinPage:
-    """The handlers of these routes."""
-
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database, self.settings = database, settings
-        self.limiter: CapacityLimiter | None = None
+        self.limiter = CapacityLimiter(AT_ONCE)
 
     async def show(self, _request: Request) -> Response:
         """Return the page that posts the token from the URL."""
@@ -70,7 +68,6 @@ class JoinPage:
     async def answer(self, request: Request) -> Response:
         """Show the offer of the link, or handle its posted form."""
         typed = await read_form(request)
-        self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
         address = find_client_address(request)
         try:
             return await self._answer(request, typed, address)
@@ -193,25 +190,23 @@ def _draw_without_link(message: str = "", *, status: int = 200, seconds: int = 0
         '<h1>$title</h1><div role="alert">$message</div><p>$where</p><p class="lost">$lost</p><a href="/login">$sign_in</a>',
         values,
     )
-    return answer_page(title, body + draw_link_opener(JOIN), status=status, seconds=seconds)
+    return answer_link_page(title, body + draw_link_opener(JOIN), status=status, seconds=seconds)
 
 
 def _draw_refusal(message: str) -> Response:
-    """Return the page with the refusal and a link to continue."""
     values = {"title": tr("You are invited"), "message": message, "go_on": tr("Continue")}
     body = fill_markup('<h1>$title</h1><div role="alert">$message</div><a href="/">$go_on</a>', values)
-    return answer_page(values["title"], body, status=400)
+    return answer_link_page(values["title"], body, status=400)
 
 
 def _draw_sign_in_first() -> Response:
-    """Return the page that asks people to sign in with their organisation first."""
     values = {
         "title": tr("You are invited"),
         "message": tr("Sign in first. Then open the link again."),
         "sign_in": tr("Sign in"),
     }
     body = fill_markup('<h1>$title</h1><p>$message</p><a href="/login">$sign_in</a>', values)
-    return answer_page(values["title"], body, status=403)
+    return answer_link_page(values["title"], body, status=403)
 
 
 def _draw_offer(
@@ -247,7 +242,7 @@ def _draw_offer(
         forms = draw_form(JOIN, list_account_fields(), tr("Create account"), typed, problems, how=CREATE)
         forms += draw_other_way(JOIN, tr("I have an account already"), token, how=ACCOUNT)
     head = fill_markup('<h1>$title</h1><p class="lead">$lead</p>', {"title": title, "lead": lead})
-    return answer_page(title, head + forms, status=status)
+    return answer_link_page(title, head + forms, status=status)
 
 
 def describe_offer(offer: LinkOffer) -> str:

@@ -11,27 +11,31 @@ from typing import TypeVar
 
 import streamlit as st
 
-from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
 from annotator.domain.people import ROLES, Person, PersonChange, includes
 from annotator.labeling.assignment_service import list_left, show_assignment
 from annotator.people.second_factor.service import reset_second_factor
 from annotator.people.service import add_person, change_person, disable_person, list_people, remove_role
-from annotator.web.kit.messages import show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note, draw_refusal
 from annotator.web.kit.text import escape_markdown
-from annotator.web.kit.words import describe_membership, name_role
+from annotator.web.kit.words import describe_role, name_role
 from annotator.web.page_context import PageContext, require_context
-from annotator.web.people.activity import describe_activity
-from annotator.web.people.expertise import ask_expertise, describe_expertise
 from annotator.web.people.invitations import (
     count_open_invitations,
     draw_invitations,
     draw_password_link,
     invite_dialog,
     list_places,
+    name_place,
 )
-from annotator.web.people.role_changes import NO_ROLE, list_consequences
+from annotator.web.people.words import (
+    NO_ROLE,
+    ask_expertise,
+    describe_activity,
+    describe_expertise,
+    list_consequences,
+)
 
 SIZE = 50
 Named = TypeVar("Named")
@@ -73,24 +77,22 @@ def _read_page() -> int:
     return int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 1
 
 
-def describe_role(person: Person, dataset: str | None) -> str | None:
+def find_role(person: Person, dataset: str | None) -> str | None:
     """Return the person's role on exactly this dataset (None: on every dataset)."""
     return next((item.role for item in person.memberships if item.dataset == dataset), None)
 
 
 def add_dialog() -> None:
-    """Open the dialog that adds a person."""
     st.dialog(tr("Add a person"), on_dismiss="rerun")(_add)()
 
 
 def _add() -> None:
-    """Ask for username, name, role and dataset; then show the one-time password."""
     context = require_context()
     with st.form("add"):
         username = st.text_input(tr("Username, to sign in with"), autocomplete="off")
         name = st.text_input(tr("Name, as others see it"), autocomplete="off")
         role = st.selectbox(tr("Role"), ROLES, format_func=name_role)
-        where = st.selectbox(tr("Dataset"), list_places(context), format_func=_name_dataset)
+        where = st.selectbox(tr("Dataset"), list_places(context), format_func=name_place)
         pressed = st.form_submit_button(tr("Add"), type="primary")
     if pressed:
         _apply_change(
@@ -107,12 +109,10 @@ def _add() -> None:
 
 
 def change_dialog(username: str) -> None:
-    """Open the dialog that changes this person."""
     st.dialog(tr("Change a person"), on_dismiss="rerun")(_draw_change)(username)
 
 
 def _draw_change(username: str) -> None:
-    """Draw the forms for name, role, one-time password and sign-in permission."""
     context = require_context()
     people = list_people(context.database, context.actor, dataset=context.dataset)
     person = next((item for item in people if item.username == username), None)
@@ -148,26 +148,23 @@ def _draw_change(username: str) -> None:
         if person.second_factor and st.button(
             tr("Remove the second factor"), icon=":material/phonelink_erase:"
         ):
-            _reset_second_factor(context, person)
+            with draw_refusal():
+                reset_second_factor(context.database, context.actor, username, now=context.now)
+                st.rerun()
 
     if wants_link:
         draw_password_link(context, username)
 
 
-def _reset_second_factor(context: PageContext, person: Person) -> None:
-    try:
-        reset_second_factor(context.database, context.actor, person.username, now=context.now)
-    except AnnotatorError as error:
-        st.error(escape_markdown(show_refusal(error)))
-    else:
-        st.rerun()
-
-
 def _change_role(context: PageContext, person: Person) -> None:
-    """Draw the choice of roles with its consequences; the button stores it."""
-    where = st.selectbox(tr("Role on"), list_places(context), format_func=_name_dataset)
-    choices, held = [*ROLES, NO_ROLE], describe_role(person, where) or NO_ROLE
-    role = st.selectbox(tr("Role"), choices, index=choices.index(held), format_func=_name_choice)
+    where = st.selectbox(tr("Role on"), list_places(context), format_func=name_place)
+    choices, held = [*ROLES, NO_ROLE], find_role(person, where) or NO_ROLE
+    role = st.selectbox(
+        tr("Role"),
+        choices,
+        index=choices.index(held),
+        format_func=lambda name: tr("no role") if name == NO_ROLE else name_role(name),
+    )
     invitations = count_open_invitations(context, person.username, where) if role != held else 0
     for consequence in list_consequences(held, role, invitations=invitations):
         draw_note(tr(consequence))
@@ -199,7 +196,6 @@ def _change_name(context: PageContext, person: Person) -> None:
 
 
 def _change_expertise(context: PageContext, person: Person) -> None:
-    """Draw the form of categories and languages and store the choice; nothing without a role on this dataset."""
     held = next((item for item in person.memberships if item.dataset == context.dataset), None)
     if held is None or held.dataset is None:
         return
@@ -233,24 +229,15 @@ def _draw_unfinished(context: PageContext, person: Person) -> None:
 
 
 def _apply_change(act: Callable[[], PersonChange]) -> None:
-    try:
+    with draw_refusal():
         change = act()
-    except AnnotatorError as error:
-        st.error(escape_markdown(show_refusal(error)))
-        return
-    if change.one_time_password is None:
-        st.rerun()
-    st.success(tr("One-time password of {username}:", username=change.person.username), icon=":material/key:")
-    st.code(change.one_time_password, language=None)
-    st.caption(tr("It is shown only once. At the first sign-in, the person chooses a new password."))
-
-
-def _name_dataset(dataset: str | None) -> str:
-    return dataset or tr("every dataset")
-
-
-def _name_choice(role: str) -> str:
-    return tr("no role") if role == NO_ROLE else name_role(role)
+        if change.one_time_password is None:
+            st.rerun()
+        st.success(
+            tr("One-time password of {username}:", username=change.person.username), icon=":material/key:"
+        )
+        st.code(change.one_time_password, language=None)
+        st.caption(tr("It is shown only once. At the first sign-in, the person chooses a new password."))
 
 
 def draw(context: PageContext) -> None:
@@ -285,8 +272,8 @@ def _draw_person(person: Person, dataset: str | None, *, manages: bool, activity
 
 
 def _describe(person: Person, dataset: str | None, activity: str) -> str:
-    roles = [describe_membership(item) for item in person.memberships if item.dataset is None]
-    roles = [name_role(describe_role(person, dataset) or ""), *roles] if dataset else roles
+    roles = [describe_role(item.role, item.dataset) for item in person.memberships if item.dataset is None]
+    roles = [name_role(find_role(person, dataset) or ""), *roles] if dataset else roles
     badges = [
         word
         for word, applies in (

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 import structlog
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable, NotAllowed, StateError
@@ -38,7 +38,7 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.auth import AT_ONCE, find_first_page, keep_signed_in, make_session_answer, read_form
 from annotator.web.kit.messages import show_refusal, tr
-from annotator.web.plain_page import draw_plain_page, fill_markup
+from annotator.web.plain_page import answer_page, fill_markup
 from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
 from annotator.web.server.outside_links import choose_next
@@ -58,7 +58,6 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 def routes(database: Database, settings: Settings) -> list[Route]:
-    """Return the routes of both pages."""
     page = SecondFactorPages(database, settings)
     return [
         Route(CODE, page.show_code, methods=["GET"]),
@@ -69,12 +68,10 @@ def routes(database: Database, settings: Settings) -> list[Route]:
 
 
 class SecondFactorPages:
-    """The handlers of these routes."""
-
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database, self.settings = database, settings
         self.key = read_sealing_key(settings.second_factor_key_file)
-        self.limiter: CapacityLimiter | None = None
+        self.limiter = CapacityLimiter(AT_ONCE)
 
     async def show_code(self, request: Request) -> Response:
         """Return the form for the code; redirect if no sign-in waits for a code."""
@@ -204,7 +201,6 @@ class SecondFactorPages:
     async def _draw_proof(
         self, person: SignedIn, *, problem: str = "", status: int = 200, seconds: int = 0
     ) -> Response:
-        """Return the form that asks for the password, and for a code of the current second factor."""
         if person.by_provider:
             return RedirectResponse("/account", 303)
         required = self.settings.second_factor
@@ -220,7 +216,6 @@ class SecondFactorPages:
         )
 
     async def _run(self, request: Request, act: Callable[[datetime, str], Done]) -> Done:
-        self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
         address = find_client_address(request)
         return await to_thread.run_sync(lambda: act(datetime.now(UTC), address), limiter=self.limiter)
 
@@ -313,7 +308,7 @@ def draw_code_form(
         values,
         field=_draw_code_field(recovery=recovery, invalid=bool(problem)),
     )
-    return _answer(title, body, status, seconds)
+    return answer_page(title, body, status=status, seconds=seconds)
 
 
 def draw_set_up_form(
@@ -345,7 +340,7 @@ def draw_set_up_form(
         field=_draw_code_field(recovery=False, invalid=bool(problem)),
         decline="" if half.is_required or half.removed_by is None else _draw_decline_form(next_path),
     )
-    return _answer(title, body, status, seconds)
+    return answer_page(title, body, status=status, seconds=seconds)
 
 
 def _describe_reason(half: HalfSignIn) -> str:
@@ -394,7 +389,7 @@ def _draw_proof_form(
         values,
         code=code if asks_code else "",
     )
-    return _answer(title, body, status, seconds)
+    return answer_page(title, body, status=status, seconds=seconds)
 
 
 def _draw_recovery_codes(codes: tuple[str, ...], first: str) -> Response:
@@ -421,7 +416,7 @@ def _draw_recovery_codes(codes: tuple[str, ...], first: str) -> Response:
         values,
         items=items,
     )
-    return _answer(title, body, 200, 0)
+    return answer_page(title, body)
 
 
 def _draw_code_field(*, recovery: bool, invalid: bool, focused: bool = True) -> str:
@@ -441,8 +436,3 @@ def _draw_qr_code(text: str) -> str:
 
     made: Any = segno.make(text, error="m")
     return str(made.svg_inline(omitsize=True, border=4, dark="#000", light="#fff"))
-
-
-def _answer(title: str, body: str, status: int, seconds: int) -> Response:
-    headers = {"Retry-After": str(seconds)} if seconds else None
-    return HTMLResponse(draw_plain_page(title, body), status, headers=headers)

@@ -38,8 +38,13 @@ from annotator.web.auth import (
     send_file,
 )
 from annotator.web.kit.messages import show_refusal, tr
-from annotator.web.people.link_forms import answer_page, draw_form, draw_link_opener, list_account_fields
-from annotator.web.plain_page import fill_markup
+from annotator.web.plain_page import (
+    answer_link_page,
+    draw_form,
+    draw_link_opener,
+    fill_markup,
+    list_account_fields,
+)
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
 from annotator.web.session import find_client_address
 
@@ -49,7 +54,6 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 def routes(database: Database, settings: Settings) -> list[Route]:
-    """Return the routes of the page and of the script of one-time links."""
     page = SetupPage(database, settings)
     script = Path(__file__).parent / "one_time_link.js"
     return [
@@ -60,11 +64,9 @@ def routes(database: Database, settings: Settings) -> list[Route]:
 
 
 class SetupPage:
-    """The handlers of these routes."""
-
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database, self.settings = database, settings
-        self.limiter: CapacityLimiter | None = None
+        self.limiter = CapacityLimiter(AT_ONCE)
 
     async def show(self, _request: Request) -> Response:
         """Return the page that posts the token from the URL, and explains where to find the URL."""
@@ -75,7 +77,6 @@ class SetupPage:
     async def answer(self, request: Request) -> Response:
         """Check the posted token and show the form, or make the admin from the posted form."""
         typed = await read_form(request)
-        self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
         address, now = find_client_address(request), datetime.now(UTC)
         token = typed.get("token", "")
         try:
@@ -141,7 +142,7 @@ def _draw_done(*, status: int = 200) -> Response:
             "sign_in": tr("Sign in"),
         },
     )
-    return answer_page(title, body, status=status)
+    return answer_link_page(title, body, status=status)
 
 
 def _draw_without_link(message: str = "", *, status: int = 200, seconds: int = 0) -> Response:
@@ -159,7 +160,7 @@ def _draw_without_link(message: str = "", *, status: int = 200, seconds: int = 0
         '<h1>$title</h1><p class="lead">$lead</p><div role="alert">$message</div><p>$where</p><p class="lost">$lost</p>',
         values,
     )
-    return answer_page(title, body + draw_link_opener("/setup"), status=status, seconds=seconds)
+    return answer_link_page(title, body + draw_link_opener("/setup"), status=status, seconds=seconds)
 
 
 def _draw_form(
@@ -177,4 +178,4 @@ def _draw_form(
         {"title": title, "lead": lead, "message": message},
     )
     form = draw_form("/setup", list_account_fields(), tr("Create account"), typed, problems or {})
-    return answer_page(title, head + form, status=status, seconds=seconds)
+    return answer_link_page(title, head + form, status=status, seconds=seconds)

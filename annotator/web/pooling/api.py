@@ -6,7 +6,6 @@ is a file of the candidates that rounds left out by rule.
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from urllib.parse import quote
 
 from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
@@ -17,6 +16,7 @@ from starlette.routing import Route
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.pooling.proposals.proposals_service import propose, read_document, search_documents
 from annotator.storage.database import Database
+from annotator.web.downloads import name_as
 from annotator.web.server.budgets import keep_notes, measure_text
 from annotator.web.server.json_body import read_json_object, require_text
 from annotator.web.session import require_same_origin, require_signed_in
@@ -29,12 +29,10 @@ LEFT_OUT_COLUMNS = ("round", "rule", "query_id", "doc_id", "title", "kept_doc_id
 
 def routes(database: Database) -> list[Route]:
     """Return the routes `GET /api/pool/left-out`, `GET /api/search`, `GET /api/document` and `POST /api/proposals`."""
-    limiters: list[CapacityLimiter] = []  # filled in the first search: it needs the event loop
+    limiter = CapacityLimiter(SEARCHES_AT_A_TIME)
 
     async def get_search(request: Request) -> Response:
         parameters, actor = request.query_params, require_signed_in(request).actor
-        if not limiters:
-            limiters.append(CapacityLimiter(SEARCHES_AT_A_TIME))
         results = await to_thread.run_sync(
             lambda: search_documents(
                 database,
@@ -45,7 +43,7 @@ def routes(database: Database) -> list[Route]:
                 limit=FOUND_AT_ONCE,
                 now=datetime.now(UTC),
             ),
-            limiter=limiters[0],
+            limiter=limiter,
         )
         return JSONResponse(asdict(results))
 
@@ -78,7 +76,6 @@ def routes(database: Database) -> list[Route]:
 
         actor, dataset = require_signed_in(request).actor, request.query_params.get("dataset", "")
         candidates = await run_in_threadpool(iterate_left_out, database, actor, dataset)
-        name = quote(f"{dataset}-left-out.csv", safe="")
         rows = (
             (item.number, item.rule, item.query_id, item.doc_id, item.title, item.kept_doc_id)
             for item in candidates
@@ -86,7 +83,7 @@ def routes(database: Database) -> list[Route]:
         return StreamingResponse(
             write_sheet(LEFT_OUT_COLUMNS, rows),
             media_type="text/csv",
-            headers={"Content-Disposition": f"attachment; filename*=UTF-8''{name}"},
+            headers=name_as(f"{dataset}-left-out.csv"),
         )
 
     return [

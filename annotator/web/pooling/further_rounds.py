@@ -205,7 +205,6 @@ def _draw_file(context: PageContext) -> tuple[str, tuple[RelationLine, ...] | No
 def _draw_rules(
     relations: Sequence[str], template: dict[str, SuggestionRule], counts: Counter[str]
 ) -> tuple[SuggestionRule, ...]:
-    """Draw for each relation the way to follow it and the grade to suggest; return the rules."""
     rules: list[SuggestionRule] = []
     for relation in relations:
         ready = template.get(relation)

@@ -3,19 +3,20 @@
 `?pair=` opens one pair in place. The page shows no grade of a single pair, but links to pages that do.
 """
 
+from functools import partial
 from importlib import import_module
 
 import streamlit as st
 
 from annotator.domain.messages import Message
 from annotator.web.blind_pairs import draw_blind_pairs
-from annotator.web.kit.controls import apply_url_tab, keep_focus
+from annotator.web.kit.controls import draw_url_tabs, keep_focus
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note, require_dataset
+from annotator.web.kit.tables import write_link
 from annotator.web.page_context import PageContext
-from annotator.web.pooling.addresses import (
+from annotator.web.pooling.shown import (
     CONTENTS,
     DEPTH,
     DUPLICATES,
@@ -25,21 +26,22 @@ from annotator.web.pooling.addresses import (
     PAIRS,
     PROPOSALS,
     ROUNDS,
+    ShownPool,
+    find_contents,
     make_pool_url,
 )
-from annotator.web.pooling.pool_cache import ShownPool, find_contents
 
 TABS = {
-    CONTENTS: "contents",
-    OVERLAP: "overlap",
-    DEPTH: "depth",
-    ROUNDS: "rounds",
-    NEW_ROUND: "new_round",
-    DUPLICATES: "near_duplicates",
-    PROPOSALS: "proposals",
-    PAIRS: "pairs",
+    CONTENTS: ("contents_tabs", "draw_contents"),
+    OVERLAP: ("contents_tabs", "draw_overlap"),
+    DEPTH: ("depth_tab", "draw"),
+    ROUNDS: ("rounds_tab", "draw"),
+    NEW_ROUND: ("new_round_tab", "draw"),
+    DUPLICATES: ("near_duplicates_tab", "draw"),
+    PROPOSALS: ("contents_tabs", "draw_proposals"),
+    PAIRS: ("pairs_tab", "draw"),
 }
-"""The tabs and their files in tabs/, imported when opened: importing the charts takes half a second."""
+"""The tabs with their modules and functions, imported when opened: importing the charts takes half a second."""
 WITHOUT_PAIRS = (NEW_ROUND, ROUNDS)  # the tabs with content while the pool is empty
 
 
@@ -60,12 +62,8 @@ def draw(context: PageContext) -> None:
     draw_blind_pairs(context, dataset, kept.value.blind_pairs)
     if "tab" not in st.query_params and any(name in st.query_params for name in FILTERS):
         st.session_state["tab"] = tr(PAIRS)  # an address from the time before tabs
-    apply_url_tab("tab", tuple(TABS))
-    drawn = st.tabs([tr(name) for name in TABS], key="tab", bind="query-params")
-    for tab, (title, name) in zip(drawn, TABS.items(), strict=True):
-        if tab.open:
-            with tab:
-                _draw_tab(title, name, ShownPool(context, dataset, kept.value))
+    shown = ShownPool(context, dataset, kept.value)
+    draw_url_tabs({title: partial(_draw_tab, shown, title) for title in TABS})
     keep_focus()
 
 
@@ -74,10 +72,11 @@ def _is_a_tab(title: object) -> bool:
     return title in [tr(name) for name in TABS]
 
 
-def _draw_tab(title: Message, name: str, shown: ShownPool) -> None:
+def _draw_tab(shown: ShownPool, title: Message) -> None:
     if not shown.contents.pairs and title not in WITHOUT_PAIRS:
         st.text(tr("The pool is empty. Make the first round."))
         address = make_pool_url(shown.dataset, tab=tr(NEW_ROUND))
         st.html(f'<p class="annotator-step">{write_link(tr("Make a round"), address)}</p>')
         return
-    import_module(f"annotator.web.pooling.tabs.{name}").draw(shown)
+    module, name = TABS[title]
+    getattr(import_module(f"annotator.web.pooling.{module}"), name)(shown)

@@ -10,17 +10,16 @@ from annotator.domain.figures import show_figure, show_number
 from annotator.evaluation.rankings_service import read_ranked_document
 from annotator.pooling.analysis.pool_analysis_records import PooledPair, PooledPairOrigin
 from annotator.pooling.analysis.pool_analysis_service import show_pair
+from annotator.web.evaluation.query_view import draw_document_text
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_share
-from annotator.web.kit.links import write_link
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
-from annotator.web.kit.tables import draw_link_table
+from annotator.web.kit.tables import draw_link_table, write_link
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
-from annotator.web.pooling.addresses import PAIRS, make_pool_url
-from annotator.web.rendering.documents import LONGEST, render_document
+from annotator.web.pooling.shown import PAIRS, make_pool_url
 
 IN_QUEUE = ("disagreement", "reopened", "adjudicated")
 MOST_SIGNALS = 12
@@ -28,7 +27,6 @@ REVEAL = "reveal_pair"
 
 
 def draw_pair(context: PageContext, dataset: str, key: str) -> None:
-    """Draw the pair, or say that it does not exist."""
     back = write_link(tr("Back to the pairs"), make_pool_url(dataset, tab=tr(PAIRS)))
     st.html(f'<p class="annotator-step">{back}</p>')
     try:
@@ -51,16 +49,14 @@ def draw_pair(context: PageContext, dataset: str, key: str) -> None:
     if links:
         st.html(f'<p class="annotator-step">{" &nbsp; ".join(links)}</p>')
     if pair.hidden:
-        _draw_hidden(key)
+        draw_note(
+            tr("You may still judge this pair, so its status and the systems that proposed it are hidden.")
+        )
+        st.button(tr("Show them and judge this pair no more"), on_click=_reveal, args=(key,))
     else:
         _draw_provenance(pair)
     _draw_duplicates(origin)
     _draw_document(context, dataset, pair.doc_id)
-
-
-def _draw_hidden(key: str) -> None:
-    draw_note(tr("You may still judge this pair, so its status and the systems that proposed it are hidden."))
-    st.button(tr("Show them and judge this pair no more"), on_click=_reveal, args=(key,))
 
 
 def _reveal(key: str) -> None:
@@ -140,15 +136,4 @@ def _draw_document(context: PageContext, dataset: str, doc_id: str) -> None:
     st.html(
         f'<h3 class="annotator-part" dir="auto">{named}</h3><p class="annotator-note" dir="auto">{escape(document.doc_id)}</p>'
     )
-    if document.text is None:
-        draw_note(tr("Only the id of this document is known."))
-        return
-    rendered = render_document(document.text, document.media_type, doc_id=document.doc_id)
-    tag = "div" if rendered.html else "pre"
-    formatted = " annotator-formatted" if rendered.html else ""
-    st.html(
-        f'<{tag} class="annotator-document{formatted}" tabindex="0" role="region" dir="auto" aria-label="{escape(tr("Document"))}">'
-        f"{rendered.html or escape(document.text[:LONGEST])}</{tag}>"
-    )
-    if rendered.cut or len(document.text) > LONGEST:
-        draw_note(tr("Only the beginning is shown."))
+    draw_document_text(document.text, document.media_type, document.doc_id)

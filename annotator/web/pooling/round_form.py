@@ -24,21 +24,14 @@ from annotator.pooling.rounds.strategies import (
     read_strata,
     read_strategy,
 )
-from annotator.pooling.service import RoundChoices
-from annotator.web.kit.kept_fields import KeptFields
+from annotator.web.kit.controls import KeptFields
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown
-from annotator.web.pooling.strategy_names import STRATEGY_NAMES
+from annotator.web.pooling.words import RETRIEVERS, STRATEGY_NAMES
 
 T = TypeVar("T")
 FIELDS = KeptFields("new round")
-RETRIEVERS = {
-    "bm25": say("BM25 (words)"),
-    "tfidf": say("TF-IDF (words)"),
-    "lsa": say("LSA (related words)"),
-    "hybrid": say("Hybrid (several lists as one)"),
-}
 ABOUT = {
     "depth": say(
         "Every document among the first results of any system. All systems are judged to the same depth."
@@ -88,7 +81,6 @@ def draw_round_form(choices: RoundChoices) -> PoolRequest | None:
 
 
 def refuse(sentence: str) -> None:
-    """Draw an error at a field."""
     st.error(escape_markdown(sentence), icon=":material/block:")
 
 
@@ -202,7 +194,6 @@ def _draw_fusion(choices: RoundChoices, retrievers: Sequence[str]) -> RetrievalO
 
 
 def _draw_strategy() -> PoolRequest | None:
-    """Draw the strategy with its fields, and return this part of the request; None while a field is wrong."""
     strategy = read_strategy(
         choose(
             tr("What to take"),
@@ -288,7 +279,6 @@ def _draw_budget(strategy: Strategy) -> PoolRequest | None:
 
 
 def _draw_filters(choices: RoundChoices) -> PoolFilters | None:
-    """Draw the filters and return them; None while one is wrong."""
     with st.expander(tr("Leave out documents")):
         draw_note(tr("What is left out is counted by rule and listed. Pairs already in the pool stay."))
         excluded: list[ExcludedValue] = []
@@ -323,7 +313,6 @@ def _draw_filters(choices: RoundChoices) -> PoolFilters | None:
 
 
 def _draw_values(label: str, sampled: Sequence[str], name: str) -> list[str]:
-    """Draw the values of a document field to choose from. Others can be typed."""
     kept: list[str] = FIELDS.find_default(name, [])
     return choose_several(label, list(dict.fromkeys([*sampled, *kept])), name, accept_new_options=True)
 
@@ -344,7 +333,6 @@ def _draw_duplicates() -> NearDuplicateRule | None:
 
 
 def _check_title(pattern: str) -> str | None:
-    """Return the fault of a pattern, or None."""
     if not pattern:
         return None
     try:

@@ -11,7 +11,7 @@ import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streaml
 
 from annotator.domain.messages import say
 from annotator.quality.records import ERROR_KINDS, LIMIT, ErrorRate
-from annotator.web.kit.charts import AMBER, TEAL, VIOLET, space_percent
+from annotator.web.kit.charts import TEAL, VIOLET, draw_limit, space_percent
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import tr, tr_n
 
@@ -33,7 +33,6 @@ def show_percent(share: float | None, *, at_most: bool = False) -> str:
 
 
 def name_kind(kind: str) -> str:
-    """Return the kind of error in words."""
     return tr(KINDS[kind])
 
 
@@ -94,19 +93,17 @@ def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
         .mark_rule(strokeWidth=2.5, color=TEAL)
         .encode(x=alt.X("low:Q", scale=_shares(alt, defined)), x2="high:Q", y=y)
     )
-    return alt.layer(_draw_limit(alt, "x", _shares(alt, defined)), lines, points).properties(
+    return alt.layer(draw_limit(LIMIT, _shares(alt, defined)), lines, points).properties(
         height=len(defined) * ROW + LEGEND_AND_AXIS
     )
 
 
 def describe_rates(rates: Mapping[str, ErrorRate]) -> str:
-    """Return the chart of rates in words."""
     texts = [_describe_rate(name, rate) for name, rate in list_defined(rates)]
     return tr("Error rates and the limit of 5 %: {list}.", list="; ".join(texts))
 
 
 def list_rate_rows(rates: Mapping[str, ErrorRate]) -> list[dict[str, object]]:
-    """Return the figures of the chart as rows. Undefined figures are dashes."""
     return [
         {
             tr("kind of error"): name_kind(kind),
@@ -154,14 +151,13 @@ def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.Lay
     reached = [row for row in rows if row["further"] == further]
     there = alt.Chart(alt.InlineData(reached)).encode(x=x, y=y, tooltip=tooltip)
     return alt.layer(
-        _draw_limit(alt, "y", scale),
+        draw_limit(LIMIT, scale, "y"),
         base.mark_line(color=VIOLET, strokeWidth=2.5),
         there.mark_point(shape="diamond", filled=True, size=130, color=VIOLET, opacity=1),
     ).properties(height=CURVE)
 
 
 def describe_further(points: Sequence[tuple[int, float]], further: int) -> str:
-    """Return the curve in words."""
     return tr_n(
         "The guaranteed maximum is {now}. {n:,} more pair without an error would bring it below 5 %.",
         "The guaranteed maximum is {now}. {n:,} more pairs without an error would bring it below 5 %.",
@@ -171,7 +167,6 @@ def describe_further(points: Sequence[tuple[int, float]], further: int) -> str:
 
 
 def list_further_rows(points: Sequence[tuple[int, float]]) -> list[dict[str, object]]:
-    """Return the figures of the curve as rows."""
     return [
         {
             tr("more pairs without an error"): number,
@@ -201,14 +196,6 @@ def _shares(alt: Any, defined: Sequence[tuple[str, ErrorRate]]) -> Any:
         [LEAST_SCALE, *(edge for _, rate in defined for edge in (rate.bound or 0.0, *(rate.ci95 or ())))]
     )
     return alt.Scale(domain=[0, min(1.0, 1.04 * highest)], nice=False)
-
-
-def _draw_limit(alt: Any, axis: str, scale: Any) -> Any:
-    position = alt.X("limit:Q", scale=scale) if axis == "x" else alt.Y("limit:Q", scale=scale)
-    line = alt.Chart(alt.InlineData([{"limit": LIMIT}])).mark_rule(
-        strokeDash=[5, 4], strokeWidth=2, color=AMBER
-    )
-    return line.encode(**{axis: position})
 
 
 def _describe_rate(name: str, rate: ErrorRate) -> str:

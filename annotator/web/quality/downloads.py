@@ -7,9 +7,8 @@ in all files. Drawn pairs without an answer are in no file.
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -21,7 +20,8 @@ from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.quality.records import QualityDraw, QualityError, QualityStatus
 from annotator.quality.service import project_bound, show_quality
 from annotator.storage.database import Database
-from annotator.web.session import require_same_origin, require_signed_in
+from annotator.web.downloads import send_pieces
+from annotator.web.session import require_signed_in
 
 ADDRESS = "/api/quality"
 TABLES = ("kinds", "curve", "draws", "errors")
@@ -30,25 +30,20 @@ CURVE = ("further_pairs_without_error", "upper_bound")
 
 
 def routes(database: Database) -> list[Route]:
-    """Return the route, for `web/app.py`."""
-
     async def get_table(request: Request) -> Response:
         parameters, actor = request.query_params, require_signed_in(request).actor
         dataset, table = parameters.get("dataset", ""), parameters.get("table", "")
-        name = quote(f"{dataset}-quality-{table}.csv", safe="")
-        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
-        if request.method == "HEAD":
-            return Response(media_type="text/csv", headers=headers)
-        require_same_origin(request)  # because its errors are recorded as seen
-        now = datetime.now(UTC)
-        text = await run_in_threadpool(write_table, database, actor, dataset, table, now=now)
-        return Response(text, media_type="text/csv", headers=headers)
+        return await send_pieces(
+            request,
+            f"{dataset}-quality-{table}.csv",
+            "text/csv",
+            lambda: write_table(database, actor, dataset, table, now=datetime.now(UTC)),
+        )
 
     return [Route(ADDRESS, get_table, methods=["GET"])]
 
 
 def make_table_url(dataset: str, table: str) -> str:
-    """Return the URL of a table's file."""
     return f"{ADDRESS}?{urlencode({'dataset': dataset, 'table': table})}"
 
 

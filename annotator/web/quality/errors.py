@@ -13,10 +13,9 @@ from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import say
 from annotator.quality.records import QualityError, QualityStatus
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.links import draw_file_link
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_numbers
-from annotator.web.kit.tables import escape_breakable
+from annotator.web.kit.tables import draw_file_link, escape_breakable
 from annotator.web.kit.words import name_word
 from annotator.web.quality.downloads import make_table_url
 
@@ -77,7 +76,6 @@ def make_disagreement_url(dataset: str, pair: str) -> str:
 
 
 def name_state(error: QualityError) -> str:
-    """Return the state of the error in words."""
     if error.decided_grade is None:
         return tr(STATES[error.state])
     if error.decided_grade == error.expert_grade:

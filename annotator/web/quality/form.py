@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.quality.records import DEFAULT_RATE, QualityExpert, QualityPreview, QualityStatus
@@ -20,11 +19,11 @@ from annotator.quality.service import (
     preview_sample,
 )
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.messages import join_names, show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_link, draw_note, draw_outcome
-from annotator.web.kit.person_names import name_person
+from annotator.web.kit.messages import join_names, tr, tr_n
+from annotator.web.kit.page_parts import draw_link, draw_note, draw_outcome, draw_refusal, keep_refusal
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown
+from annotator.web.kit.words import name_person
 from annotator.web.page_context import PageContext, find_context, list_person_names, require_context
 
 GRADES = range(4)
@@ -131,7 +130,6 @@ def draw_more(context: PageContext, dataset: str, status: QualityStatus) -> None
 
 
 def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None:
-    """Draw the fields, the preview and the button."""
     experts = list_experts(context.database, context.actor, dataset)
     if not any(expert.available for expert in experts):
         _draw_no_experts(context, dataset, experts)
@@ -299,11 +297,9 @@ def _describe_expert(expert: QualityExpert) -> str:
 
 
 def _preview(context: PageContext, dataset: str, form_values: DrawFormValues) -> QualityPreview | None:
-    try:
+    with draw_refusal():
         return preview_sample(context.database, context.actor, dataset, **asdict(form_values))
-    except AnnotatorError as error:
-        st.error(escape_markdown(show_refusal(error)))
-        return None
+    return None
 
 
 def _draw_button(dataset: str, form_values: DrawFormValues, preview: QualityPreview, key_suffix: str) -> None:
@@ -340,19 +336,15 @@ def _confirm(dataset: str, form_values: DrawFormValues, label: str) -> None:
 
 
 def _draw(dataset: str, form_values: DrawFormValues) -> None:
-    """Draw the sample by the values of the form. Runs before the page is drawn again."""
     context = find_context()
     if context is None:
         return
-    try:
+    with keep_refusal(REFUSED):
         made = draw_sample(context.database, context.actor, dataset, **asdict(form_values), now=context.now)
-    except AnnotatorError as error:
-        st.session_state[REFUSED] = show_refusal(error)
-        return
-    st.session_state[DONE] = tr_n(
-        "{n:,} pair drawn. It appears for {annotator} on the page Label.",
-        "{n:,} pairs drawn. They appear for {annotator} on the page Label.",
-        made.pairs,
-        annotator=name_person(made.annotator, list_person_names(context, dataset)),
-    )
-    note_press()
+        st.session_state[DONE] = tr_n(
+            "{n:,} pair drawn. It appears for {annotator} on the page Label.",
+            "{n:,} pairs drawn. They appear for {annotator} on the page Label.",
+            made.pairs,
+            annotator=name_person(made.annotator, list_person_names(context, dataset)),
+        )
+        note_press()

@@ -11,20 +11,23 @@ from html import escape
 import streamlit as st
 
 from annotator.dataset.service import change_settings
-from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
 from annotator.quality.records import RULES, ErrorRate, QualityDraw, QualityStatus
 from annotator.quality.service import project_bound, show_quality
-from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.links import draw_file_link
-from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_note, draw_numbers, require_dataset
-from annotator.web.kit.person_names import PersonName, name_people_in
-from annotator.web.kit.tables import draw_link_table
-from annotator.web.kit.text import escape_markdown, show_as
+from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
+from annotator.web.kit.page_parts import (
+    draw_note,
+    draw_numbers,
+    draw_refusal,
+    draw_report_chart,
+    require_dataset,
+)
+from annotator.web.kit.tables import draw_file_link, draw_link_table
+from annotator.web.kit.text import show_as
+from annotator.web.kit.words import PersonName, name_people_in
 from annotator.web.page_context import PageContext, list_person_names
 from annotator.web.quality import charts
 from annotator.web.quality.charts import show_percent
@@ -155,7 +158,6 @@ def list_limits(status: QualityStatus) -> list[Message]:
 
 
 def draw_draws(dataset: str, draws: Sequence[QualityDraw], names: Mapping[str, str]) -> None:
-    """Draw a table of every draw with its results, the latest first. `names`: of people, by username."""
     columns = (
         tr("draw"),
         tr("round"),
@@ -210,14 +212,11 @@ def draw_rule(context: PageContext, status: QualityStatus) -> None:
         pressed = st.form_submit_button(tr("Change"))
     if not pressed or chosen == status.rule:
         return
-    try:
+    with draw_refusal():
         change_settings(
             context.database, context.actor, status.dataset, {"quality_rule": str(chosen)}, now=context.now
         )
-    except AnnotatorError as error:
-        st.error(escape_markdown(show_refusal(error)))
-        return
-    st.rerun()
+        st.rerun()
 
 
 def draw_evidence(context: PageContext, status: QualityStatus) -> None:

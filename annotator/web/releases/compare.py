@@ -4,22 +4,19 @@ The address says which two.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import say
 from annotator.releases.published_service import compare_releases, count_withheld
+from annotator.releases.records import QrelChange, Release, ReleaseDiff
+from annotator.web.kit.controls import choose_two
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
-
-if TYPE_CHECKING:
-    from annotator.releases.records import QrelChange, Release, ReleaseDiff
-
 
 SHOWN, FEW = 200, 10
 KINDS = {
@@ -39,7 +36,7 @@ COLUMNS = {
 }
 
 
-def draw_diff(diff: "ReleaseDiff", *, advice: bool = True) -> None:
+def draw_diff(diff: ReleaseDiff, *, advice: bool = True) -> None:
     """Draw what differs: figures, the version they call for (unless `advice` is False), then the differences by kind."""
     st.text(describe_figures(diff))
     if diff.before is None:
@@ -57,7 +54,7 @@ def draw_diff(diff: "ReleaseDiff", *, advice: bool = True) -> None:
             _draw_rest(len(diff.texts_changed))
 
 
-def describe_figures(diff: "ReleaseDiff") -> str:
+def describe_figures(diff: ReleaseDiff) -> str:
     """Describe how much differs, in one sentence."""
     if diff.before is None:
         return tr("There is no earlier release to compare with. Everything is new.")
@@ -73,8 +70,7 @@ def describe_figures(diff: "ReleaseDiff") -> str:
     )
 
 
-def _list_figures(diff: "ReleaseDiff") -> Iterator[str]:
-    """Yield each count with its noun, without the zeros."""
+def _list_figures(diff: ReleaseDiff) -> Iterator[str]:
     counts = diff.counts
     if n := counts.get("changed", 0):
         yield tr_n("{n:,} changed grade", "{n:,} changed grades", n)
@@ -94,18 +90,18 @@ def _list_figures(diff: "ReleaseDiff") -> Iterator[str]:
         yield tr_n("{n:,} changed query text", "{n:,} changed query texts", n)
 
 
-def describe_advice(diff: "ReleaseDiff") -> str:
+def describe_advice(diff: ReleaseDiff) -> str:
     """Describe which step of the version number the differences call for, and why."""
     if diff.advice == "none":
         return tr("Nothing has changed since {version}. No new version is needed.", version=diff.before)
     return tr("Recommended step: {step} ({why}).", step=name_word(diff.advice), why=diff.advice_why)
 
 
-def _is_reworded(diff: "ReleaseDiff") -> bool:
+def _is_reworded(diff: ReleaseDiff) -> bool:
     return diff.guideline[0] != diff.guideline[1]
 
 
-def _draw_kind(name: str, kind: str, diff: "ReleaseDiff") -> None:
+def _draw_kind(name: str, kind: str, diff: ReleaseDiff) -> None:
     total = diff.counts.get(kind, 0)
     if not total:
         return
@@ -117,7 +113,7 @@ def _draw_kind(name: str, kind: str, diff: "ReleaseDiff") -> None:
             _draw_rest(total, len(rows))
 
 
-def _row(change: "QrelChange") -> tuple[object, ...]:
+def _row(change: QrelChange) -> tuple[object, ...]:
     reason = name_word(change.reason or "")
     if change.kind == "changed":
         return change.query_id, change.doc_id, change.old, change.new, reason
@@ -126,7 +122,7 @@ def _row(change: "QrelChange") -> tuple[object, ...]:
     return change.query_id, change.doc_id, change.old if change.new is None else change.new, reason
 
 
-def _draw_queries(name: str, diff: "ReleaseDiff", queries: Iterable[str]) -> None:
+def _draw_queries(name: str, diff: ReleaseDiff, queries: Iterable[str]) -> None:
     query_ids = list(queries)
     if query_ids:
         with st.expander(f"{name}: {len(query_ids):,}"):
@@ -136,12 +132,11 @@ def _draw_queries(name: str, diff: "ReleaseDiff", queries: Iterable[str]) -> Non
 
 
 def _draw_rest(total: int, shown: int = SHOWN) -> None:
-    """Say how many there are, if not everything is shown."""
     if total > shown:
         draw_note(tr("Showing the first {shown:,} of {total:,}.", shown=shown, total=total))
 
 
-def draw_comparison(context: PageContext, dataset: str, listed: "list[Release]") -> None:
+def draw_comparison(context: PageContext, dataset: str, listed: list[Release]) -> None:
     """Draw two versions to choose, and what the second changed against the first."""
     versions = [release.version for release in listed]
     if len(versions) < 2:
@@ -152,16 +147,10 @@ def draw_comparison(context: PageContext, dataset: str, listed: "list[Release]")
         )
         st.text(f"{there or tr('No releases yet.')} {why}")
         return
-    with st.container(horizontal=True):
-        before = st.selectbox(
-            tr("From"), versions, index=len(versions) - 2, key="from", bind="query-params", width=150
-        )
-        after = st.selectbox(
-            tr("To"), versions, index=len(versions) - 1, key="to", bind="query-params", width=150
-        )
-    if before == after:
-        st.text(tr("Choose two different versions."))
+    chosen = choose_two(versions)
+    if chosen is None:
         return
+    before, after = chosen
     with st.spinner(tr("Comparing …")):
         diff = compare_releases(
             context.database, context.actor, dataset, before, after, keep=SHOWN, now=context.now

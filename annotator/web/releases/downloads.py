@@ -48,8 +48,6 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 def routes(database: Database, settings: Settings) -> list[Route]:
-    """Return the route, for `web/app.py`."""
-
     async def get_release(request: Request) -> Response:
         parameters = request.query_params
         opened = await run_in_threadpool(

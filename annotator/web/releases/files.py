@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from annotator.domain.messages import Message, say
+from annotator.releases.records import Release
 from annotator.releases.writing.files import (
     CHANGES,
     CONFUSION_PICTURE,
@@ -23,9 +23,6 @@ from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.releases.downloads import list_address
-
-if TYPE_CHECKING:
-    from annotator.releases.records import Release
 
 SIZES = ((1_000_000, "MB"), (1_000, "kB"))
 PURPOSES: Sequence[tuple[Message, Mapping[str, Message]]] = (
@@ -85,7 +82,7 @@ PURPOSES: Sequence[tuple[Message, Mapping[str, Message]]] = (
 """What each file of a release is for, by its path within the release, in the order to show them."""
 
 
-def draw_files(release: "Release", why_not: Message | None) -> None:
+def draw_files(release: Release, why_not: Message | None) -> None:
     """Draw the folder, the download of everything, and the files by purpose. `why_not`: why none can be downloaded."""
     previous = release.previous or tr("none")
     draw_note(
@@ -117,7 +114,7 @@ def list_files(names: Sequence[str]) -> list[tuple[Message, list[str]]]:
     return [(heading, some) for heading, some in listed if some]
 
 
-def _describe(release: "Release", name: str) -> list[Cell]:
+def _describe(release: Release, name: str) -> list[Cell]:
     path = release.path / name
     size = describe_size(path.stat().st_size) if path.is_file() else tr("missing")
     use = next((uses[name] for _, uses in PURPOSES if name in uses), None)

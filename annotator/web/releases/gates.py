@@ -2,20 +2,17 @@
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from annotator.domain.figures import show_beside, show_figure
 from annotator.domain.messages import say
+from annotator.releases.records import ReleaseGate
 from annotator.web.kit.messages import join_sentences, tr
 from annotator.web.kit.page_parts import draw_link
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext
-
-if TYPE_CHECKING:
-    from annotator.releases.records import ReleaseGate
 
 NAMES = {
     "kappa": say("Cohen's κ is at the target or above"),
@@ -47,7 +44,7 @@ COLUMNS = {
 PAIR = (say("query"), say("document"))
 
 
-def draw_gates(context: PageContext, gates: "Sequence[ReleaseGate]") -> None:
+def draw_gates(context: PageContext, gates: Sequence[ReleaseGate]) -> None:
     """Draw each gate with what it requires and what was measured.
 
     An unmet gate also has what is missing and links to the work.
@@ -66,7 +63,7 @@ def draw_gates(context: PageContext, gates: "Sequence[ReleaseGate]") -> None:
                 _draw_examples(gate)
 
 
-def draw_kept_gates(gates: "Sequence[ReleaseGate]") -> None:
+def draw_kept_gates(gates: Sequence[ReleaseGate]) -> None:
     """Draw the gates of a published release, without links: nothing can be done about them any more."""
     if not gates:
         st.text(tr("This release has no record of gates."))
@@ -75,17 +72,16 @@ def draw_kept_gates(gates: "Sequence[ReleaseGate]") -> None:
             st.html(_describe(gate))
 
 
-def name_gate(gate: "ReleaseGate") -> str:
-    """Return the gate in words."""
+def name_gate(gate: ReleaseGate) -> str:
     return tr(NAMES.get(gate.name, gate.name))
 
 
-def name_state(gate: "ReleaseGate") -> str:
+def name_state(gate: ReleaseGate) -> str:
     """Return whether the gate is met, or was overridden when the release was published."""
     return tr("met") if gate.met else tr("not met, overridden") if gate.override else tr("not met")
 
 
-def describe_measured(gate: "ReleaseGate") -> str:
+def describe_measured(gate: ReleaseGate) -> str:
     """Describe what was measured; where there is no figure, in words and not as 0."""
     if gate.measured is None:
         return tr("not done") if gate.name == "quality_control" else tr("undefined")
@@ -107,7 +103,7 @@ def describe_measured(gate: "ReleaseGate") -> str:
     return tr("{n:,.0f} outdated", n=figure) if gate.name == "stale" else show_figure(figure, 6)
 
 
-def describe_required(gate: "ReleaseGate") -> str:
+def describe_required(gate: ReleaseGate) -> str:
     """Describe the value that the gate requires."""
     if gate.name == "kappa":
         return tr("at least {figure:g}", figure=gate.required)
@@ -116,7 +112,7 @@ def describe_required(gate: "ReleaseGate") -> str:
     return show_figure(gate.required, 6)
 
 
-def _summarise(gates: "Sequence[ReleaseGate]") -> str:
+def _summarise(gates: Sequence[ReleaseGate]) -> str:
     met = sum(gate.met for gate in gates)
     sentences = [tr("{met} of {gates} gates are met.", met=met, gates=len(gates))]
     if met < len(gates):
@@ -124,7 +120,7 @@ def _summarise(gates: "Sequence[ReleaseGate]") -> str:
     return f'<p class="annotator-step">{escape(join_sentences(sentences))}</p>'
 
 
-def _describe(gate: "ReleaseGate") -> str:
+def _describe(gate: ReleaseGate) -> str:
     state = name_state(gate)
     kind = "met" if gate.met else "unmet"
     summary = tr(
@@ -147,7 +143,7 @@ def _describe(gate: "ReleaseGate") -> str:
     )
 
 
-def _draw_examples(gate: "ReleaseGate") -> None:
+def _draw_examples(gate: ReleaseGate) -> None:
     first = tr("First {n}", n=len(gate.examples))
     columns = [tr(name) for name in COLUMNS.get(gate.name, PAIR)]
     rows = [[tr(cell) for cell in row] for row in gate.examples]

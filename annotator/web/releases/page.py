@@ -6,7 +6,6 @@ stays. For a published one: qrels, gates, datasheet, changes and files.
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -18,14 +17,14 @@ from annotator.overview.service import show_overview
 from annotator.releases.files_service import list_releases
 from annotator.releases.gates_service import check_release
 from annotator.releases.published_service import count_withheld, note_release
-from annotator.releases.records import GATE_NAMES, Release
+from annotator.releases.records import GATE_NAMES, Release, ReleaseCheck, ReleaseDiff, ReleaseGate
 from annotator.releases.service import preview_release, publish_release
 from annotator.web.blind_pairs import draw_blind_pairs, draw_give_up_button
+from annotator.web.kit.components import draw_rows
 from annotator.web.kit.controls import apply_url_tab
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_problem, draw_steps, require_dataset
-from annotator.web.kit.row_table import draw_rows
 from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
@@ -34,10 +33,6 @@ from annotator.web.releases.files import draw_files
 from annotator.web.releases.gates import draw_gates, draw_kept_gates, name_gate
 from annotator.web.releases.qrels import draw_qrels
 from annotator.web.releases.texts import draw_published
-
-if TYPE_CHECKING:
-    from annotator.releases.records import ReleaseCheck, ReleaseDiff, ReleaseGate
-
 
 MISSING_REASONS = "release reasons missing"
 PARTS = (say("Qrels"), say("Gates"), say("Datasheet"), say("Changes"), say("Files"))
@@ -76,7 +71,6 @@ def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -
 
 
 def _find_chosen(newest: "list[Release]") -> "Release":
-    """Return the release that the address names; the latest if it names none or an unknown one."""
     version = st.query_params.get("version")
     chosen = next((release for release in newest if release.version == version), None)
     if version is not None and chosen is None:
@@ -159,7 +153,7 @@ def _draw_withheld(context: PageContext, release: "Release", pairs: int) -> None
 
 
 def draw_form(
-    context: PageContext, dataset: str, check: "ReleaseCheck", *, advised: str, advice: str = ""
+    context: PageContext, dataset: str, check: ReleaseCheck, *, advised: str, advice: str = ""
 ) -> None:
     """Draw the fields for version, note and reasons for unmet gates; publish when the button is pressed.
 
@@ -203,12 +197,11 @@ def draw_form(
         _publish(context, dataset, version or "", note or "", given)
 
 
-def holds_anything(check: "ReleaseCheck") -> bool:
-    """Return whether a release made now would hold a qrel."""
+def holds_anything(check: ReleaseCheck) -> bool:
     return any(check.statuses.get(status) for status in SETTLED)
 
 
-def describe_content(check: "ReleaseCheck") -> str:
+def describe_content(check: ReleaseCheck) -> str:
     """Describe what a release made now would hold, and what it would leave out."""
     held = {status: check.statuses[status] for status in SETTLED if check.statuses.get(status)}
     absent = {status: pairs for status, pairs in check.statuses.items() if pairs and status not in SETTLED}
@@ -234,7 +227,6 @@ def describe_content(check: "ReleaseCheck") -> str:
 
 
 def _list_counts(statuses: Mapping[str, int]) -> str:
-    """Return how many pairs have each status, most first."""
     ordered = sorted(statuses.items(), key=lambda item: -item[1])
     return join_names(
         tr("{status} {pairs:,}", status=name_word(status), pairs=pairs) for status, pairs in ordered
@@ -246,7 +238,7 @@ def choose_version(suggested: str, called_for: str | None, published: Sequence[s
     return suggested if called_for is None or called_for in published else called_for
 
 
-def _ask_reason(gate: "ReleaseGate", key_suffix: str, *, is_missing: bool) -> str:
+def _ask_reason(gate: ReleaseGate, key_suffix: str, *, is_missing: bool) -> str:
     reason = st.text_input(
         tr("Override reason: {gate}", gate=name_gate(gate)),
         key=f"reason {key_suffix} {gate.name}",
@@ -283,7 +275,6 @@ def _publish(context: PageContext, dataset: str, version: str, note: str, overri
 
 
 def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None:
-    """Draw the gates, what the next release would change, and the form to publish it."""
     check = check_release(context.database, context.actor, dataset)
     st.header(tr("Gates"))
     if check.blind_pairs:
@@ -302,7 +293,7 @@ def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None
     draw_form(context, dataset, check, advised=advised, advice=advice)
 
 
-def _preview(context: PageContext, dataset: str) -> "ReleaseDiff":
+def _preview(context: PageContext, dataset: str) -> ReleaseDiff:
     with st.spinner(tr("Comparing with the latest release …")):
         return preview_release(context.database, context.actor, dataset, now=context.now)
 
@@ -329,7 +320,6 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_tabs(context: PageContext, dataset: str, listed: list[Release]) -> None:
-    """Draw the open tab only; the address says which one is open."""
     apply_url_tab("tab", [name for name, _ in TABS])
     drawn = st.tabs([tr(name) for name, _ in TABS], key="tab", bind="query-params")
     for tab, (_, draw_tab) in zip(drawn, TABS, strict=True):
@@ -339,7 +329,6 @@ def _draw_tabs(context: PageContext, dataset: str, listed: list[Release]) -> Non
 
 
 def _is_empty(context: PageContext, dataset: str) -> bool:
-    """Return whether the dataset has no pairs; if so, draw what to do first."""
     _, counts = show_dataset(context.database, context.actor, dataset)
     if not counts.pairs:
         draw_steps(context, show_overview(context.database, context.actor, dataset).steps)

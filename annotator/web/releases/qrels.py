@@ -9,7 +9,6 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 from html import escape
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -17,18 +16,15 @@ from annotator.domain.errors import NotFound
 from annotator.domain.judgments import COUNTED_PURPOSE, describe_blind_pairs
 from annotator.domain.messages import say
 from annotator.releases.published_service import browse_qrels, list_guidelines, trace_qrel
+from annotator.releases.records import Guideline, QrelPage, QrelRow, QrelTrace
+from annotator.web.kit.components import draw_rows
 from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
-from annotator.web.kit.row_table import draw_rows
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
-
-if TYPE_CHECKING:
-    from annotator.releases.records import Guideline, QrelPage, QrelRow, QrelTrace
-
 
 WHY_SETTLED = {
     "unanimous": say("all annotators agree"),
@@ -38,7 +34,7 @@ WHY_SETTLED = {
 }
 
 
-def draw_trace(trace: "QrelTrace", key: str, guidelines: "Sequence[Guideline]") -> None:
+def draw_trace(trace: QrelTrace, key: str, guidelines: Sequence[Guideline]) -> None:
     """Draw everything that a qrel rests on. `key`: the key of the chosen row, which scrolls this into view."""
     query = show_as("query", trace.query) if trace.query is not None else ""
     st.html(
@@ -66,7 +62,7 @@ def draw_trace(trace: "QrelTrace", key: str, guidelines: "Sequence[Guideline]") 
             _draw_guideline(guideline)
 
 
-def _list_parts(trace: "QrelTrace") -> list[str]:
+def _list_parts(trace: QrelTrace) -> list[str]:
     parts = [_head(tr("Judgments"))] if trace.judgments else []
     for judgment in trace.judgments:
         answer = tr("cannot rate") if judgment.grade is None else f"{judgment.grade}"
@@ -116,7 +112,7 @@ def _head(words: str) -> str:
     return f'<h4 class="annotator-part">{escape(words)}</h4>'
 
 
-def _draw_guideline(guideline: "Guideline") -> None:
+def _draw_guideline(guideline: Guideline) -> None:
     with st.expander(
         tr("Guideline {version}, of {time}", version=guideline.version, time=show_time(guideline.created_at))
     ):
@@ -177,7 +173,6 @@ def _begin_anew() -> None:
 
 
 def _find_page() -> int:
-    """Return the number of the page to show, from 1, before the control for it is drawn."""
     page_text = str(st.session_state.get("page", st.query_params.get("page", "1")))
     return (
         int(page_text)
@@ -188,7 +183,7 @@ def _find_page() -> int:
 
 def _browse(
     context: PageContext, dataset: str, version: str, chosen: tuple[str, str, str, str], page: int
-) -> "QrelPage":
+) -> QrelPage:
     search, grade, origin, since = chosen
     return browse_qrels(
         context.database,
@@ -205,7 +200,7 @@ def _browse(
     )
 
 
-def _draw_table(qrel_page: "QrelPage", key: str, page: int, *, compared: bool) -> None:
+def _draw_table(qrel_page: QrelPage, key: str, page: int, *, compared: bool) -> None:
     first = (page - 1) * PAGE
     if not qrel_page.rows:
         st.text(tr("No qrels match. Change the filters."))
@@ -238,14 +233,12 @@ def _draw_table(qrel_page: "QrelPage", key: str, page: int, *, compared: bool) -
         st.pagination(pages, key="page", bind="query-params")
 
 
-def _name_query(row: "QrelRow") -> str:
-    """Return the id and the text of the row's query."""
+def _name_query(row: QrelRow) -> str:
     text = row.query or ""
     return f"{row.query_id}  {text[:MAX_TEXT]}{'…' if len(text) > MAX_TEXT else ''}".strip()
 
 
-def _cells(row: "QrelRow", compared: bool) -> list[str]:
-    """Return the cells of a row; the document by its title, with its id on a line of its own."""
+def _cells(row: QrelRow, compared: bool) -> list[str]:
     document = f"{row.title}\n{row.doc_id}" if row.title and row.title != row.doc_id else row.doc_id
     before = ["–" if row.previous is None else str(row.previous)] if compared else []
     return [document, str(row.grade), *before, name_word(row.origin)]

@@ -5,13 +5,13 @@ Pictures and links to other files of the release are turned into addresses of th
 
 from codecs import iterdecode
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import streamlit as st
 
 from annotator.domain.errors import ConflictError, NotFound
 from annotator.domain.people import Actor
+from annotator.releases.records import Release
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
@@ -19,14 +19,10 @@ from annotator.web.kit.text import render_markdown
 from annotator.web.page_context import PageContext
 from annotator.web.releases.downloads import list_address
 
-if TYPE_CHECKING:
-    from annotator.releases.records import Release
-
 LIMIT = 200_000
 
 
-def draw_published(context: PageContext, release: "Release", name: str) -> None:
-    """Draw the published file of that name, up to LIMIT characters."""
+def draw_published(context: PageContext, release: Release, name: str) -> None:
     try:
         text = read_published(context.database, context.actor, release, name, context.settings.exports_dir)
     except (NotFound, ConflictError):
@@ -37,7 +33,7 @@ def draw_published(context: PageContext, release: "Release", name: str) -> None:
         draw_note(tr("The first {n:,} characters. Download the whole file from the tab Files.", n=LIMIT))
 
 
-def read_published(database: Database, actor: Actor, release: "Release", name: str, exports_dir: Path) -> str:
+def read_published(database: Database, actor: Actor, release: Release, name: str, exports_dir: Path) -> str:
     """Return a little more than the first LIMIT characters of a file. Raises ConflictError if it is not as published."""
     from annotator.releases.files_service import open_release
 
@@ -53,12 +49,12 @@ def read_published(database: Database, actor: Actor, release: "Release", name: s
         opened.close()
 
 
-def render(text: str, release: "Release") -> str:
+def render(text: str, release: Release) -> str:
     """Return the Markdown as HTML without active content."""
     return render_markdown(text, lambda piece: _point(piece.attrs, release))
 
 
-def _point(attrs: "dict[str, str | int | float]", release: "Release") -> None:
+def _point(attrs: "dict[str, str | int | float]", release: Release) -> None:
     """Point to the release's files by their addresses, and drop pictures from elsewhere."""
     for attribute in ("src", "href"):
         path = unquote(str(attrs.get(attribute, "")))

@@ -24,16 +24,12 @@ THREADS = 4
 
 def routes(database: Database) -> list[Route]:
     """Return the route `GET /api/rendering?dataset&pair`, or `&doc_id` for a document without a pair."""
-    limiters: list[CapacityLimiter] = []  # filled in the first request: it needs the event loop
-
-    places = Places()
+    limiter, places = CapacityLimiter(THREADS), Places()
 
     async def get_rendering(request: Request) -> Response:
         actor, parameters = require_signed_in(request).actor, request.query_params
         dataset, pair = parameters.get("dataset", ""), parameters.get("pair", "")
         doc_id = parameters.get("doc_id")
-        if not limiters:
-            limiters.append(CapacityLimiter(THREADS))
         await places.take(actor.person_id, None, 1)
         try:
             rendered = await to_thread.run_sync(
@@ -42,7 +38,7 @@ def routes(database: Database) -> list[Route]:
                     if doc_id is None
                     else _render_proposed(database, actor, dataset, doc_id)
                 ),
-                limiter=limiters[0],
+                limiter=limiter,
             )
         finally:
             places.free(actor.person_id)

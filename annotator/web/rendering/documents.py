@@ -89,7 +89,6 @@ def write_safe(text: str, kind: str, doc_id: str) -> tuple[str, int]:
 
 
 def _cut(text: str) -> str:
-    """Return at most LONGEST characters, cut at a line end if one is near."""
     if len(text) <= LONGEST:
         return text
     end = text.rfind("\n", LONGEST - LONGEST_LINE, LONGEST)

@@ -122,7 +122,6 @@ def _show(block: Any) -> list[Any]:
 
 
 def _box(block: Any, name: str) -> list[Any]:
-    """Return a note or an unknown directive as a box with its name."""
     from docutils import nodes
 
     argument, title = (
@@ -146,7 +145,6 @@ def _box(block: Any, name: str) -> list[Any]:
 
 
 def _content(block: Any, *, first: str = "") -> list[Any]:
-    """Return the directive's content as nodes, after the text `first`."""
     from docutils import nodes
 
     inside = nodes.Element()

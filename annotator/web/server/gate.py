@@ -32,7 +32,6 @@ from annotator.people.sign_in_service import find_sessions
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
-from annotator.web.language import use_language_of
 from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
 from annotator.web.server.admission import OTHER, name_route
 from annotator.web.server.budgets import REFUSAL_SECONDS
@@ -44,7 +43,14 @@ from annotator.web.server.request_id import current_request_id, find_request_id
 from annotator.web.server.start_page import read_start_page
 from annotator.web.server.turns import Turns
 from annotator.web.server.uploads import MOST_IMPORT_BYTES
-from annotator.web.session import FROM_ELSEWHERE, comes_from_here, find_token, is_https, require_own_page
+from annotator.web.session import (
+    FROM_ELSEWHERE,
+    comes_from_here,
+    find_token,
+    is_https,
+    require_own_page,
+    use_language_of,
+)
 
 OWN_FILES = ("/login.css", "/favicon.png", "/one-time-link.js", "/open-again.js")
 INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)

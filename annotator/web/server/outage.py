@@ -14,9 +14,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.messages import Message, say
 from annotator.web.kit.messages import show_refusal, tr
-from annotator.web.language import use_language_of
 from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
 from annotator.web.server.request_id import current_request_id
+from annotator.web.session import use_language_of
 
 RETRY_SECONDS = 5
 PATIENCE_SECONDS = 5.0

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 from annotator.web import kit
-from annotator.web.kit.modules import join_modules
+from annotator.web.kit.components import join_modules
 
 FIND = """([query, text]) => findTerms(text, extractTerms(query)).map(([start, end]) => text.slice(start, end))"""
 

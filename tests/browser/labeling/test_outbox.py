@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
-from annotator.web.kit.modules import join_modules
+from annotator.web.kit.components import join_modules
 from annotator.web.labeling.api import MAX_BODY
-from annotator.web.labeling.panel.component import FOLDER
+from annotator.web.labeling.label_page import FOLDER
 
 FILL = """(notes) => {
   const box = new Outbox('花子', 'd');

@@ -5,7 +5,7 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from annotator.web import kit
-from annotator.web.kit.modules import join_modules
+from annotator.web.kit.components import join_modules
 from tests.unit.web.kit.test_korean_particles import CASES
 
 

@@ -20,7 +20,7 @@ from annotator.quality.records import ErrorRate, QualityStatus
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.web.page_context import PageContext
-from annotator.web.people.activity import describe_activity
+from annotator.web.people.words import describe_activity
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)

@@ -17,9 +17,16 @@ from annotator.domain.settling import QueueReason
 from annotator.overview.next_steps import WaitingDisagreements, describe_waiting
 from annotator.web.adjudication.queue_filters import name_reasons
 from annotator.web.kit.controls import apply_url_choice, apply_url_tab, find_chosen_option, list_names
-from annotator.web.kit.links import name_field
-from annotator.web.kit.messages import LANGUAGES, current_language, tr, use_language
-from annotator.web.language import choose_language, find_language, use_language_of
+from annotator.web.kit.messages import (
+    LANGUAGES,
+    choose_language,
+    current_language,
+    find_language,
+    tr,
+    use_language,
+)
+from annotator.web.kit.words import name_field
+from annotator.web.session import use_language_of
 
 SORTS = ("distance", "impact", "age")
 TABS = [say("Browse"), say("Compare")]

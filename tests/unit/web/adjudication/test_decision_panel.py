@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,12 +10,12 @@ import pytest
 from annotator.adjudication.records import CAUSES
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.settling import REASONS, STAGES, QueueReason
-from annotator.web.adjudication.panel import component as adjudication_component
-from annotator.web.adjudication.panel.words import STAGES as STAGE_NAMES
-from annotator.web.adjudication.panel.words import decision_words, list_keys
-from annotator.web.kit.modules import join_modules
+from annotator.web.adjudication import queue_page
+from annotator.web.adjudication.panel_words import STAGES as STAGE_NAMES
+from annotator.web.adjudication.panel_words import decision_words, list_keys
+from annotator.web.kit.components import join_modules
 
-PANEL = Path(adjudication_component.__file__).parent
+PANEL = queue_page.FOLDER
 KEYS = (PANEL / "decision_keys.js").read_text(encoding="utf-8")
 SCRIPT = join_modules(PANEL / "panel.js")
 
@@ -76,17 +75,17 @@ def test_the_panel_is_told_the_pair_and_the_part_of_the_queue_that_the_address_n
     address = {"pair": pair, "dataset": "d", "reason": "differ,nonsense", "sort": "impact", "other": "x"}
     monkeypatch.setattr("streamlit.query_params", address)
     monkeypatch.setattr("streamlit.html", lambda _text: None)
-    monkeypatch.setattr(adjudication_component, "read_current_rubric", lambda *_: (3, DEFAULT_RUBRIC))
+    monkeypatch.setattr(queue_page, "read_current_rubric", lambda *_: (3, DEFAULT_RUBRIC))
     monkeypatch.setattr(
-        adjudication_component, "_component", lambda: lambda **given: mounted.append(given["data"])
+        queue_page, "load_component", lambda *_, **__: lambda **given: mounted.append(given["data"])
     )
-    adjudication_component.draw_deciding(context)  # type: ignore[arg-type]
+    queue_page.draw_deciding(context)  # type: ignore[arg-type]
     body = json.loads(mounted[0]["message"])
     assert (body["pair"], body["filter"]) == (expected, {"reason": "differ", "sort": "impact"})
     assert (body["username"], body["guideline"]["version"]) == ("lea", 3)
     assert "Clear the filter" in body["words"]["nothing"]
     del address["reason"]
-    adjudication_component.draw_deciding(context)  # type: ignore[arg-type]
+    queue_page.draw_deciding(context)  # type: ignore[arg-type]
     words = json.loads(mounted[1]["message"])["words"]
     assert words["nothing"] == "No disagreements are waiting for you.", "an order is no filter"
     assert list(mounted[0]) == ["message"], "anything else in data= would import pandas"

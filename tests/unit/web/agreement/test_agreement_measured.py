@@ -15,8 +15,8 @@ from annotator.domain.people import OPERATOR
 from annotator.overview.service import show_overview
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web.agreement import page, report_cache
-from annotator.web.agreement.report_cache import KeptReport
+from annotator.web.agreement import page
+from annotator.web.agreement.page import KeptReport
 from annotator.web.kit.kept_results import KeptResult
 from tests.integration.judged_world import JudgedWorld
 from tests.unit.web.lead_pages import find, make_world, open_page, run, words
@@ -120,14 +120,14 @@ def test_by_what_can_be_grouped_is_read_once_a_minute_and_for_each_dataset(
 
 def test_whoever_may_not_see_a_report_is_refused_although_it_is_kept(world: JudgedWorld) -> None:
     now = datetime(2026, 1, 2, tzinfo=UTC)
-    report_cache.find_kept_report(world.database, OPERATOR, "d", by=None, now=now)
+    page.find_kept_report(world.database, OPERATOR, "d", by=None, now=now)
     with pytest.raises(NotAllowed):
-        report_cache.find_kept_report(world.database, find(world, "花子"), "d", by=None, now=now)
+        page.find_kept_report(world.database, find(world, "花子"), "d", by=None, now=now)
 
 
 def test_each_dataset_and_each_field_has_a_report_of_its_own(world: JudgedWorld) -> None:
     now = datetime(2026, 1, 2, tzinfo=UTC)
-    whole = report_cache.find_kept_report(world.database, OPERATOR, "d", by=None, now=now).value
-    by_language = report_cache.find_kept_report(world.database, OPERATOR, "d", by="language", now=now).value
+    whole = page.find_kept_report(world.database, OPERATOR, "d", by=None, now=now).value
+    by_language = page.find_kept_report(world.database, OPERATOR, "d", by="language", now=now).value
     assert whole.measured == by_language.measured
     assert whole.groups != by_language.groups

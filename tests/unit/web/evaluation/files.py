@@ -7,14 +7,17 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from annotator.domain.people import Actor, SignedIn
-from annotator.web.evaluation import routes
+from annotator.web.downloads import list_late_routes
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.integration.judged_world import NOW, JudgedWorld
 
 
 def get_file(world: JudgedWorld, actor: Actor, path: str, parameters: dict[str, str]) -> Any:
     """The answer to a GET by this person."""
-    app = Starlette(routes=routes.routes(world.database), exception_handlers=EXCEPTION_HANDLERS)
+    app = Starlette(
+        routes=list_late_routes(world.database, "evaluation", ("figures", "scores", "report")),
+        exception_handlers=EXCEPTION_HANDLERS,
+    )
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         signed_in = SignedIn(actor, actor.username, (), False, NOW)

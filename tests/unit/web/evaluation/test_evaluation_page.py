@@ -18,10 +18,10 @@ from annotator.pooling.rounds.rounds_service import make_round
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
+from annotator.web.evaluation.abilities_tab import COUNT
 from annotator.web.evaluation.choice import EvaluationChoice, read_choice
 from annotator.web.evaluation.downloads import write_figures
 from annotator.web.evaluation.tables import QUERIES, TABLES
-from annotator.web.evaluation.tabs.abilities import COUNT
 from tests.integration.evaluated_world import EvaluatedWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import alternatives, headings, html_rows, links, open_page, run, words
@@ -44,7 +44,7 @@ def world(database: Database, tmp_path: Path) -> EvaluatedWorld:
 def presses(world: EvaluatedWorld, monkeypatch: pytest.MonkeyPatch) -> EvaluatedWorld:
     """The world with the lead signed in when a button is pressed."""
     pressed = SimpleNamespace(database=world.database, actor=world.lead, now=NOW)
-    monkeypatch.setattr("annotator.web.evaluation.tabs.abilities.find_context", lambda: pressed)
+    monkeypatch.setattr("annotator.web.evaluation.abilities_tab.find_context", lambda: pressed)
     return world
 
 

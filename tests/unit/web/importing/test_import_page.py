@@ -29,7 +29,7 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.app import make_app
-from annotator.web.importing import checks_tab, file_jobs, import_tab, one_file_tab, try_tab
+from annotator.web.importing import file_jobs, import_tab, table_tabs, try_tab
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob, FileJobs, TaskLimits
 from annotator.web.importing.file_tasks import TASKS
 from annotator.web.page_context import PageContext
@@ -52,7 +52,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databa
     signed_in = PageContext(
         opened, Settings(), SignedIn(lead, "Lea", (Membership("d", "lead"),), False, NOW), "", (), "d", NOW
     )
-    for module in (import_tab, one_file_tab, try_tab, checks_tab):
+    for module in (import_tab, table_tabs, try_tab):
         if hasattr(module, "require_context"):
             monkeypatch.setattr(module, "require_context", lambda: signed_in)
     for name in ("require_context",):
@@ -357,7 +357,7 @@ def test_an_import_that_needs_too_much_memory_is_ended_and_stores_nothing(databa
     start_and_wait(jobs, job, database)
     assert (job.ended, count(database)) == ("no_memory", {})
     assert job.process is None and not job.temporary.exists()
-    jobs.set_limits(TaskLimits())
+    jobs.limits = TaskLimits()
     (job.files / "q.csv").write_text(QUERIES, encoding="utf-8")
     start_and_wait(jobs, job, database)
     assert (job.ended, count(database)) == ("done", {"queries": 2})

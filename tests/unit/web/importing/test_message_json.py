@@ -17,8 +17,7 @@ from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.text import ID_LIMIT
 from annotator.importing.new_ids import NewIds
 from annotator.importing.search_endpoint.spec import read_spec
-from annotator.web.importing.message_json import show_text, to_json
-from annotator.web.importing.words import OPTION_FIELDS
+from annotator.web.importing.words import OPTION_FIELDS, show_text, to_json
 from annotator.web.kit.messages import tr, use_language
 
 PACKAGE = Path(annotator.__file__).parent

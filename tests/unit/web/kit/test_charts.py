@@ -12,10 +12,10 @@ from annotator.adjudication.queue.queue_records import QueueSummary
 from annotator.agreement.records import CoefficientValue, PairAgreement
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.web.adjudication.queue_table import chart_grades
+from annotator.web.agreement.annotators_tab import chart_confusion, describe_confusion, list_cells
 from annotator.web.agreement.charts import chart_matrix
-from annotator.web.agreement.confusion_chart import chart_confusion, describe_confusion, list_cells
 from annotator.web.kit import charts
-from annotator.web.kit.heat_map import tint_cell
+from annotator.web.kit.charts import tint_cell
 from annotator.web.overview import charts as overview_charts
 
 NAMES = ("該当なし", "Marginally relevant", "매우 관련", "Perfect")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import annotator.web
-from annotator.web.kit.modules import join_modules
+from annotator.web.kit.components import join_modules
 
 WEB = Path(annotator.web.__file__).parent
 MODULES = sorted(WEB.rglob("*.js"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.web.kit.pager import find_last_start, find_start, show_part
+from annotator.web.kit.lists import find_last_start, find_start, show_part
 
 
 @pytest.mark.parametrize(

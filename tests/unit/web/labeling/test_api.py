@@ -14,7 +14,7 @@ from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, QueryRow
-from annotator.web.labeling import panel
+from annotator.web import labeling
 from annotator.web.labeling.api import EXCHANGE_VERSION, OLDEST_EXCHANGE
 from tests.unit.web.conftest import NOW, Visitor
 
@@ -98,7 +98,7 @@ def test_a_page_of_a_newer_version_is_told_so_and_nothing_is_stored(
 
 
 def test_panel_and_server_say_the_same_version_and_the_first_request_is_of_the_oldest() -> None:
-    folder = Path(panel.__file__).parent
+    folder = Path(labeling.__file__).parent / "panel"
     (said,) = re.findall(
         r"^const EXCHANGE_VERSION = (\d+);", (folder / "exchange.js").read_text(), re.MULTILINE
     )

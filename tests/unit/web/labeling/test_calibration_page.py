@@ -78,7 +78,7 @@ def test_a_pair_is_searched_looked_at_and_marked_and_its_mark_taken_back(world: 
 
 def test_training_without_an_explanation_is_refused_with_what_was_expected(world: JudgedWorld) -> None:
     app = choose(open_page(world, "calibration"), "training", 0, " ")
-    assert [error.value for error in app.error] == ["explanation: a training pair needs an explanation"]
+    assert [error.value for error in app.error] == ["explanation\\: a training pair needs an explanation"]
 
 
 def test_results_stand_by_name_in_words_with_the_figures_one_click_away(world: JudgedWorld) -> None:

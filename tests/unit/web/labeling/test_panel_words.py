@@ -1,13 +1,10 @@
 """The labeling panel is told every word that its modules ask for, and its sheet names every key."""
 
 import re
-from pathlib import Path
 
-from annotator.web.kit.modules import join_modules
-from annotator.web.labeling.panel import component
-from annotator.web.labeling.panel.words import list_keys, panel_words
-
-PANEL = Path(component.__file__).parent
+from annotator.web.kit.components import join_modules
+from annotator.web.labeling.label_page import FOLDER as PANEL
+from annotator.web.labeling.panel_words import list_keys, panel_words
 
 
 def test_every_word_that_a_script_asks_for_is_told() -> None:

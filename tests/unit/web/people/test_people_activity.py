@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from annotator.domain.judgments import AnnotatorProgress
-from annotator.web.people.activity import describe_pace
+from annotator.web.people.words import describe_pace
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.web.people.role_changes import NO_ROLE, ROLE_EFFECTS, list_consequences
+from annotator.web.people.words import NO_ROLE, ROLE_EFFECTS, list_consequences
 
 LEAVES = "They lose access."
 SEES = "They can no longer judge a pair once they have seen its judgments."

@@ -6,7 +6,7 @@ from annotator.domain.people import SignedIn
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.page_context import PageContext
-from annotator.web.pooling.tabs import near_duplicates
+from annotator.web.pooling import near_duplicates_tab as near_duplicates
 from tests.integration.judged_world import NOW
 from tests.integration.pooling.test_duplicates import DuplicateWorld
 from tests.unit.web.lead_pages import html_rows, open_page, run, words

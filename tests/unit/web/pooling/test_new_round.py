@@ -14,9 +14,8 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.background_work import WorkBoard
 from annotator.web.page_context import PageContext
-from annotator.web.pooling import pool_work
-from annotator.web.pooling.option_names import describe_options
-from annotator.web.pooling.tabs import new_round
+from annotator.web.pooling import new_round_tab as new_round
+from annotator.web.pooling.words import describe_options
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.pooling.test_pooling import Pool
 from tests.unit.web.lead_pages import find, headings, html_rows, links, open_page, run, words
@@ -33,8 +32,7 @@ class UnpooledWorld(Pool):
 @pytest.fixture
 def world(database: Database, monkeypatch: pytest.MonkeyPatch) -> UnpooledWorld:
     made = UnpooledWorld(database)
-    monkeypatch.setattr(pool_work, "BOARD", WorkBoard())
-    monkeypatch.setattr(new_round, "BOARD", pool_work.BOARD)
+    monkeypatch.setattr(new_round, "BOARD", WorkBoard())
     monkeypatch.setattr(new_round, "PATIENCE", 60.0)  # a quick preview is there when the page is drawn
     person = SignedIn(find(made, "lead"), "lead", (), False, NOW)
     context = PageContext(database, Settings(), person, "", (), "d", NOW)
@@ -75,7 +73,7 @@ def test_an_empty_pool_opens_on_its_first_round_also_after_a_page_with_tabs_of_i
 def test_a_preview_that_another_tab_began_at_the_same_moment_is_shown_too(
     world: UnpooledWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begin, start = new_round._begin, pool_work.BOARD.start
+    begin, start = new_round._begin, new_round.BOARD.start
 
     def start_late(key: Any, actor: Any, request: Any, act: Any, **more: Any) -> Any:
         def act_late(report: Any) -> Any:
@@ -89,7 +87,7 @@ def test_a_preview_that_another_tab_began_at_the_same_moment_is_shown_too(
         begin(*wanted, **more)
         return begin(*wanted, **more)
 
-    monkeypatch.setattr(pool_work.BOARD, "start", start_late)
+    monkeypatch.setattr(new_round.BOARD, "start", start_late)
     monkeypatch.setattr(new_round, "_begin", begin_after_another)
     app = open_page(world, "pool")
     assert "4 new pairs." in words(app)
@@ -141,7 +139,7 @@ def test_a_preview_of_much_data_waits_for_a_button(
     assert "With 5 documents, the preview can take a few minutes." in words(app)
     monkeypatch.setattr(new_round, "watch_work", lambda *_: None)
     app = press(app, "preview round")
-    work = pool_work.BOARD.find_running(pool_work.find_key(world.database, "d", "round"))
+    work = new_round.BOARD.find_running(new_round.find_key(world.database, "d"))
     assert work is None or work.ended.wait(60)
     app = run(app)
     assert "4 new pairs." in words(app)

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 
 from annotator.pooling.rounds.pool_records import ExpectedScore, OpenSystems, SystemOrder
-from annotator.web.pooling.system_order import read_order
+from annotator.web.pooling.round_preview import read_order
 
 ORDER = SystemOrder(
     measure="nDCG@10",

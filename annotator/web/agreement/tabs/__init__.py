@@ -1,1 +1,0 @@
-"""Draw the tabs of the Agreement page: one file for each, drawn only while it is open."""
