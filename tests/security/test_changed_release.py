@@ -15,7 +15,7 @@ from annotator.domain.people import OPERATOR
 from annotator.releases.files_service import OpenedRelease, list_releases, open_release
 from annotator.releases.verify import verified_files
 from annotator.web.releases import downloads
-from annotator.web.releases.texts import read_published
+from annotator.web.releases.files import read_published
 from tests.unit.web.served_release import NAME, Served
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 import streamlit as st
 
@@ -29,9 +30,6 @@ from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_report_chart
 from annotator.web.kit.tables import Link, draw_link_table
 from annotator.web.kit.words import find_username, name_grades, name_word
-
-if TYPE_CHECKING:
-    import altair as alt
 
 
 def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
@@ -205,13 +203,11 @@ def _put_into_address(key: str) -> None:
         st.query_params[key] = chosen
 
 
-def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.LayerChart":
+def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> alt.LayerChart:
     """Chart the confusion matrix: the first annotator's grades in rows, the second's in columns.
 
     A click on a cell picks its grades (parameter `cell`: row, column).
     """
-    import altair as alt
-
     (first, second), names = pair.annotators, name_grades(grade_names)
     axis = {"labelLimit": 130, "titleLimit": 200, **CELL_AXIS}
     base = alt.Chart(alt.InlineData(list_cells(pair, grade_names))).encode(

@@ -8,8 +8,9 @@ colour alone.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.agreement.ranking import rank_groups
@@ -31,10 +32,6 @@ from annotator.web.kit.charts import (
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.words import find_username, name_grades, name_word
-
-if TYPE_CHECKING:
-    import altair as alt
-
 
 MOST_GROUPS = 40
 ROW, AXIS = 26, 64
@@ -95,10 +92,8 @@ def list_points(report: AgreementReport) -> list[dict[str, Any]]:
     ]
 
 
-def chart_forest(report: AgreementReport) -> "alt.LayerChart":
+def chart_forest(report: AgreementReport) -> alt.LayerChart:
     """Chart each kappa with its interval; a click on a point picks its group (parameter `cell`: group)."""
-    import altair as alt
-
     rows, target = list_points(report), report.kappa_target
     scale = scale_kappa([row["low"] for row in rows], target)
     y = alt.Y(
@@ -122,25 +117,19 @@ def chart_forest(report: AgreementReport) -> "alt.LayerChart":
     ).properties(height=len(rows) * ROW + AXIS)
 
 
-def scale_kappa(lows: Sequence[float], target: float) -> "alt.Scale":
+def scale_kappa(lows: Sequence[float], target: float) -> alt.Scale:
     """Return the scale of an axis of kappas: from 0, or from the lowest value if that is below 0, to 1."""
-    import altair as alt
-
     return alt.Scale(domain=[max(min([0.0, target, *lows]), -1.0), 1.0], nice=False, clamp=True)
 
 
-def place_kappa(scale: "alt.Scale") -> "alt.X":
+def place_kappa(scale: alt.Scale) -> alt.X:
     """Return the horizontal position of a kappa (field `value`), with its axis."""
-    import altair as alt
-
     axis = alt.Axis(tickCount=5, format=".1f", labelFlush=False)
     return alt.X("value:Q", scale=scale, title=tr("κ (dashed: the target)"), axis=axis)
 
 
-def list_kappa_tooltips(*names: str) -> "list[alt.Tooltip]":
+def list_kappa_tooltips(*names: str) -> list[alt.Tooltip]:
     """Return the tooltips of a kappa with its interval. `names`: further fields without a title."""
-    import altair as alt
-
     return [
         *(alt.Tooltip(name, title=" ") for name in ("name:N", *names)),
         alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
@@ -227,10 +216,8 @@ def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[st
     return cells
 
 
-def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
+def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> alt.LayerChart:
     """Chart the cells; a click on one picks its two annotators (parameter `cell`: row, column)."""
-    import altair as alt
-
     names = list_shown(pairs)
     axis = {"labelLimit": 110, **CELL_AXIS}
     base = alt.Chart(alt.InlineData(list_matrix_cells(pairs, kind))).encode(
@@ -389,10 +376,8 @@ def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str])
     return drawn
 
 
-def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> "alt.LayerChart":
+def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> alt.LayerChart:
     """Chart the shares as bars; a click picks grade and annotator (parameter `cell`: whose, place)."""
-    import altair as alt
-
     rows, names = list_shares(counts, grade_names), name_grades(grade_names)
     people = list(dict.fromkeys(row["label"] for row in rows))
     base = alt.Chart(alt.InlineData(rows)).encode(

@@ -4,8 +4,9 @@ The first two charts use the same periods. The third draws two points with their
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.agreement.records import AgreementPeriod, VersionComparison
@@ -27,10 +28,6 @@ from annotator.web.kit.charts import (
 from annotator.web.kit.figures import show_difference
 from annotator.web.kit.messages import tr
 
-if TYPE_CHECKING:
-    import altair as alt
-
-
 MOST_LINES = 6
 BLUE = "#3f7fd0"
 COLOURS = (TEAL, AMBER, VIOLET, RED, BLUE, GREY)
@@ -38,13 +35,11 @@ SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "triangle-down"
 HEIGHT = 320  # with the dates below: the title of the axis must have room
 
 
-def chart_drift(periods: Sequence[AgreementPeriod], target: float) -> "alt.LayerChart":
+def chart_drift(periods: Sequence[AgreementPeriod], target: float) -> alt.LayerChart:
     """Chart the kappa of each period with its interval; a period without one leaves a gap.
 
     A click on a point picks its period (parameter `cell`: at, the index of the period).
     """
-    import altair as alt
-
     rows = [
         {
             "at": at,
@@ -95,14 +90,12 @@ def list_leaning_people(periods: Sequence[AgreementPeriod]) -> list[str]:
     return sorted(sorted(furthest, key=lambda name: (-furthest[name], name))[:MOST_LINES])
 
 
-def chart_leanings(periods: Sequence[AgreementPeriod]) -> "alt.LayerChart":
+def chart_leanings(periods: Sequence[AgreementPeriod]) -> alt.LayerChart:
     """Chart how much higher each annotator graded than the others in each period.
 
     Each annotator has a colour and a shape. A click on a point picks its period and annotator (parameter
     `cell`: at, name).
     """
-    import altair as alt
-
     people = list_leaning_people(periods)
     rows = [
         {
@@ -165,9 +158,7 @@ def describe_leanings(periods: Sequence[AgreementPeriod]) -> str:
     return tr("Difference from the others, first and last period: {list}.", list="; ".join(sentences))
 
 
-def _place_periods(periods: Sequence[AgreementPeriod]) -> "alt.X":
-    import altair as alt
-
+def _place_periods(periods: Sequence[AgreementPeriod]) -> alt.X:
     return alt.X(
         "period:N",
         sort=[period.first for period in periods],
@@ -207,10 +198,8 @@ def list_points(comparison: VersionComparison) -> list[dict[str, Any]]:
     return points
 
 
-def chart_since(comparison: VersionComparison, target: float) -> "alt.LayerChart":
+def chart_since(comparison: VersionComparison, target: float) -> alt.LayerChart:
     """Chart each side's kappa with its interval against the target; hollow where there are too few pairs."""
-    import altair as alt
-
     rows, sides = list_points(comparison), [tr("before"), tr("since then")]
     scale = scale_kappa([row["low"] for row in rows], target)
     labels = list(dict.fromkeys(row["label"] for row in rows))

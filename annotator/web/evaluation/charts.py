@@ -7,8 +7,9 @@ other a hollow circle. For each chart there is also a description in words (`des
 
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.domain.figures import show_number
@@ -25,9 +26,6 @@ from annotator.web.kit.charts import (
     tint_neutral,
 )
 from annotator.web.kit.messages import join_names, join_sentences, tr
-
-if TYPE_CHECKING:
-    import altair as alt
 
 MOST_DRAWN, MOST_GROUPS, MOST_SYSTEMS = 30, 40, 12
 ROW, CELL, AXIS, EDGE = 28, 34, 64, 110
@@ -60,10 +58,8 @@ def list_score_points(evaluation: Evaluation, measure: str) -> list[dict[str, An
     return points
 
 
-def _chart_points(points: Sequence[Mapping[str, Any]]) -> "alt.Chart":
+def _chart_points(points: Sequence[Mapping[str, Any]]) -> alt.Chart:
     """Return a chart with the labels of the points from top to bottom, and no mark yet."""
-    import altair as alt
-
     labels = alt.Y(
         "label:N",
         sort=[point["label"] for point in points],
@@ -73,10 +69,8 @@ def _chart_points(points: Sequence[Mapping[str, Any]]) -> "alt.Chart":
     return alt.Chart(alt.InlineData(points)).encode(y=labels)
 
 
-def chart_scores(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
+def chart_scores(evaluation: Evaluation, measure: str) -> alt.LayerChart:
     """Return the systems' scores, best first, with their intervals and bounds."""
-    import altair as alt
-
     points = list_score_points(evaluation, measure)
     scale = alt.Scale(zero=False, nice=True)
     base = _chart_points(points)
@@ -131,10 +125,8 @@ def list_difference_points(evaluation: Evaluation, measure: str) -> list[dict[st
     return points
 
 
-def chart_differences(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
+def chart_differences(evaluation: Evaluation, measure: str) -> alt.LayerChart:
     """Return the forest plot. The dashed line marks no difference."""
-    import altair as alt
-
     points = list_difference_points(evaluation, measure)
     reach = max([0.01, *(abs(point[end]) for point in points for end in ("low", "high", "value"))])
     scale = alt.Scale(domain=[-reach * 1.05, reach * 1.05], nice=False)
@@ -204,10 +196,8 @@ def label_groups(evaluation: Evaluation) -> list[str]:
     return labels
 
 
-def chart_groups(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
+def chart_groups(evaluation: Evaluation, measure: str) -> alt.LayerChart:
     """Return the heat map: rows are groups, columns are systems."""
-    import altair as alt
-
     groups = label_groups(evaluation)
     systems = [system.system for system in evaluation.systems[:MOST_SYSTEMS]]
     base = alt.Chart(alt.InlineData(list_group_cells(evaluation, measure))).encode(

@@ -26,7 +26,7 @@ from annotator.web.evaluation.report_view import make_query_url
 from annotator.web.kit.controls import apply_url_choice, note_press
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
-from annotator.web.kit.tables import write_link
+from annotator.web.kit.tables import draw_html_table, write_link
 from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext
 from annotator.web.rendering.documents import LONGEST, render_document
@@ -173,13 +173,8 @@ def _draw_lists(rankings: QueryRankings, make_document_url: Callable[[str], str]
             for results in rankings.systems.values()
         )
         rows.append(f'<tr><th scope="row" class="annotator-figure">{index + 1}</th>{cells}</tr>')
-    caption = escape(tr("Ranked lists side by side"))
-    st.html(
-        f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{caption}" style="max-height: none">'
-        f'<table class="annotator-table annotator-lists"><caption class="annotator-unseen">{caption}</caption>'
-        f'<thead><tr><th scope="col">{escape(tr("rank"))}</th>{heads}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
+    heads = f'<th scope="col">{escape(tr("rank"))}</th>{heads}'
+    draw_html_table(tr("Ranked lists side by side"), heads, "".join(rows), " annotator-lists")
 
 
 def _write_result(result: RankedResult, make_document_url: Callable[[str], str]) -> str:

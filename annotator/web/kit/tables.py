@@ -120,11 +120,15 @@ def _write_table(
 ) -> None:
     """Draw the table. `heads`: HTML of the header cells; `marks`: HTML attributes by column."""
     body = "".join(f"<tr>{_row(row, marks)}</tr>" for row in rows)
+    draw_html_table(caption, heads, body, " annotator-stacked" if stacked else "", tall=tall)
+
+
+def draw_html_table(caption: str, heads: str, body: str, classes: str = "", *, tall: bool = True) -> None:
+    """Draw a table of our own HTML. `caption`: for screen readers. `classes`: further ones, each after a space."""
     style = ' style="max-height: none"' if tall else ""
-    kind = "annotator-table annotator-stacked" if stacked else "annotator-table"
     st.html(
         f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{escape(caption)}"{style}>'
-        f'<table class="{kind}"><caption class="annotator-unseen">{escape(caption)}</caption>'
+        f'<table class="annotator-table{classes}"><caption class="annotator-unseen">{escape(caption)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

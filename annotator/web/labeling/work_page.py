@@ -43,7 +43,7 @@ from annotator.web.kit.figures import (
 from annotator.web.kit.lists import START, draw_days, draw_pager, go_to, read_part
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
-from annotator.web.kit.tables import draw_table, escape_breakable
+from annotator.web.kit.tables import draw_html_table, draw_table, escape_breakable
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import name_grades
 from annotator.web.labeling.questions_page import read_own_questions
@@ -55,15 +55,10 @@ REASONS = ("unreadable", "wrong_language", "document_missing", "query_unclear", 
 
 def draw_answers(dataset: str, answers: Sequence[OwnJudgment]) -> None:
     """Draw the answers, each with a link to change it or the reason why it cannot change."""
-    caption = escape(tr("My judgments"), quote=True)
     heads = (tr("judgment"), tr("query"), tr("document"), tr("change"))
     row = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
     body = "".join(_row(dataset, answer) for answer in answers)
-    st.html(
-        f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{caption}" style="max-height: none">'
-        f'<table class="annotator-table annotator-stacked"><caption class="annotator-unseen">{caption}</caption>'
-        f"<thead><tr>{row}</tr></thead><tbody>{body}</tbody></table></div>"
-    )
+    draw_html_table(tr("My judgments"), row, body, " annotator-stacked")
 
 
 def name_answer(judgment: OwnJudgment) -> str:

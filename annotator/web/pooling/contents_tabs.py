@@ -23,7 +23,7 @@ from annotator.web.kit.charts import chart_statuses, describe_statuses, shorten
 from annotator.web.kit.figures import show_share, show_time
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers
-from annotator.web.kit.tables import Cell, Link, draw_link_table
+from annotator.web.kit.tables import Cell, Link, draw_html_table, draw_link_table
 from annotator.web.kit.words import name_word
 from annotator.web.pooling.shown import ShownPool, make_pairs_url
 
@@ -92,11 +92,7 @@ def draw_overlap(shown: ShownPool) -> None:
     st.header(tr("Who proposed the same pairs"))
     st.text(describe_overlap(contents))
     caption = tr("Sets of systems that proposed the same pairs")
-    st.html(
-        f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{escape(caption)}" style="max-height: none">'
-        f'<table class="annotator-table annotator-sets"><caption class="annotator-unseen">{escape(caption)}</caption>'
-        f"<thead>{_write_heads(contents)}</thead><tbody>{_write_rows(contents)}</tbody></table></div>"
-    )
+    draw_html_table(caption, _write_heads(contents), _write_rows(contents), " annotator-sets")
     key = " ".join(
         f'<span class="annotator-set-part annotator-set-{part}" aria-hidden="true"></span> {escape(words)} &nbsp;'
         for part, words in zip(
@@ -153,8 +149,8 @@ def _write_heads(contents: PoolContents) -> str:
     )
     further = (tr("pairs"), tr("relevant"))
     return (
-        f'<tr><th scope="col"><span class="annotator-unseen">{escape(tr("systems"))}</span></th>{systems}'
-        f'<th scope="col">{escape(further[0])}</th><td></td><th scope="col">{escape(further[1])}</th></tr>'
+        f'<th scope="col"><span class="annotator-unseen">{escape(tr("systems"))}</span></th>{systems}'
+        f'<th scope="col">{escape(further[0])}</th><td></td><th scope="col">{escape(further[1])}</th>'
     )
 
 

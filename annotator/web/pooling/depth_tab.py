@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import altair as alt
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 import streamlit as st
 
@@ -19,9 +20,6 @@ from annotator.web.kit.page_parts import draw_chart, draw_note
 from annotator.web.kit.tables import Cell, draw_link_table
 from annotator.web.kit.words import name_word
 from annotator.web.pooling.shown import ALL, ShownPool, find_depth
-
-if TYPE_CHECKING:
-    import altair as alt
 
 STATES = {
     "deep enough": say("deep enough"),
@@ -170,10 +168,8 @@ def list_points(shares: Sequence[RankShare]) -> list[dict[str, Any]]:
     return points
 
 
-def chart_depth(shares: Sequence[RankShare]) -> "alt.LayerChart":
+def chart_depth(shares: Sequence[RankShare]) -> alt.LayerChart:
     """Chart the share of relevant documents by rank. Below the dashed line, a pool is deep enough."""
-    import altair as alt
-
     points = list_points(shares)
     order = [name_ranks(share) for share in shares]
     scale = alt.Scale(domain=[0, max([0.1, *(point["high"] for point in points)])], nice=True)

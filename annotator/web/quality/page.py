@@ -2,18 +2,21 @@
 
 It shows the verdict, both readings of the sample, the pairs needed to pass, the draws and the errors. Leads
 choose the reading for the release gate (`quality_rule`). Until its pairs are answered, only counts of a
-sample are shown, because the checker may be a lead who reads this page.
+sample are shown, because the checker may be a lead who reads this page. Errors are listed only once the
+expert has answered.
 """
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from annotator.dataset.service import change_settings
 from annotator.domain.figures import show_number
+from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import Message, say
-from annotator.quality.records import RULES, ErrorRate, QualityDraw, QualityStatus
+from annotator.quality.records import RULES, ErrorRate, QualityDraw, QualityError, QualityStatus
 from annotator.quality.service import project_bound, show_quality
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import show_time
@@ -25,17 +28,22 @@ from annotator.web.kit.page_parts import (
     draw_report_chart,
     require_dataset,
 )
-from annotator.web.kit.tables import draw_file_link, draw_link_table
+from annotator.web.kit.tables import draw_file_link, draw_html_table, draw_link_table, escape_breakable
 from annotator.web.kit.text import show_as
-from annotator.web.kit.words import PersonName, name_people_in
+from annotator.web.kit.words import PersonName, name_people_in, name_word
 from annotator.web.page_context import PageContext, list_person_names
 from annotator.web.quality import charts
 from annotator.web.quality.charts import show_percent
 from annotator.web.quality.downloads import make_table_url
-from annotator.web.quality.errors import draw_errors
 from annotator.web.quality.form import draw_done, draw_form, draw_more
 
 RULE_NAMES = {"bound": say("Guaranteed maximum (95 %)"), "rate": say("Observed error rate")}
+SHOWN = 100
+STATES = {
+    "reopened": say("waiting for a decision"),
+    "decided": say("decided"),
+    "retired": say("left the pool"),
+}
 VERDICTS = {"passed": say("passed"), "failed": say("failed"), "undecided": say("not decided yet")}
 
 
@@ -172,12 +180,12 @@ def draw_draws(dataset: str, draws: Sequence[QualityDraw], names: Mapping[str, s
         tr("share"),
         tr("seed"),
     )
-    rows = [_describe(draw, names) for draw in reversed(draws)]
+    rows = [_describe_draw(draw, names) for draw in reversed(draws)]
     draw_link_table(tr("Draws"), columns, rows, stacked=True)
     draw_file_link(tr("Draws as CSV"), make_table_url(dataset, "draws"))
 
 
-def _describe(draw: QualityDraw, names: Mapping[str, str]) -> tuple[str, ...]:
+def _describe_draw(draw: QualityDraw, names: Mapping[str, str]) -> tuple[str, ...]:
     return (
         str(draw.number),
         str(draw.round),
@@ -269,6 +277,118 @@ def _draw_further(status: QualityStatus) -> None:
         )
         draw_note(join_sentences([words, *list_waiting_pairs(status)]))
         draw_numbers(tr("Table of this curve"), charts.list_further_rows(points))
+
+
+def draw_errors(status: QualityStatus) -> None:
+    """Draw the first SHOWN errors of all rounds, undecided ones first, and a table of all."""
+    dataset, errors = status.dataset, status.errors
+    if status.hidden:
+        draw_note(tr(describe_blind_pairs(status.hidden)))
+    if not errors:
+        if not status.hidden:
+            st.text(tr("No errors so far."))
+        return
+    waiting = sum(error.state == "reopened" for error in errors)
+    retired = sum(error.state == "retired" for error in errors)
+    if waiting:
+        sentence = tr_n(
+            "{n:,} pair is open again and waiting for a decision on Disagreements.",
+            "{n:,} pairs are open again and waiting for a decision on Disagreements.",
+            waiting,
+        )
+    elif status.hidden:
+        sentence = tr("None of the errors shown is waiting for a decision.")
+    elif retired:
+        sentence = tr("None of them is waiting for a decision.")
+    else:
+        sentence = tr("All of them have been decided again.")
+    draw_note(sentence)
+    if retired:
+        draw_note(
+            tr_n(
+                "{n:,} pair has left the pool and needs no decision.",
+                "{n:,} pairs have left the pool and need no decision.",
+                retired,
+            )
+        )
+    if status.round > 1:
+        draw_note(
+            tr("Errors of all rounds; the figures above are for round {round} only.", round=status.round)
+        )
+    _draw_table(dataset, errors[:SHOWN], rounds=status.round > 1)
+    if len(errors) > SHOWN:
+        draw_note(tr("Showing the first {shown} of {all} errors.", shown=SHOWN, all=len(errors)))
+    draw_numbers(tr("Table of all errors"), [_describe_error(error) for error in errors])
+    draw_file_link(tr("Errors as CSV"), make_table_url(dataset, "errors"))
+
+
+def make_disagreement_url(dataset: str, pair: str) -> str:
+    """Return the URL of the pair on the page Disagreements."""
+    return f"/disagreements?{urlencode({'dataset': dataset, 'pair': pair})}"
+
+
+def name_state(error: QualityError) -> str:
+    if error.decided_grade is None:
+        return tr(STATES[error.state])
+    if error.decided_grade == error.expert_grade:
+        return tr("decided {grade}, same as the checker", grade=error.decided_grade)
+    if error.decided_grade == error.settled_grade:
+        return tr("decided {grade}, unchanged", grade=error.decided_grade)
+    return tr("decided {grade}", grade=error.decided_grade)
+
+
+def _draw_table(dataset: str, errors: Sequence[QualityError], *, rounds: bool) -> None:
+    columns = [tr("query"), tr("document"), tr("settled"), tr("checker"), tr("note"), tr("state")]
+    if rounds:
+        columns.append(tr("round"))
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
+    body = "".join(_draw_row(dataset, error, columns[1:]) for error in errors)
+    draw_html_table(tr("Errors"), heads, body, " annotator-stacked", tall=False)
+
+
+def _draw_row(dataset: str, error: QualityError, columns: Sequence[str]) -> str:
+    label = tr("Show {query_id}, {doc_id}", query_id=error.query_id, doc_id=error.doc_id)
+    category = f'<br><span class="annotator-soft">{escape(error.category)}</span>' if error.category else ""
+    document = escape_breakable(error.doc_id)
+    if error.state != "retired":  # a retired pair has no disagreement
+        document = (
+            f'<a class="annotator-link" href="{escape(make_disagreement_url(dataset, error.pair))}" target="_self" '
+            f'title="{escape(label)}">{document}</a>'
+        )
+    settled = (
+        f'{error.settled_grade} <span class="annotator-soft">{escape(name_word(error.settled_by))}</span>'
+    )
+    note = escape(error.note) if error.note else ""
+    cells = [document, settled, str(error.expert_grade), note, escape(name_state(error))]
+    marks = [' class="annotator-long"', "", "", ' class="annotator-long"' if note else "", ""]
+    if len(columns) > len(cells):
+        cells.append(str(error.round))
+        marks.append("")
+    return (
+        f'<tr><th scope="row" dir="auto">{escape_breakable(error.query_id)}{category}</th>'
+        + "".join(
+            f'<td dir="auto"{mark} data-column="{escape(name, quote=True)}">{cell}</td>'
+            for cell, mark, name in zip(cells, marks, columns, strict=True)
+        )
+        + "</tr>"
+    )
+
+
+def _describe_error(error: QualityError) -> dict[str, object]:
+    return {
+        tr("query"): error.query_id,
+        tr("document"): error.doc_id,
+        tr("category"): error.category or "",
+        tr("settled"): error.settled_grade,
+        tr("basis of the settled grade"): name_word(error.settled_by),
+        tr("checker"): error.expert_grade,
+        tr("apart"): error.distance,
+        tr("note"): error.note or "",
+        tr("draw"): error.draw,
+        tr("round"): error.round,
+        tr("answered"): show_time(error.answered_at),
+        tr("state"): name_state(error),
+    }
 
 
 def draw(context: PageContext) -> None:

@@ -29,10 +29,9 @@ from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 from annotator.web.releases.compare import describe_advice, draw_comparison, draw_diff
-from annotator.web.releases.files import draw_files
+from annotator.web.releases.files import draw_files, draw_published
 from annotator.web.releases.gates import draw_gates, draw_kept_gates, name_gate
 from annotator.web.releases.qrels import draw_qrels
-from annotator.web.releases.texts import draw_published
 
 MISSING_REASONS = "release reasons missing"
 PARTS = (say("Qrels"), say("Gates"), say("Datasheet"), say("Changes"), say("Files"))

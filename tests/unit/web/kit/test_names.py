@@ -9,7 +9,7 @@ from annotator.domain.settling import PAIR_STATUSES, PairStatus
 from annotator.quality.records import ErrorState
 from annotator.web.kit.messages import read_catalog
 from annotator.web.kit.words import NAMES, name_word
-from annotator.web.quality.errors import STATES
+from annotator.web.quality.page import STATES
 
 
 def test_every_status_of_a_pair_and_every_purpose_of_a_judgment_has_a_word() -> None:

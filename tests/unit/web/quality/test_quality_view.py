@@ -25,9 +25,8 @@ from annotator.web.quality.charts import (
     list_rate_rows,
     show_percent,
 )
-from annotator.web.quality.errors import make_disagreement_url, name_state
 from annotator.web.quality.form import choose_size, list_preview_rows, sort_experts
-from annotator.web.quality.page import list_limits
+from annotator.web.quality.page import list_limits, make_disagreement_url, name_state
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 NONE = ErrorRate(0, 0, None, None, None)

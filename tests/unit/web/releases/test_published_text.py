@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from annotator.releases.records import Release
-from annotator.web.releases.files import describe_size
-from annotator.web.releases.texts import render
+from annotator.web.releases.files import describe_size, render
 
 RELEASE = Release(
     dataset="법 령",
