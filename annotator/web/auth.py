@@ -8,7 +8,7 @@ wrong password get the same answer (401), too many attempts 429 with Retry-After
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import structlog
@@ -51,6 +51,7 @@ from annotator.web.session import (
 
 HERE = Path(__file__).parent
 LARGEST_FORM = 20_000  # bytes
+Done = TypeVar("Done")
 AT_ONCE = 2  # password checks at the same time: each takes 32 MiB and a core
 
 log = structlog.stdlib.get_logger("annotator.web")
@@ -72,10 +73,23 @@ def routes(database: Database, settings: Settings, provider: Provider | None = N
     ]
 
 
-class SignInRoutes:
-    def __init__(self, database: Database, settings: Settings, provider: Provider | None) -> None:
-        self.database, self.settings, self.provider = database, settings, provider
+class PasswordPages:
+    """What the handlers share that check passwords or codes."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self.database, self.settings = database, settings
+        self.lifetime = timedelta(hours=settings.session_hours)
         self.limiter = CapacityLimiter(AT_ONCE)
+
+    async def run(self, act: Callable[[], Done]) -> Done:
+        """Call `act` in a thread, AT_ONCE at a time."""
+        return await to_thread.run_sync(act, limiter=self.limiter)
+
+
+class SignInRoutes(PasswordPages):
+    def __init__(self, database: Database, settings: Settings, provider: Provider | None) -> None:
+        super().__init__(database, settings)
+        self.provider = provider
         self.set_up = False
 
     async def show_form(self, request: Request) -> Response:
@@ -110,9 +124,7 @@ class SignInRoutes:
         next_path = choose_local_path(typed.get("next", ""))
         address = find_client_address(request)
         try:
-            token, device = await to_thread.run_sync(
-                lambda: self._check(username, password, address, request), limiter=self.limiter
-            )
+            token, device = await self.run(lambda: self._check(username, password, address, request))
         except SecondFactorNeeded as needed:
             return lead_to_second_factor(needed, next_path, request, self.settings)
         except WrongSignIn:
@@ -162,16 +174,24 @@ class SignInRoutes:
     async def sign_out(self, request: Request) -> Response:
         """End this browser's session, and also the provider's session if the sign-in used the provider."""
         at_provider = await to_thread.run_sync(lambda: self._find_provider_sign_out(request))
-        await to_thread.run_sync(lambda: self._end_sessions(request))
+        await to_thread.run_sync(lambda: end_sessions(self.database, request, now=datetime.now(UTC)))
         response = RedirectResponse("/login", 303) if at_provider is None else _draw_signed_out(at_provider)
         clear_cookie(response, request, self.settings)
         return response
 
     def _check(self, username: str, password: str, address: str, request: Request) -> tuple[str, str]:
         """Return the tokens of the new session and of the browser, for their cookies."""
-        device, terms, now = find_device(request), self.settings.sign_in_terms, datetime.now(UTC)
+        now, device = datetime.now(UTC), find_device(request)
         token = sign_in(
-            self.database, username, password, address=address, device=device, now=now, terms=terms
+            self.database,
+            username,
+            password,
+            address=address,
+            device=device,
+            now=now,
+            lifetime=self.lifetime,
+            local_accounts=self.settings.local_accounts,
+            required=self.settings.second_factor,
         )
         return token, keep_signed_in(self.database, request, token, now=now)
 
@@ -186,15 +206,16 @@ class SignInRoutes:
         name = None if self.provider is None else self.provider.settings.name
         return _draw_form(provider=name, local_accounts=self.settings.local_accounts, **values)
 
-    def _end_sessions(self, request: Request) -> None:
-        for token in list_tokens(request):
-            sign_out(self.database, token, now=datetime.now(UTC))
+
+def end_sessions(database: Database, request: Request, *, now: datetime) -> None:
+    """End all sessions whose tokens the browser sends."""
+    for token in list_tokens(request):
+        sign_out(database, token, now=now)
 
 
 def keep_signed_in(database: Database, request: Request, token: str, *, now: datetime) -> str:
     """End the browser's earlier sessions, and return the new token by which the form recognizes the browser."""
-    for earlier in list_tokens(request):
-        sign_out(database, earlier, now=now)
+    end_sessions(database, request, now=now)
     return know_device(database, token, device=find_device(request), now=now)
 
 

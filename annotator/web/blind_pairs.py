@@ -22,9 +22,7 @@ def draw_blind_pairs(context: PageContext, dataset: str, pairs: int) -> None:
 def draw_give_up(context: PageContext, dataset: str) -> None:
     """Draw the button that gives complete figures to a lead who does not judge."""
 
-    draw_give_up_button(
-        lambda: give_up_blind_pairs(context.database, context.actor, dataset, now=context.now)
-    )
+    draw_give_up_button(lambda: context.call(give_up_blind_pairs, dataset, now=context.now))
 
 
 def draw_give_up_button(give_up: Callable[[], object]) -> None:

@@ -334,7 +334,7 @@ def _draw_sections(sections: Iterable[HelpSection]) -> None:
 def _find_rubric(context: PageContext) -> Rubric:
     if context.dataset is None:
         return read_grade_template(GENERAL)
-    _version, rubric = read_current_rubric(context.database, context.actor, context.dataset)
+    _version, rubric = context.call(read_current_rubric, context.dataset)
     return rubric
 
 

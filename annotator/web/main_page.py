@@ -113,7 +113,7 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
         if context.dataset is not None and page.shows_figures:
             from annotator.overview.service import keep_answers
 
-            keep_answers(context.database, context.actor, context.dataset, now=context.now)
+            context.call(keep_answers, context.dataset, now=context.now)
         import_module(page.module).draw(context)
         if context.role is not None and includes(context.role, "lead"):
             preload()
@@ -131,7 +131,7 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
 
 def _draw_no_role(context: PageContext) -> None:
     """Name the people who can give a role to this person without a role."""
-    names = join_names(list_role_givers(context.database, context.actor))
+    names = join_names(context.call(list_role_givers))
     words = (
         tr("You have no role on a dataset yet. Ask one of these people: {names}.", names=names)
         if names

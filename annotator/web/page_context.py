@@ -5,9 +5,11 @@ fragment runs without the rest of the script, so it begins with `require_context
 of the process are module state (`set_served`), because Streamlit runs a page without arguments.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
+from typing import Concatenate, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -38,6 +40,8 @@ class ServedProgram:
 
 
 VISIT = "page visited"
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 _served: dict[str, ServedProgram] = {}
 
 
@@ -76,6 +80,15 @@ class PageContext:
     def role(self) -> str | None:
         """Return the person's current role on the chosen dataset."""
         return self.person.role_on(self.dataset)
+
+    def call(
+        self,
+        use_case: Callable[Concatenate[Database, Actor, Given], Result],
+        *args: Given.args,
+        **named: Given.kwargs,
+    ) -> Result:
+        """Call a function of a service with the database and this person, before the other arguments."""
+        return use_case(self.database, self.actor, *args, **named)
 
     @property
     def is_archived(self) -> bool:
@@ -149,5 +162,5 @@ def draw_signed_out() -> None:
 
 def list_person_names(context: PageContext, dataset: str) -> dict[str, PersonName]:
     """Return {username: name} of the dataset's people. For leads of the dataset."""
-    people = list_people(context.database, context.actor, dataset=dataset)
+    people = context.call(list_people, dataset=dataset)
     return make_unique({person.username: person.name for person in people})

@@ -73,7 +73,7 @@ def forget_choice() -> None:
     """Follow the browser again."""
     context = find_context()
     if context is not None:
-        choose_language(context.database, context.actor, None)
+        context.call(choose_language, None)
 
 
 def declare_language() -> None:
@@ -86,7 +86,7 @@ def declare_language() -> None:
 def _choose_language(name: str, key: str) -> None:
     context, chosen = find_context(), read_choice(name, key)
     if context is not None and isinstance(chosen, str):
-        choose_language(context.database, context.actor, chosen)
+        context.call(choose_language, chosen)
 
 
 NAME = '<div class="annotator-name"><img src="/favicon.png" alt="" width="32" height="32"><span>Annotator</span></div>'
@@ -157,9 +157,7 @@ def _count_waiting(context: PageContext) -> dict[str, int]:
     """Return {page address: waiting items}. Labeling does not redraw the sidebar."""
     waiting = WaitingWork()
     if context.dataset is not None and context.role is not None and not context.person.must_change_password:
-        waiting = count_waiting_work(
-            context.database, context.actor, context.dataset, context.role, now=context.now
-        )
+        waiting = context.call(count_waiting_work, context.dataset, context.role, now=context.now)
     return {
         "work": waiting.news,
         "questions": waiting.questions,

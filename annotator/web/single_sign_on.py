@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable, ValidationError
 from annotator.people.sign_in_limits import group_address
-from annotator.people.sign_in_service import sign_out
+from annotator.people.single_sign_on.group_roles import read_group_roles
 from annotator.people.single_sign_on.provider import Provider
 from annotator.people.single_sign_on.records import (
     ProviderSettings,
@@ -31,7 +31,7 @@ from annotator.people.single_sign_on.service import (
 )
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.auth import read_form
+from annotator.web.auth import end_sessions, read_form
 from annotator.web.kit.messages import tr
 from annotator.web.plain_page import answer_page, fill_markup
 from annotator.web.server.figures import note_sign_in
@@ -44,7 +44,6 @@ from annotator.web.session import (
     find_client_address,
     find_own_address,
     find_signed_in,
-    list_tokens,
     set_begun_cookie,
     set_cookie,
 )
@@ -156,7 +155,7 @@ class SingleSignOnRoutes:
                 ),
                 limiter=self.limiter,
             )
-            await to_thread.run_sync(lambda: self._end_earlier(request, now))
+            await to_thread.run_sync(lambda: end_sessions(self.database, request, now=now))
         except SingleSignOnRefused as error:
             return self._refuse(request, error)
         except DatabaseUnavailable as error:
@@ -188,10 +187,6 @@ class SingleSignOnRoutes:
             return JSONResponse({"error": "invalid_request"}, 400)
         log.info("sessions ended by the provider", sessions=ended)
         return Response(status_code=200)
-
-    def _end_earlier(self, request: Request, now: datetime) -> None:
-        for earlier in list_tokens(request):
-            sign_out(self.database, earlier, now=now)
 
     def _refuse(self, request: Request, error: SingleSignOnRefused) -> Response:
         address = find_client_address(request)

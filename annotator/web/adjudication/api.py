@@ -89,7 +89,9 @@ def routes(database: Database) -> list[Route]:
         "/api/cases/origin": lambda actor, values: write_origin(
             show_origin(database, actor, *_read_pair(values), now=_now())
         ),
-        "/api/cases/trail": lambda actor, values: _show_history(database, actor, values),
+        "/api/cases/trail": lambda actor, values: write_history(
+            read_pair_history(database, actor, *_read_pair(values), now=_now())
+        ),
         "/api/cases/leads": lambda actor, values: {
             "leads": [
                 {"username": lead.username, "name": lead.name or lead.username}
@@ -199,10 +201,6 @@ def _answer(database: Database, actor: Actor, values: Values) -> None:
         in_guideline=_read_flag(values, "in_guideline"),
         now=_now(),
     )
-
-
-def _show_history(database: Database, actor: Actor, values: Values) -> dict[str, Any]:
-    return write_history(read_pair_history(database, actor, *_read_pair(values), now=_now()))
 
 
 def _refuse(error: AnnotatorError) -> JSONResponse:

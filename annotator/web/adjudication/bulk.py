@@ -6,6 +6,7 @@ with every bad line listed, then applied as a whole.
 """
 
 from dataclasses import replace
+from functools import partial
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -34,7 +35,7 @@ from annotator.web.adjudication.downloads import make_queue_url
 from annotator.web.adjudication.queue_url import QueueAddress
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.lists import draw_pager
+from annotator.web.kit.lists import draw_pager, keep_start
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_outcome, keep_refusal
 from annotator.web.kit.tables import Link, draw_file_link, draw_link_table, draw_table
@@ -61,12 +62,11 @@ def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> Non
         POLICIES,
         format_func=lambda name: tr(POLICY_NAMES[name]),
         key="queue policy",
-        on_change=_list_from,
-        args=(0,),
+        on_change=keep_start,
+        args=(LISTED_FROM, PAIRS, 0),
     )
-    listed = list_pairs_to_settle(
-        context.database,
-        context.actor,
+    listed = context.call(
+        list_pairs_to_settle,
         dataset,
         policy,
         _open(here).wanted,
@@ -78,7 +78,7 @@ def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> Non
     if listed.preview.pairs:
         _draw_pairs(dataset, listed)
         _draw_form(dataset, here, listed.preview)
-    batches = list_batches(context.database, context.actor, dataset)
+    batches = context.call(list_batches, dataset)
     if batches:
         st.header(tr("Earlier batches"))
         for batch in batches:
@@ -87,7 +87,7 @@ def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> Non
 
 def _draw_threshold(context: PageContext, dataset: str) -> None:
     """Draw which grades count as relevant: a policy settles nothing across that threshold."""
-    _version, rubric = read_current_rubric(context.database, context.actor, dataset)
+    _version, rubric = context.call(read_current_rubric, dataset)
     name = tr(list_local_names(rubric)[RELEVANT_FROM])
     draw_note(
         tr(
@@ -116,12 +116,14 @@ def _draw_pairs(dataset: str, listed: PairsToSettle) -> None:
         draw_link_table(tr("Pairs to settle"), columns, rows, tall=True, stacked=True)
         if listed.blind_pairs:
             draw_note(tr(describe_blind_pairs(listed.blind_pairs)))
-    draw_pager(listed.offset, len(listed.pairs), listed.preview.pairs, size=SIZE, go=_list_from, key=PAIRS)
-
-
-def _list_from(start: int) -> None:
-    st.session_state[LISTED_FROM] = start
-    note_press(PAIRS, into_view=True)
+    draw_pager(
+        listed.offset,
+        len(listed.pairs),
+        listed.preview.pairs,
+        size=SIZE,
+        go=partial(keep_start, LISTED_FROM, PAIRS),
+        key=PAIRS,
+    )
 
 
 def _draw_preview(preview: PolicyPreview) -> None:
@@ -178,9 +180,8 @@ def _draw_form(dataset: str, here: QueueAddress, preview: PolicyPreview) -> None
 def _settle(dataset: str, here: QueueAddress, policy: str, digest: str, key: str) -> None:
     context = require_context()
     with keep_refusal(REFUSED):
-        batch = settle_by_policy(
-            context.database,
-            context.actor,
+        batch = context.call(
+            settle_by_policy,
             dataset,
             policy,
             _open(here).wanted,
@@ -222,7 +223,7 @@ def _draw_batch(dataset: str, batch: DecisionBatch) -> None:
 def _undo(dataset: str, number: int) -> None:
     context = require_context()
     with keep_refusal(REFUSED):
-        done = undo_batch(context.database, context.actor, dataset, number, now=context.now)
+        done = context.call(undo_batch, dataset, number, now=context.now)
         sentences = [tr_n("{n:,} pair reopened.", "{n:,} pairs reopened.", done.withdrawn)]
         if done.left:
             kept = tr_n(
@@ -272,9 +273,7 @@ def draw_files(context: PageContext, dataset: str, here: QueueAddress) -> None:
 def _draw_checked(context: PageContext, dataset: str, data: bytes, name: str) -> None:
     """Draw what the file would decide, and the button that does it; or what is wrong with the file."""
     try:
-        decisions = adjudicate_file(
-            context.database, context.actor, dataset, data, name, now=context.now, dry_run=True
-        )
+        decisions = context.call(adjudicate_file, dataset, data, name, now=context.now, dry_run=True)
     except AnnotatorError as error:
         st.error(tr("Nothing was decided. Correct the file first:"), icon=":material/block:")
         st.code(show_refusal(error), language=None, wrap_lines=True)
@@ -294,7 +293,7 @@ def _draw_checked(context: PageContext, dataset: str, data: bytes, name: str) ->
 def _decide(dataset: str, data: bytes, name: str) -> None:
     context = require_context()
     try:
-        done = adjudicate_file(context.database, context.actor, dataset, data, name, now=context.now)
+        done = context.call(adjudicate_file, dataset, data, name, now=context.now)
     except AnnotatorError:
         return  # the page checks the file again, and says why
     st.session_state[FILE_DONE] = tr("Done. {what}", what=_describe(done))

@@ -74,9 +74,7 @@ DISCUSSIONS_LIST, DECISIONS_LIST = "own-discussions", "own-decisions"
 def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -> None:
     """Draw a page of the running discussions, those that wait for the annotator first."""
     start, page = read_part(
-        lambda start: list_own_discussions(
-            context.database, context.actor, dataset, limit=SHOWN, offset=start, now=context.now
-        ),
+        lambda start: context.call(list_own_discussions, dataset, limit=SHOWN, offset=start, now=context.now),
         SHOWN,
         attrgetter("total"),
     )
@@ -142,9 +140,7 @@ def _row(who: str, judgment: AnonymousJudgment, names: Sequence[str], *, turns: 
 def _draw_document(context: PageContext, dataset: str, discussion: OwnDiscussion) -> None:
     if not discussion.text_length or not st.toggle(tr("Show the document"), key=f"text {discussion.pair}"):
         return
-    text = read_discussed_text(
-        context.database, context.actor, dataset, discussion.pair, characters=CHARACTERS
-    )
+    text = context.call(read_discussed_text, dataset, discussion.pair, characters=CHARACTERS)
     label = escape(tr("Document {doc_id}", doc_id=discussion.doc_id), quote=True)
     st.html(
         f'<pre class="annotator-document" tabindex="0" role="region" aria-label="{label}" dir="auto">{escape(text or "")}</pre>'
@@ -193,7 +189,7 @@ def _call(action: Callable[..., object], pair: str, refused_key: str = REFUSED, 
     if context is None or context.dataset is None:
         return False
     try:
-        action(context.database, context.actor, context.dataset, pair, now=context.now, **values)
+        context.call(action, context.dataset, pair, now=context.now, **values)
     except AnnotatorError as error:
         st.session_state[refused_key] = (pair, show_refusal(error))
         return False
@@ -226,9 +222,8 @@ def draw_decisions(context: PageContext, dataset: str, names: Sequence[str]) -> 
     differing, visit = bool(st.session_state.get(DIFFERING)), note_visit("work", context.now)
     count = attrgetter("differing" if differing else "total")
     start, page = read_part(
-        lambda start: list_own_decisions(
-            context.database,
-            context.actor,
+        lambda start: context.call(
+            list_own_decisions,
             dataset,
             differing=differing,
             limit=SIZE,

@@ -21,7 +21,7 @@ from annotator.adjudication.queue.queue_records import (
 from annotator.domain.figures import show_number
 from annotator.domain.messages import join, say
 from annotator.domain.settling import REASONS, QueueReason
-from annotator.web.adjudication.queue_url import QueueAddress, go, read_address, write_address
+from annotator.web.adjudication.queue_url import NAMES, QueueAddress, go, read_address, write_address
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.words import name_word
 
@@ -114,19 +114,7 @@ ANY = "any"
 NOBODY = ""
 GRADES = ("0-1", "0-2", "0-3", "1-2", "1-3", "2-3")
 TASTES = {ANY: None, "yes": True, "no": False}
-KEYS = (
-    "reasons",
-    "show",
-    "sort",
-    "query",
-    "category",
-    "annotators",
-    "grades",
-    "distance",
-    "taste",
-    "flips",
-    "assigned",
-)
+KEYS = ("reasons", *(name for name in NAMES if name != "reason"))
 MOST_ANNOTATORS = 2
 
 

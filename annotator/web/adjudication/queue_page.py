@@ -1,16 +1,21 @@
-"""Draw the page Disagreements: the queue with its pace, or one disagreement (`?pair=`).
+"""Draw the page Disagreements: the queue with its pace, or one disagreement (`?pair=`), and the activity log.
 
 `pair=next` is the first pair of the queue, with the filter of the address (`web/adjudication/queue_url.py`).
 Reads one page of the queue and the counts, and draws only the open tab (list, charts, bulk, files). If many
 impacts are out of date, they are computed first, with a progress bar. If nothing is open, the page shows
-agreement and a link to a release.
+agreement and a link to a release. The log is read when it is opened.
 """
 
+from functools import partial
 from html import escape
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotator.adjudication.history.history import ACTION_NAMES, describe_entry
+from annotator.adjudication.history.history_records import AuditLogEntry, AuditLogFilter
+from annotator.adjudication.history.history_service import PAGE, list_audit_log_people, read_audit_log
 from annotator.adjudication.impact.impact_service import FEW, bring_up_to_date
 from annotator.adjudication.queue.queue_records import QueuePace, QueuePage
 from annotator.adjudication.queue.queue_service import compute_queue_pace, list_queue, summarize_queue
@@ -20,8 +25,9 @@ from annotator.domain.messages import say
 from annotator.domain.people import includes
 from annotator.labeling.my_work_service import list_work_categories
 from annotator.people.service import list_people
+from annotator.storage.logs.audit_log import ACTIONS
 from annotator.web.adjudication.bulk import draw_files, draw_policies
-from annotator.web.adjudication.history import draw_audit_log
+from annotator.web.adjudication.downloads import make_audit_log_url
 from annotator.web.adjudication.panel_words import decision_words, list_keys
 from annotator.web.adjudication.queue_filters import QueueFilterChoices, clear, describe_filter, draw_filters
 from annotator.web.adjudication.queue_table import SIZE, draw_table
@@ -40,13 +46,89 @@ from annotator.web.agreement.page import find_kept
 from annotator.web.guideline.api import describe_rubric
 from annotator.web.kit.components import load_component, write_message
 from annotator.web.kit.controls import keep_focus
-from annotator.web.kit.figures import find_zone, show_duration
-from annotator.web.kit.lists import read_part
+from annotator.web.kit.figures import find_zone, show_duration, show_time
+from annotator.web.kit.lists import draw_choice, draw_days, draw_pager, find_ends, keep_start, read_part
 from annotator.web.kit.messages import current_language, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
+from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table
 from annotator.web.kit.text import show_as
 from annotator.web.labeling import label_page
 from annotator.web.page_context import PageContext
+
+OPERATOR, LOG = "operator", "activity-log"
+
+
+def draw_audit_log(context: PageContext, dataset: str) -> None:
+    with st.expander(tr("Activity log"), on_change="rerun", key=f"trail {dataset}") as part:
+        if part.open:
+            _draw_entries(context, dataset)
+
+
+def _draw_entries(context: PageContext, dataset: str) -> None:
+    wanted = _draw_filters(context, dataset)
+    key = f"trail from {dataset}"
+    start = int(st.session_state.get(key, 0))
+    page = context.call(read_audit_log, dataset, wanted, offset=start, now=context.now)
+    if not page.total:
+        st.text(tr("No activity matches. Decisions and other actions of leads appear here."))
+        return
+    columns = (tr("when"), tr("person"), tr("pair"), tr("action"))
+    with st.container(key=LOG):
+        draw_link_table(
+            tr("Activity log"),
+            columns,
+            [_describe(dataset, entry) for entry in page.events],
+            tall=True,
+            stacked=True,
+        )
+    draw_pager(start, len(page.events), page.total, size=PAGE, go=partial(keep_start, key, LOG), key=key)
+    draw_file_link(tr("Full log as CSV"), make_audit_log_url(dataset, "csv", wanted))
+    draw_file_link(tr("Full log as JSON Lines"), make_audit_log_url(dataset, "jsonl", wanted))
+
+
+def _draw_filters(context: PageContext, dataset: str) -> AuditLogFilter:
+    """Draw the filters and return the chosen ones. A change shows the latest entries again."""
+    people = dict(context.call(list_audit_log_people, dataset))
+    named = {
+        OPERATOR: tr("command line"),
+        **{username: name or username for username, name in people.items()},
+    }
+
+    def begin_anew() -> None:
+        st.session_state.pop(f"trail from {dataset}", None)
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        action = draw_choice(
+            tr("Action"),
+            {action: tr(ACTION_NAMES[action]) for action in ACTIONS},
+            everything=tr("all actions"),
+            key=f"trail action {dataset}",
+            width=220,
+            on_change=begin_anew,
+        )
+        person = draw_choice(
+            tr("Person"),
+            named,
+            everything=tr("everybody"),
+            key=f"trail person {dataset}",
+            width=180,
+            on_change=begin_anew,
+        )
+        days = draw_days(f"trail since {dataset}", f"trail until {dataset}", on_change=begin_anew)
+    return AuditLogFilter(None, action, person, *find_ends(*days))
+
+
+def _describe(dataset: str, entry: AuditLogEntry) -> list[Cell]:
+    pair: Cell = ""
+    if entry.pair is not None and entry.query_id is not None and entry.doc_id is not None:
+        says = tr("Open disagreement {query_id} {doc_id}", query_id=entry.query_id, doc_id=entry.doc_id)
+        address = "/disagreements?" + urlencode({"dataset": dataset, "pair": entry.pair})
+        pair = [Link(entry.query_id, address, says), entry.doc_id]
+    sentence = (
+        tr("judge it first") if entry.hidden else tr(describe_entry(entry.action, entry.before, entry.after))
+    )
+    return [show_time(entry.at), entry.name or entry.username or tr("command line"), pair, sentence]
+
 
 CHARTS, POLICIES, FILES = say("Breakdown"), say("Settle in bulk"), say("Meeting file")
 
@@ -216,15 +298,8 @@ def draw_queue_page(context: PageContext) -> None:
     here = read_here(categories=choices.categories, people=(*choices.annotators, *choices.leads))
     finish_impacts(context, dataset, choices.summary.due)
     _, page = read_part(
-        lambda start: list_queue(
-            context.database,
-            context.actor,
-            dataset,
-            here.wanted,
-            sort=here.sort,
-            limit=SIZE,
-            offset=start,
-            now=context.now,
+        lambda start: context.call(
+            list_queue, dataset, here.wanted, sort=here.sort, limit=SIZE, offset=start, now=context.now
         ),
         SIZE,
         lambda page: page.total,
@@ -281,7 +356,7 @@ def _draw_head(context: PageContext, dataset: str, page: QueuePage, here: QueueA
             )
         )
     now = context.now.astimezone(find_zone())
-    pace = compute_queue_pace(context.database, context.actor, dataset, now=now)
+    pace = context.call(compute_queue_pace, dataset, now=now)
     st.html(f'<p class="annotator-step">{escape(join_sentences([*sentences, *describe_pace(pace)]))}</p>')
     st.button(
         tr("Decide next pair"),
@@ -309,7 +384,7 @@ def draw_deciding(context: PageContext) -> None:
     """Draw the decision panel: the pair in the address, then the queue with the address's filter."""
     name = require_dataset(context)
     dataset = next(item for item in context.datasets if item.name == name)
-    version, rubric = read_current_rubric(context.database, context.actor, name)
+    version, rubric = context.call(read_current_rubric, name)
     pair, address = st.query_params.get("pair"), write_address(read_address(st.query_params))
     message = {
         "username": context.actor.username,

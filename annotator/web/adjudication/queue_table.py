@@ -146,7 +146,7 @@ Chart = Any
 
 
 def draw_charts(context: PageContext, summary: QueueSummary, here: QueueAddress) -> None:
-    _version, rubric = read_current_rubric(context.database, context.actor, context.dataset or "")
+    _version, rubric = context.call(read_current_rubric, context.dataset or "")
     names = name_grades([tr(name) for name in list_local_names(rubric)])
     categories = list_categories(summary)
     if summary.by_grades:

@@ -84,9 +84,8 @@ def find_kept(
     report_progress: ProgressCallback | None = None,
 ) -> KeptReport:
     """Return the report from the cache, or measure it now. `report_progress`: called with the first figures."""
-    return find_kept_report(
-        context.database,
-        context.actor,
+    return context.call(
+        find_kept_report,
         dataset,
         by=by,
         now=context.now,
@@ -117,7 +116,7 @@ def list_fields(context: PageContext, dataset: str) -> list[str]:
     """Return the fields for grouping, "nothing" first. Kept for a minute: listing them is slow."""
     cached_dataset, since, fields = st.session_state.get("groupings", ("", context.now, []))
     if cached_dataset != dataset or context.now - since >= KEPT:
-        fields = [NOTHING, *list_groupings(context.database, context.actor, dataset)]
+        fields = [NOTHING, *context.call(list_groupings, dataset)]
         st.session_state["groupings"] = (dataset, context.now, fields)
     return list(fields)
 

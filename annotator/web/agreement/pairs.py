@@ -29,8 +29,8 @@ SIZE = 25
 
 def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> None:
     start = find_start()
-    selected = list_selected_pairs(
-        context.database, context.actor, dataset, selection, limit=SIZE, offset=start, now=context.now
+    selected = context.call(
+        list_selected_pairs, dataset, selection, limit=SIZE, offset=start, now=context.now
     )
     names = list_person_names(context, dataset)
     back = write_link(tr("Back to Agreement"), "/agreement?" + urlencode({"dataset": dataset}))

@@ -85,7 +85,7 @@ def draw_report(context: PageContext, report: AgreementReport, fields: list[str]
     if not report.measured.pairs:
         draw_link(context, "overview")
         return
-    _version, rubric = read_current_rubric(context.database, context.actor, report.dataset)
+    _version, rubric = context.call(read_current_rubric, report.dataset)
     names = [tr(name) for name in list_local_names(rubric)]
     draw_url_tabs(
         {

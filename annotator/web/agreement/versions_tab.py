@@ -62,15 +62,15 @@ def _find(context: PageContext, dataset: str) -> VersionComparison | None:
     """Return the comparison, from the last run if nothing has changed; None with one version only."""
     parameter = str(st.session_state.get(KEY) or st.query_params.get(KEY, ""))
     version = int(parameter) if parameter.isdecimal() and len(parameter) < 9 else None
-    stamp = (read_stamp(context.database, context.actor, dataset), version)
+    stamp = (context.call(read_stamp, dataset), version)
     cached = st.session_state.get(KEPT)
     if cached is not None and cached[0] == stamp:
         kept: VersionComparison | None = cached[1]
         return kept
     try:
-        comparison = compare_version(context.database, context.actor, dataset, version)
+        comparison = context.call(compare_version, dataset, version)
     except NotFound:
-        comparison = compare_version(context.database, context.actor, dataset)
+        comparison = context.call(compare_version, dataset)
     st.session_state[KEPT] = (stamp, comparison)
     return comparison
 

@@ -1,13 +1,19 @@
 """Draw the page Audit log, for admins of every dataset: filters, entries, the log as a file, verification.
 
-Verification recomputes every hash, so it runs only on request; its result stays for the browser's session.
-All texts are escaped, because people can write them.
+Details of an entry are stored as English names with values. A name that is missing in DETAIL_NAMES (such as an
+import's figures) is shown as stored. Verification recomputes every hash, so it runs only on request; its result
+stays for the browser's session. All texts are escaped, because people can write them.
 """
 
+import json
+from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
+from annotator.audit.chain import REMOVED
 from annotator.audit.records import AuditEntry, AuditFilter, AuditHead, AuditVerification
 from annotator.audit.service import (
     PAGE,
@@ -16,25 +22,211 @@ from annotator.audit.service import (
     read_audit_page,
     verify_audit_log,
 )
+from annotator.domain.audit import AuditAction, PersonalField
 from annotator.domain.figures import show_number
+from annotator.domain.messages import Message, say
 from annotator.web.audit.downloads import list_address
-from annotator.web.audit.words import (
-    ACTION_NAMES,
-    describe_details,
-    describe_origin,
-    describe_target,
-    name_action,
-    name_actor,
-)
+from annotator.web.importing.words import KIND_NAMES, name_kind
 from annotator.web.kit.components import draw_copy_field
-from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.lists import draw_choice, draw_days, draw_pager, find_ends, find_last_start
+from annotator.web.kit.lists import draw_choice, draw_days, draw_pager, find_ends, find_last_start, keep_start
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, draw_file_link, draw_link_table
 from annotator.web.kit.text import escape_markdown
+from annotator.web.kit.words import name_role
 from annotator.web.page_context import PageContext
+from annotator.web.pooling.words import name_strategy
+
+ACTION_NAMES: Mapping[AuditAction, Message] = {
+    AuditAction.signed_in: say("Sign-in succeeded"),
+    AuditAction.sign_in_failed: say("Sign-in failed"),
+    AuditAction.sign_in_limited: say("Too many failed sign-ins"),
+    AuditAction.signed_out: say("Signed out"),
+    AuditAction.signed_out_everywhere: say("Signed out in all other browsers"),
+    AuditAction.account_made: say("Created an account"),
+    AuditAction.account_renamed: say("Changed a person's name"),
+    AuditAction.account_disabled: say("Disabled an account"),
+    AuditAction.account_enabled: say("Enabled an account"),
+    AuditAction.account_pseudonymised: say("Pseudonymised an account"),
+    AuditAction.role_given: say("Gave a role"),
+    AuditAction.role_taken: say("Removed a role"),
+    AuditAction.expertise_changed: say("Changed what a person judges"),
+    AuditAction.password_changed: say("Chose a new password"),
+    AuditAction.password_reset: say("Made a one-time password"),
+    AuditAction.password_link_made: say("Made a link for a new password"),
+    AuditAction.second_factor_set_up: say("Set up a second factor"),
+    AuditAction.second_factor_removed: say("Removed their second factor"),
+    AuditAction.second_factor_reset: say("Removed a person's second factor"),
+    AuditAction.second_factor_failed: say("Entered a wrong code"),
+    AuditAction.recovery_code_used: say("Used a recovery code"),
+    AuditAction.invited: say("Invited a person"),
+    AuditAction.invitation_revoked: say("Revoked an invitation"),
+    AuditAction.invitation_used: say("Joined by invitation"),
+    AuditAction.identity_linked: say("Linked an account to the identity provider"),
+    AuditAction.dataset_made: say("Created a dataset"),
+    AuditAction.settings_changed: say("Changed settings"),
+    AuditAction.dataset_archived: say("Archived the dataset"),
+    AuditAction.dataset_unarchived: say("Unarchived the dataset"),
+    AuditAction.dataset_restored: say("Restored the dataset"),
+    AuditAction.dataset_exported: say("Exported the dataset"),
+    AuditAction.imported: say("Imported a file"),
+    AuditAction.documents_remapped: say("Changed document ids"),
+    AuditAction.queries_renamed: say("Changed query ids"),
+    AuditAction.pool_round_made: say("Made a round of the pool"),
+    AuditAction.guideline_published: say("Published a guideline"),
+    AuditAction.checks_changed: say("Changed training or gold pairs"),
+    AuditAction.quality_drawn: say("Drew a sample for quality control"),
+    AuditAction.names_revealed: say("Viewed names"),
+    AuditAction.decided: say("Decided"),
+    AuditAction.decision_withdrawn: say("Withdrew a decision"),
+    AuditAction.decided_in_bulk: say("Settled in bulk"),
+    AuditAction.bulk_undone: say("Undid a bulk decision"),
+    AuditAction.documents_ordered: say("Ordered documents"),
+    AuditAction.duplicates_accepted: say("Accepted grades of near duplicates"),
+    AuditAction.file_downloaded: say("Downloaded or wrote a file"),
+    AuditAction.release_published: say("Published a release"),
+    AuditAction.backup_written: say("Wrote a backup"),
+    AuditAction.backup_restored: say("Restored a backup"),
+    AuditAction.installation_copied: say("Copied the installation to another database"),
+    AuditAction.schema_migrated: say("Updated the database schema"),
+    AuditAction.personal_data_removed: say("Removed old usernames and addresses"),
+}
+ACTOR_NAMES: Mapping[str, Message] = {
+    "operator": say("command line"),
+    "program": say("the program"),
+    "unknown": say("not signed in"),
+}
+WAYS: Mapping[str, Message] = {
+    "password": say("by password"),
+    "provider": say("by the identity provider"),
+    "group": say("by a group of the identity provider"),
+    "identity": say("by the identity provider"),
+}
+FLAGS: Mapping[str, Message] = {
+    "everywhere": say("every dataset"),
+    "second_factor": say("with a second factor"),
+    "first": say("the first admin"),
+    "one_time": say("in place of a one-time password"),
+    "moved": say("moved from another account"),
+    "signed": say("signed"),
+}
+LEFT = "left"  # recovery codes: shown also for 0
+DETAIL_NAMES: Mapping[str, Message] = {
+    "sessions": say("sessions"),
+    "invitation": say("invitation"),
+    "link": say("one-time link"),
+    LEFT: say("codes left"),
+    "system": say("system"),
+    "sha256": say("SHA-256"),
+    "content_sha256": say("SHA-256"),
+    "read": say("read"),
+    "added": say("added"),
+    "changed": say("changed"),
+    "unchanged": say("unchanged"),
+    "removed": say("removed"),
+    "links": say("replaced ids"),
+    "pairs": say("pairs"),
+    "queries": say("queries"),
+    "round": say("round"),
+    "population": say("drawn from"),
+    "seed": say("seed"),
+    "version": say("version"),
+    "overridden": say("gates overridden"),
+    "bytes": say("bytes"),
+    "releases": say("releases"),
+    "rows": say("rows"),
+    "from": say("taken from"),
+    "made": say("created"),
+    "schema": say("schema"),
+    "earlier": say("earlier schema"),
+    "before": say("before"),
+    "categories": say("categories"),
+    "languages": say("languages"),
+    REMOVED: say("usernames and addresses removed"),
+}
+FIRST = ("role", "kind", "strategy", "by", "system")  # most important details
+LEFT_OUT = ("kept", "applied_before")  # only for verification with the file
+HASH = 12  # characters shown of a SHA-256
+
+
+def name_action(action: str) -> str:
+    """Return the action's name. An action of a newer program version is returned as stored."""
+    return tr(ACTION_NAMES[AuditAction(action)]) if action in ACTION_NAMES else action
+
+
+def name_actor(entry: AuditEntry) -> str:
+    named = _name(entry, "actor")
+    return named or tr(ACTOR_NAMES.get(entry.chained.actor_kind, entry.chained.actor_kind))
+
+
+def describe_target(entry: AuditEntry) -> str:
+    """Return the object of the act: a person, a version, a file name; "" without one."""
+    return join_names(part for part in (_name(entry, "subject"), entry.chained.object) if part)
+
+
+def describe_origin(entry: AuditEntry) -> str:
+    """Return the origin of the act: the browser's IP address, the command line, or the program itself."""
+    if entry.chained.source == "web":
+        return _name(entry, "address") or tr("browser")
+    return tr("command line") if entry.chained.source == "cli" else tr("the program")
+
+
+def describe_details(entry: AuditEntry) -> str:
+    """Return the details in words; "" without details."""
+    details = json.loads(entry.chained.details)
+    if entry.chained.action == AuditAction.settings_changed:
+        return join_names(_describe_settings(details))
+    names = [*(name for name in FIRST if name in details), *(name for name in details if name not in FIRST)]
+    return join_names(part for name in names if (part := _describe_detail(name, details[name])))
+
+
+def _name(entry: AuditEntry, field: PersonalField) -> str:
+    return entry.name(field) or (tr("removed") if entry.is_removed(field) else "")
+
+
+def _describe_settings(details: Mapping[str, Any]) -> list[str]:
+    before, after = details.get("before") or {}, details.get("after") or {}
+    return [
+        tr("{name}: {before} → {after}", name=name, before=_show(before.get(name)), after=_show(after[name]))
+        if name in after
+        else str(name)
+        for name in details.get("settings", details.get("keys", ()))
+    ]
+
+
+def _describe_detail(name: str, value: Any) -> str:
+    if name in LEFT_OUT or value in (None, []) or (value == 0 and name != LEFT):
+        return ""
+    if name in FLAGS:
+        return tr(FLAGS[name]) if value else ""
+    if name == "by" and value in WAYS:
+        return tr(WAYS[value])
+    if name == "role":
+        return name_role(str(value))
+    if name == "kind" and value in KIND_NAMES:
+        return name_kind(value)
+    if name == "strategy":
+        return name_strategy(str(value))
+    if name in ("sha256", "content_sha256"):
+        value = f"{str(value)[:HASH]}…"
+    label = tr(DETAIL_NAMES[name]) if name in DETAIL_NAMES else name.replace("_", " ")
+    return tr("{name}: {value}", name=label, value=_show(value))
+
+
+def _show(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return tr("yes") if value else tr("no")
+    if isinstance(value, int):
+        return show_number(value)
+    if isinstance(value, Mapping):
+        return join_names(f"{name} {_show(item)}" for name, item in value.items())
+    if isinstance(value, list):
+        return join_names(_show(item) for item in value) or "–"
+    return str(value)
+
 
 ENTRIES, START, VERIFIED = "audit-entries", "audit from", "audit verified"
 
@@ -51,7 +243,7 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_filters(context: PageContext) -> AuditFilter:
-    people, datasets = list_audit_choices(context.database, context.actor)
+    people, datasets = context.call(list_audit_choices)
 
     def begin_anew() -> None:
         st.session_state.pop(START, None)
@@ -87,10 +279,10 @@ def _draw_filters(context: PageContext) -> AuditFilter:
 
 def _draw_entries(context: PageContext, wanted: AuditFilter) -> None:
     start = int(st.session_state.get(START, 0))
-    page = read_audit_page(context.database, context.actor, wanted, offset=start)
+    page = context.call(read_audit_page, wanted, offset=start)
     if start and not page.entries and page.total:
         start = find_last_start(page.total, PAGE)
-        page = read_audit_page(context.database, context.actor, wanted, offset=start)
+        page = context.call(read_audit_page, wanted, offset=start)
     if not page.total:
         st.text(tr("No entry matches."))
         return
@@ -106,11 +298,7 @@ def _draw_entries(context: PageContext, wanted: AuditFilter) -> None:
     with st.container(key=ENTRIES):
         rows = [_describe(entry) for entry in page.entries]
         draw_link_table(tr("Audit log"), columns, rows, tall=True, stacked=True)
-
-    def go(to: int) -> None:
-        st.session_state[START] = to
-        note_press(ENTRIES, into_view=True)
-
+    go = partial(keep_start, START, ENTRIES)
     draw_pager(start, len(page.entries), page.total, size=PAGE, go=go, key="audit")
     draw_file_link(tr("These entries as JSON Lines"), list_address(wanted))
     draw_note(tr("The download is itself entered in the log."))
@@ -130,7 +318,7 @@ def _describe(entry: AuditEntry) -> list[Cell]:
 
 def _draw_verification(context: PageContext) -> None:
     """Draw the newest entry's hash, the button that verifies, and the last result."""
-    head = find_audit_head(context.database, context.actor)
+    head = context.call(find_audit_head)
     if head is None:
         return
     with st.expander(tr("Verify that no entry was changed")):
@@ -154,7 +342,7 @@ def _verify(context: PageContext) -> AuditVerification:
         words = tr("Verifying … {done} of {total}", done=show_number(done), total=show_number(total))
         bar.progress(min(1.0, done / total), words)
 
-    found = verify_audit_log(context.database, context.actor, report_progress=show_progress)
+    found = context.call(verify_audit_log, report_progress=show_progress)
     bar.empty()
     return found
 

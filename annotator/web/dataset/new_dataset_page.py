@@ -243,9 +243,7 @@ def _create(context: PageContext, name: str, settings: Mapping[str, str], rubric
         refused["language"] = problem
     if not refused:
         try:
-            create_dataset(
-                context.database, context.actor, name, now=context.now, settings=settings, rubric=rubric
-            )
+            context.call(create_dataset, name, now=context.now, settings=settings, rubric=rubric)
         except (ValidationError, ConflictError) as error:
             refused = {"name": show_refusal(error)}
     if refused:

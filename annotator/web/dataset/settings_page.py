@@ -169,8 +169,8 @@ def _find_form(context: PageContext, dataset: str) -> SettingsForm:
 
 
 def _read_present(context: PageContext, dataset: str) -> dict[str, str]:
-    described, _ = show_dataset(context.database, context.actor, dataset)
-    return write_settings(described, show_search_hosts(context.database, context.actor, dataset))
+    described, _ = context.call(show_dataset, dataset)
+    return write_settings(described, context.call(show_search_hosts, dataset))
 
 
 def _draw_field(form: SettingsForm, setting: SettingField, default: str) -> str:
@@ -276,8 +276,8 @@ def _draw_changes(context: PageContext, form: SettingsForm, changes: Mapping[str
     try:
         typed, required = _split_requirements(changes)
         with st.spinner(tr("Working out what this changes …")):
-            effects = describe_effects(
-                context.database, context.actor, form.dataset, typed, now=context.now, requirements=required
+            effects = context.call(
+                describe_effects, form.dataset, typed, now=context.now, requirements=required
             )
     except AnnotatorError as error:
         _draw_refusal(error)
@@ -301,9 +301,8 @@ def _save(
     required: Mapping[str, Any] | None,
 ) -> None:
     try:
-        change_settings(
-            context.database,
-            context.actor,
+        context.call(
+            change_settings,
             form.dataset,
             typed,
             now=context.now,
@@ -361,7 +360,7 @@ def _draw_archive(context: PageContext, dataset: str) -> None:
     st.header(tr("Archive"))
     if context.is_archived:
         if st.button(tr("Unarchive this dataset"), type="primary", icon=":material/unarchive:"):
-            unarchive_dataset(context.database, context.actor, dataset, now=context.now)
+            context.call(unarchive_dataset, dataset, now=context.now)
             st.session_state[SAID] = [tr("This dataset can be judged and changed again.")]
             st.rerun()
         return
@@ -373,14 +372,14 @@ def _draw_archive(context: PageContext, dataset: str) -> None:
     )
     sure = st.checkbox(tr("Archive {dataset}", dataset=dataset), key=f"sure {dataset}")
     if st.button(tr("Archive this dataset"), icon=":material/archive:", disabled=not sure):
-        archive_dataset(context.database, context.actor, dataset, now=context.now)
+        context.call(archive_dataset, dataset, now=context.now)
         st.switch_page(find_page("settings"), query_params={"dataset": dataset})
 
 
 def _draw_archived_datasets(context: PageContext) -> None:
     archived = [
         item
-        for item in list_datasets(context.database, context.actor, archived_too=True)
+        for item in context.call(list_datasets, archived_too=True)
         if item.archived_at is not None
         and item.name != context.dataset
         and includes(context.person.role_on(item.name) or "annotator", "lead")

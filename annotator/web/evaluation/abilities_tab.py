@@ -65,7 +65,7 @@ def have_judged(dataset: str, results: list[tuple[str, str]]) -> None:
         return
     note_press("pooled")
     try:
-        note_pooled(pool_results(context.database, context.actor, dataset, results, now=context.now))
+        note_pooled(context.call(pool_results, dataset, results, now=context.now))
     except AnnotatorError as error:
         note_pooled(error)
 

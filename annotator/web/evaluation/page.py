@@ -21,7 +21,7 @@ ANEW = "evaluate anew"
 def draw(context: PageContext) -> None:
     st.title(tr("Evaluation"))
     dataset = require_dataset(context)
-    choices = list_choices(context.database, context.actor, dataset)
+    choices = context.call(list_choices, dataset)
     if not choices.systems:
         st.text(tr("No runs yet. Import the ranked results of your systems, one file per system."))
         draw_link(context, "import")
@@ -44,9 +44,8 @@ def draw(context: PageContext) -> None:
 
     query_id = st.query_params.get("query")
     try:
-        kept = find_evaluation(
-            context.database,
-            context.actor,
+        kept = context.call(
+            find_evaluation,
             dataset,
             choice,
             now=context.now,

@@ -53,9 +53,8 @@ def draw_query(
     st.html(f'<p class="annotator-step">{write_link(tr("Back to the evaluation"), back)}</p>')
     depth = _choose_depth()
     try:
-        rankings = show_query_rankings(
-            context.database,
-            context.actor,
+        rankings = context.call(
+            show_query_rankings,
             dataset,
             query_id,
             version=choice.version,
@@ -230,7 +229,7 @@ def _draw_missed(rankings: QueryRankings, make_document_url: Callable[[str], str
 def _draw_document(context: PageContext, dataset: str, doc_id: str, close: str) -> None:
     """Draw the document as Label shows it, in a box that scrolls. `close`: the URL without the document."""
     try:
-        document = read_ranked_document(context.database, context.actor, dataset, doc_id)
+        document = context.call(read_ranked_document, dataset, doc_id)
     except NotFound:
         st.info(tr("There is no document {doc_id}.", doc_id=doc_id), icon=":material/search_off:")
         return

@@ -2,9 +2,10 @@
 
 `GET /api/standard` updates an open panel, with the changes since the panel's version; `describe_rubric` also
 fills the panel when it is mounted. Only the author of an answer gets these changes, without data of other
-people (`guideline/service.py`).
+people (`guideline/service.py`). Changed lines are written as their records (`guideline/compare.py`).
 """
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -23,7 +24,7 @@ from annotator.web.kit.text import render_guideline
 from annotator.web.session import require_signed_in
 
 if TYPE_CHECKING:
-    from annotator.guideline.compare import DiffLine, GradeChange, LineDiff
+    from annotator.guideline.compare import GradeChange
     from annotator.guideline.service import GuidelineChange
 
 
@@ -66,16 +67,7 @@ def describe_rubric(version: int, rubric: Rubric) -> dict[str, Any]:
         "language": texts.language,
         "guideline_language": own if reading.missing == "guideline" else texts.language,
         "missing": describe_missing(reading, own),
-        "grades": [
-            {
-                "grade": definition.grade,
-                "name": definition.name,
-                "definition": definition.definition,
-                "positive_examples": list(definition.positive_examples),
-                "negative_examples": list(definition.negative_examples),
-            }
-            for definition in texts.grades
-        ],
+        "grades": [asdict(definition) for definition in texts.grades],
         "guideline_html": render_guideline(texts.guideline),
     }
 
@@ -95,7 +87,7 @@ def change_routes(database: Database) -> list[Route]:
         return JSONResponse(
             {
                 "standard": _describe_change(explanation.guideline) if explanation.guideline else None,
-                "text": _diff(explanation.text) if explanation.text else None,
+                "text": asdict(explanation.text) if explanation.text else None,
             }
         )
 
@@ -109,7 +101,7 @@ def _describe_change(change: "GuidelineChange") -> dict[str, Any]:
         "why": change.why,
         "translated": describe_translated(change.shown_since_in),
         "grades": [_grade(grade) for grade in change.comparison.grades],
-        "guideline": [_line(line) for line in change.comparison.guideline.lines],
+        "guideline": [asdict(line) for line in change.comparison.guideline.lines],
     }
 
 
@@ -120,7 +112,7 @@ def _grade(change: "GradeChange") -> dict[str, Any]:
         "name": change.after.name,
         "before": _only(change.before, change.after),
         "after": _only(change.after, change.before),
-        "lines": [_line(line) for line in change.lines],
+        "lines": [asdict(line) for line in change.lines],
     }
 
 
@@ -130,16 +122,3 @@ def _only(definition: GradeDefinition, other: GradeDefinition) -> str:
     lines += [f"+ {item}" for item in definition.positive_examples if item not in other.positive_examples]
     lines += [f"− {item}" for item in definition.negative_examples if item not in other.negative_examples]
     return "\n".join(lines)
-
-
-def _diff(diff: "LineDiff") -> dict[str, Any]:
-    return {"lines": [_line(line) for line in diff.lines], "cut": diff.cut}
-
-
-def _line(line: "DiffLine") -> dict[str, Any]:
-    """Return a line as JSON.
-
-    `parts`: pieces of the text, if the changed words are known; `skipped`: number of lines that "…" replaces.
-    """
-    parts = [{"text": part.text, "changed": part.changed} for part in line.parts]
-    return {"kind": line.kind, "text": line.text, "parts": parts, "skipped": line.skipped}

@@ -156,7 +156,7 @@ def draw_worklist(context: PageContext, desk: DraftDesk) -> None:
     message = st.session_state.pop(SAID, None)
     if message:
         st.toast(message, icon=":material/school:")
-    worklist = list_worklist(context.database, context.actor, desk.dataset, now=context.now)
+    worklist = context.call(list_worklist, desk.dataset, now=context.now)
     if not worklist.items:
         _draw_nothing(context, worklist)
         return

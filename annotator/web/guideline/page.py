@@ -38,7 +38,7 @@ def draw_history(context: "PageContext", dataset: str, versions: "list[Guideline
     """Draw all versions, newest first, each with its changes and the decisions that led to it."""
     from annotator.guideline.service import compare_draft
 
-    behind = list_decisions_behind(context.database, context.actor, dataset, now=context.now)
+    behind = context.call(list_decisions_behind, dataset, now=context.now)
     shown = versions[:SHOWN]
     if len(versions) > SHOWN and st.toggle(tr("Show all ({n:,})", n=len(versions)), key="all versions"):
         shown = versions
@@ -78,7 +78,7 @@ def _link(dataset: str, decision: DecisionExample) -> Link:
 
 def draw_outdated(context: "PageContext", dataset: str) -> None:
     """Draw the number of answers that each annotator must confirm or change."""
-    counts = count_outdated(context.database, context.actor, dataset)
+    counts = context.call(count_outdated, dataset)
     if not counts:
         draw_note(tr("All judgments use the current guideline and texts."))
         return
@@ -104,7 +104,7 @@ LEARN, WRITE, VERSIONS = (
 def draw(context: PageContext) -> None:
     st.title(tr("Guideline"))
     dataset = require_dataset(context)
-    versions = list_versions(context.database, context.actor, dataset)
+    versions = context.call(list_versions, dataset)
     if context.role not in ("lead", "admin"):
         with st.container(width=760):
             draw_rubric(versions[0])

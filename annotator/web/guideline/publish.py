@@ -23,6 +23,7 @@ from annotator.guideline.validation import check_change
 from annotator.web.guideline.draft import (
     CHOSEN,
     GuidelineDraft,
+    draw_fields,
     read_fields,
     read_typed,
     set_draft,
@@ -30,7 +31,6 @@ from annotator.web.guideline.draft import (
     to_rubric,
 )
 from annotator.web.guideline.feedback import ChosenExamples, read_chosen
-from annotator.web.guideline.fields import draw_fields
 from annotator.web.guideline.reading import draw_comparison, draw_outdated_translations
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
@@ -63,7 +63,7 @@ def draw_publishing(
         return
     draw_comparison(comparison)
     draw_outdated_translations(base.rubric, rubric)
-    again = count_judgments_made_outdated(context.database, context.actor, dataset)
+    again = context.call(count_judgments_made_outdated, dataset)
     meant = {
         "minor": tr("No judgments need to be confirmed."),
         "semantic": _describe_again(again),
@@ -190,10 +190,9 @@ def _publish(
     again = 0
     try:
         if change == "semantic":
-            again = count_judgments_made_outdated(context.database, context.actor, dataset)
-        made = publish_version(
-            context.database,
-            context.actor,
+            again = context.call(count_judgments_made_outdated, dataset)
+        made = context.call(
+            publish_version,
             dataset,
             to_rubric(typed),
             base_version=base.version,
@@ -228,9 +227,7 @@ def _merge(dataset: str, base: GuidelineVersion, draft: GuidelineDraft) -> None:
         return
     typed = read_typed(draft, base)
     try:
-        published, merge = merge_draft(
-            context.database, context.actor, dataset, to_rubric(typed), base.version
-        )
+        published, merge = context.call(merge_draft, dataset, to_rubric(typed), base.version)
     except AnnotatorError as error:
         _refuse(escape_markdown(show_refusal(error)))
         return

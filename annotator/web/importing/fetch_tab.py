@@ -47,9 +47,7 @@ LONGEST_SIGNAL = 60
 
 def draw(context: PageContext, dataset: str) -> None:
     operator = read_operator_hosts(context.settings.search_hosts)
-    allowed = [
-        host for host in show_search_hosts(context.database, context.actor, dataset) if host in operator
-    ]
+    allowed = [host for host in context.call(show_search_hosts, dataset) if host in operator]
     if not _draw_hosts(context, operator, allowed):
         return
     job = find_job(context, dataset, PURPOSE)

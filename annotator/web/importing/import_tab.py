@@ -115,9 +115,9 @@ def _draw_item(context: PageContext, job: FileJob, item: Mapping[str, Any]) -> N
     )  # also while a task runs: fields that are not drawn forget what was chosen
     if draw_running(job):
         return
-    request = _make_request(item["path"], choices, dry_run=True)
+    request = {"task": "import", "path": item["path"], "choices": asdict(choices), "dry_run": True}
     checked = job.requests.get("import")
-    if checked is None or not _is_same(checked, request):
+    if checked is None or not all(checked[name] == request[name] for name in ("path", "choices")):
         start_task(context, job, request)  # a new file as it was recognised, then again after each change
         st.rerun()
     result = job.results.get("import", {})
@@ -160,14 +160,6 @@ def _draw_confirm(job: FileJob, result: Mapping[str, Any], request: dict[str, An
         else:
             st.text(tr("All of it is already in the dataset."))
         draw_discard(job, PURPOSE)
-
-
-def _make_request(path: str, choices: ImportChoices, *, dry_run: bool) -> dict[str, Any]:
-    return {"task": "import", "path": path, "choices": asdict(choices), "dry_run": dry_run}
-
-
-def _is_same(checked: Mapping[str, Any], request: Mapping[str, Any]) -> bool:
-    return all(checked[name] == request[name] for name in ("path", "choices"))
 
 
 def _import(dataset: str, request: dict[str, Any]) -> None:

@@ -34,7 +34,7 @@ TABS: dict[Message, Callable[[PageContext, str], None]] = {
 def draw(context: PageContext) -> None:
     st.title(tr("Queries and documents"))
     dataset = require_dataset(context)
-    contents = show_contents(context.database, context.actor, dataset)
+    contents = context.call(show_contents, dataset)
     with st.container():
         _draw_contents(context, contents)
     draw_url_tabs({title: partial(draw_tab, context, dataset) for title, draw_tab in TABS.items()})

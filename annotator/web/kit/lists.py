@@ -107,6 +107,12 @@ def go_to(start: int, *, container: str) -> None:
     note_press(container, into_view=True)
 
 
+def keep_start(session_key: str, container: str, start: int) -> None:
+    """Keep `start` in the session instead, for a list below another one."""
+    st.session_state[session_key] = start
+    note_press(container, into_view=True)
+
+
 Value = TypeVar("Value", bound=str)
 EVERYTHING = ""  # Streamlit takes None for an empty field, and offers to clear it
 DAY_WIDTH = 160

@@ -5,7 +5,6 @@ type, or too large. A judgment is acknowledged only after its transaction is com
 longer be changed is refused with a code that the panel translates, like refused events.
 """
 
-import json
 from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import asdict
@@ -61,12 +60,12 @@ def routes(database: Database) -> list[Route]:
 
     async def post_judgments(request: Request) -> Response:
         require_same_origin(request)
-        content = _read_body(await _read_bytes(request), request.headers.get("content-type", ""))
+        content = await read_json_object(request, most_bytes=MAX_BODY)
         actor = require_signed_in(request).actor
         if not OLDEST_EXCHANGE <= _version(content.get("version", 1)) <= EXCHANGE_VERSION:
             return JSONResponse({"error": "this server has another version than the page"}, UPGRADE_REQUIRED)
         _require_same_person(content, actor)
-        dataset = _text(content, "dataset")
+        dataset = require_text(content, "dataset")
         have, want = _have(content.get("have", [])), _want(content.get("want", 0))
         tab = _tab(content.get("tab", ""))
 
@@ -125,38 +124,10 @@ def _measure_notes(events: object) -> int:
     return sum(map(measure_text, notes))
 
 
-async def _read_bytes(request: Request) -> bytes:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            raise ValidationError(f"expected at most {MAX_BODY:,} bytes")
-    return body
-
-
-def _read_body(body: bytes, content_type: str) -> dict[str, Any]:
-    if content_type.split(";")[0].strip().lower() != "application/json":
-        raise ValidationError(f"expected the content type application/json, found {content_type!r}")
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        raise ValidationError("expected a JSON object") from None
-    if not isinstance(content, dict):
-        raise ValidationError(f"expected a JSON object, found {type(content).__name__}")
-    return content
-
-
 def _require_same_person(content: dict[str, Any], actor: Actor) -> None:
     """Raise ConflictError if another person than the one who opened the page is signed in now."""
     if content.get("annotator", actor.username) != actor.username:
         raise ConflictError("somebody else has signed in in this browser")
-
-
-def _text(content: dict[str, Any], key: str) -> str:
-    value = content.get(key)
-    if not _is_text(value):
-        raise ValidationError(f"{key}: expected a text, found {value!r:.80}")
-    return value
 
 
 def _have(keys: object) -> list[str]:

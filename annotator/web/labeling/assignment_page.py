@@ -57,7 +57,7 @@ def _draw_free(person: WaitingPerson) -> None:
     context = require_context()
     dataset = require_dataset(context)
     with draw_refusal():
-        free_pairs(context.database, context.actor, dataset, person.username, now=context.now)
+        context.call(free_pairs, dataset, person.username, now=context.now)
         st.rerun()
 
 
@@ -70,7 +70,7 @@ def change_dialog(username: str) -> None:
 def _change(username: str) -> None:
     context = require_context()
     dataset = require_dataset(context)
-    status = show_assignment(context.database, context.actor, dataset, now=context.now)
+    status = context.call(show_assignment, dataset, now=context.now)
     person = next((candidate for candidate in status.people if candidate.username == username), None)
     if person is None:
         st.info(tr("This person no longer has a role here."))
@@ -79,14 +79,7 @@ def _change(username: str) -> None:
     expertise = ask_expertise((status.categories, status.languages), (person.categories, person.languages))
     if expertise:
         with draw_refusal():
-            change_person(
-                context.database,
-                context.actor,
-                username,
-                dataset=dataset,
-                expertise=expertise,
-                now=context.now,
-            )
+            context.call(change_person, username, dataset=dataset, expertise=expertise, now=context.now)
             st.rerun()
     if person.queries or person.holds:
         _hand_on(context, dataset, status, person)
@@ -107,7 +100,7 @@ def _hand_on(context: PageContext, dataset: str, status: AssignmentStatus, perso
     kept: tuple[AssignmentStep, AssignmentPreview] | None = st.session_state.get(HANDED)
     if kept is None or kept[0] != step:
         try:
-            preview = preview_assignment(context.database, context.actor, dataset, step, now=context.now)
+            preview = context.call(preview_assignment, dataset, step, now=context.now)
         except AnnotatorError as error:
             draw_problem(show_refusal(error))
             return
@@ -271,11 +264,9 @@ def _apply_overlap(
     context: PageContext, dataset: str, overlap: int, rules: dict[str, Any], *, change: bool
 ) -> None:
     try:
-        made, blind_pairs = preview_overlap(
-            context.database, context.actor, dataset, overlap=overlap, rules=rules
-        )
+        made, blind_pairs = context.call(preview_overlap, dataset, overlap=overlap, rules=rules)
         if change:
-            change_settings(context.database, context.actor, dataset, _write(overlap, rules), now=context.now)
+            context.call(change_settings, dataset, _write(overlap, rules), now=context.now)
     except AnnotatorError as error:
         st.error(escape_markdown(show_refusal(error)))
         return
@@ -342,7 +333,7 @@ def draw_disagreement_settings(context: PageContext, dataset: str) -> None:
     if not pressed or not changes:
         return
     with draw_refusal():
-        change_settings(context.database, context.actor, dataset, changes, now=context.now)
+        context.call(change_settings, dataset, changes, now=context.now)
         st.rerun()
 
 
@@ -366,7 +357,7 @@ def _describe_settings(settings: Dataset) -> str:
 def draw(context: PageContext) -> None:
     st.title(tr("Assignment"))
     dataset = require_dataset(context)
-    status = show_assignment(context.database, context.actor, dataset, now=context.now)
+    status = context.call(show_assignment, dataset, now=context.now)
     if not status.all_queries:
         st.text(tr("No queries yet. Import queries and documents first."))
         draw_link(context, "import")

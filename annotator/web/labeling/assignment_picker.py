@@ -49,10 +49,10 @@ def _draw_picker() -> None:
     dataset = require_dataset(context)
     wanted = _read_filter()
     start = (st.session_state.get("pick page", 1) - 1) * SIZE
-    page = list_queries_to_assign(context.database, context.actor, dataset, wanted, limit=SIZE, offset=start)
+    page = context.call(list_queries_to_assign, dataset, wanted, limit=SIZE, offset=start)
     if start >= max(page.total, 1):
         st.session_state["pick page"] = 1
-        page = list_queries_to_assign(context.database, context.actor, dataset, wanted, limit=SIZE)
+        page = context.call(list_queries_to_assign, dataset, wanted, limit=SIZE)
     kind = _draw_kind()
     people = st.multiselect(tr("People"), page.people, key="pick people", on_change=_forget_preview)
     _draw_filters(page)
@@ -134,7 +134,7 @@ def _draw_selection(context: PageContext, dataset: str, wanted: QueryFilter, pag
         "{n:,} query matches, with {pairs} left to judge.",
         "{n:,} queries match, with {pairs} left to judge.",
         page.total,
-        pairs=_count_pairs(page.pairs),
+        pairs=tr_n("{pairs} pair", "{pairs} pairs", page.pairs, pairs=show_number(page.pairs)),
     )
     selected = tr_n("{n:,} query selected.", "{n:,} queries selected.", picked)
     st.html(
@@ -144,14 +144,10 @@ def _draw_selection(context: PageContext, dataset: str, wanted: QueryFilter, pag
         st.button(
             tr_n("Select {n:,} matching query", "Select all {n:,} matching queries", page.total),
             key="pick all",
-            on_click=lambda: _select(list_matching_queries(context.database, context.actor, dataset, wanted)),
+            on_click=lambda: _select(context.call(list_matching_queries, dataset, wanted)),
             disabled=not page.total,
         )
         st.button(tr("Clear selection"), key="pick none", on_click=_pick, args=([],), disabled=not picked)
-
-
-def _count_pairs(pairs: int) -> str:
-    return tr_n("{pairs} pair", "{pairs} pairs", pairs, pairs=show_number(pairs))
 
 
 def _pick(query_ids: list[str]) -> None:
@@ -221,7 +217,7 @@ def _draw_ids(context: PageContext, dataset: str) -> None:
 def _select_typed(context: PageContext, dataset: str) -> None:
     typed = st.session_state.get("pick typed") or ""
     listed = list(dict.fromkeys(line.strip() for line in typed.splitlines() if line.strip()))
-    known = set(list_matching_queries(context.database, context.actor, dataset, QueryFilter()))
+    known = set(context.call(list_matching_queries, dataset, QueryFilter()))
     unknown = [query_id for query_id in listed if query_id not in known]
     if unknown:
         st.session_state[UNKNOWN] = tr(
@@ -312,7 +308,7 @@ def draw_step(
 
 def _make(context: PageContext, dataset: str, step: AssignmentStep, seen: str) -> None:
     with draw_refusal():
-        done = change_assignment(context.database, context.actor, dataset, step, seen=seen, now=context.now)
+        done = context.call(change_assignment, dataset, step, seen=seen, now=context.now)
         st.session_state[DONE] = (dataset, step.kind, done)
         st.session_state.pop(SHOWN, None)
         note_press("assignment-done")
@@ -326,7 +322,7 @@ def _preview(context: PageContext, dataset: str, step: AssignmentStep) -> None:
         draw_problem(tr("Select at least one query."))
         return
     try:
-        preview = preview_assignment(context.database, context.actor, dataset, step, now=context.now)
+        preview = context.call(preview_assignment, dataset, step, now=context.now)
     except AnnotatorError as error:
         draw_problem(show_refusal(error))
         return
@@ -379,6 +375,6 @@ def _undo(dataset: str) -> None:
     context = require_context()
     _, _, done = st.session_state[DONE]
     with keep_refusal(UNDONE):
-        undone = undo_assignment(context.database, context.actor, dataset, done.undo, now=context.now)
+        undone = context.call(undo_assignment, dataset, done.undo, now=context.now)
         st.session_state[DONE] = (dataset, "undo", undone)
         note_press("assignment-done")

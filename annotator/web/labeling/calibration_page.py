@@ -69,7 +69,7 @@ def draw_new_check(context: PageContext, dataset: str) -> None:
         autocomplete="off",
         help=tr("An id, or words from the query or the document's title."),
     )
-    candidates = find_candidates(context.database, context.actor, dataset, words=words, now=context.now)
+    candidates = context.call(find_candidates, dataset, words=words, now=context.now)
     if not candidates:
         st.text(
             tr("No pairs match.")
@@ -107,15 +107,8 @@ def draw_new_check(context: PageContext, dataset: str) -> None:
         st.error(tr("Choose the right grade."))
         return
     _do(
-        lambda: set_check(
-            context.database,
-            context.actor,
-            dataset,
-            pair,
-            kind=kind,
-            grade=grade,
-            explanation=explanation,
-            now=context.now,
+        lambda: context.call(
+            set_check, dataset, pair, kind=kind, grade=grade, explanation=explanation, now=context.now
         ),
         tr("Marked {name}.", name=_name(chosen)),
     )
@@ -155,7 +148,7 @@ def draw_existing_checks(context: PageContext, dataset: str, checks: list[CheckP
         pressed = st.form_submit_button(tr("Remove mark"))
     if pressed and pair is not None:
         _do(
-            lambda: remove_check(context.database, context.actor, dataset, pair, now=context.now),
+            lambda: context.call(remove_check, dataset, pair, now=context.now),
             tr("Mark removed. The pair is back in normal labeling."),
         )
 
@@ -203,7 +196,7 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
             if value != getattr(dataset, name)
         }
         _do(
-            lambda: change_settings(context.database, context.actor, dataset.name, changes, now=context.now),
+            lambda: context.call(change_settings, dataset.name, changes, now=context.now),
             tr("Settings saved."),
         )
 
@@ -221,7 +214,7 @@ def _draw_candidate(context: PageContext, dataset: str, chosen: CheckCandidate) 
         details.append(tr("marked as {kind}", kind=name_word(chosen.kind)))
     draw_note(" · ".join(details))
     try:
-        text = read_whole_text(context.database, context.actor, dataset, chosen.pair)
+        text = context.call(read_whole_text, dataset, chosen.pair)
     except NotFound:
         draw_note(tr("The text of this document was not imported."))
         return
@@ -401,12 +394,12 @@ def draw(context: PageContext) -> None:
         )
     )
     draw_outcome(DONE)
-    checks = list_checks(context.database, context.actor, dataset, now=context.now)
+    checks = context.call(list_checks, dataset, now=context.now)
     names = list_person_names(context, dataset)
     results = sorted(
         (
             replace(result, annotator=name_person(result.annotator, names))
-            for result in compute_results(context.database, context.actor, dataset, now=context.now)
+            for result in context.call(compute_results, dataset, now=context.now)
         ),
         key=lambda result: sort_naturally(result.annotator),
     )
@@ -445,7 +438,7 @@ def _draw_results(results: list[AnnotatorResult]) -> None:
 
 
 def _draw_times(context: PageContext, dataset: str, names: Mapping[str, PersonName]) -> None:
-    times = _name_times(compute_times(context.database, context.actor, dataset), names)
+    times = _name_times(context.call(compute_times, dataset), names)
     if not times.n:
         st.text(tr("No judgment has a recorded time yet."))
         return

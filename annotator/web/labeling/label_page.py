@@ -32,7 +32,7 @@ def draw(context: PageContext) -> None:
         require_dataset(context)
         return
     st.html(ROOM)
-    version, rubric = read_current_rubric(context.database, context.actor, dataset.name)
+    version, rubric = context.call(read_current_rubric, dataset.name)
     draw_panel(context.actor, dataset, version, rubric, pair=st.query_params.get("pair"))
 
 

@@ -77,7 +77,7 @@ def _draw_question(context: PageContext, question: PairQuestion) -> None:
     else:
         st.html(question_html)
     if question.text_length and st.toggle(tr("Show the document"), key=f"document {question.number}"):
-        text = read_question_text(context.database, context.actor, context.dataset or "", question.number)
+        text = context.call(read_question_text, context.dataset or "", question.number)
         st.html(
             f'<pre class="annotator-document" tabindex="0" role="region" aria-label="{escape(tr("Document"))}" '
             f'dir="auto">{escape(text or "")}</pre>'
@@ -116,9 +116,8 @@ def _answer(number: int, seen: str | None, marked: bool) -> None:
     if context is None or context.dataset is None:
         return
     try:
-        answer_question(
-            context.database,
-            context.actor,
+        context.call(
+            answer_question,
             context.dataset,
             number,
             st.session_state.get(f"answer {number}") or "",
@@ -142,7 +141,7 @@ def _flag_for_guideline(number: int, wanted: bool, key: str) -> None:
     """
     context = find_context()
     if context is not None and context.dataset is not None and st.session_state.get(key) is wanted:
-        flag_for_guideline(context.database, context.actor, context.dataset, number, in_guideline=wanted)
+        context.call(flag_for_guideline, context.dataset, number, in_guideline=wanted)
 
 
 def _describe(question: PairQuestion) -> str:
@@ -176,7 +175,7 @@ def draw(context: PageContext) -> None:
     if message:
         st.toast(message, icon=":material/check:")
     if context.role is not None and includes(context.role, "lead"):
-        _draw_all(context, list_questions(context.database, context.actor, dataset))
+        _draw_all(context, context.call(list_questions, dataset))
     else:
         _draw_own(context, dataset)
     keep_focus()
@@ -220,8 +219,8 @@ def read_own_questions(
 ) -> tuple[int, OwnQuestions]:
     """Return a page of the reader's own questions with its start. `visit`: when the page was opened."""
     return read_part(
-        lambda start: list_own_questions(
-            context.database, context.actor, dataset, limit=size, offset=start, visit=visit, now=context.now
+        lambda start: context.call(
+            list_own_questions, dataset, limit=size, offset=start, visit=visit, now=context.now
         ),
         size,
         lambda page: page.total,

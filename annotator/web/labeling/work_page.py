@@ -330,7 +330,7 @@ def _open_first(context: PageContext, dataset: str, counts: Mapping[Message, str
         return
     first = next((name for name, words in counts.items() if words), None)
     if first is None:
-        decided = list_own_decisions(context.database, context.actor, dataset, limit=0, now=context.now)
+        decided = context.call(list_own_decisions, dataset, limit=0, now=context.now)
         first = DECISIONS if decided.total else JUDGMENTS
     st.session_state[TAB] = tr(first)
 
@@ -355,7 +355,7 @@ def _open_tab(name: Message) -> None:
 
 def _draw_tabs(context: PageContext, dataset: str, done: int) -> None:
     """Draw the open tab only; the address says which one is open, and which part of its list."""
-    _version, rubric = read_current_rubric(context.database, context.actor, dataset)
+    _version, rubric = context.call(read_current_rubric, dataset)
     names = [tr(name) for name in list_local_names(rubric)]
     tabs: dict[Message, Callable[[], None]] = {
         DECISIONS: partial(draw_decisions, context, dataset, names),
@@ -373,12 +373,10 @@ def _forget_part() -> None:
 
 
 def _draw_consistency(context: PageContext, dataset: str, names: Sequence[str]) -> None:
-    draw_checks(show_own_checks(context.database, context.actor, dataset, now=context.now))
+    draw_checks(context.call(show_own_checks, dataset, now=context.now))
     if next(item for item in context.datasets if item.name == dataset).show_own_agreement:
         st.header(tr("My agreement with others"))
-        draw_own_agreement(
-            show_own_agreement(context.database, context.actor, dataset, now=context.now), names
-        )
+        draw_own_agreement(context.call(show_own_agreement, dataset, now=context.now), names)
 
 
 def _draw_answers(context: PageContext, dataset: str, done: int) -> None:
@@ -386,7 +384,7 @@ def _draw_answers(context: PageContext, dataset: str, done: int) -> None:
     if not done and not read_all(size=0).total:
         st.text(tr("You have not judged any pair yet."))
         return
-    wanted = draw_filters(list_work_categories(context.database, context.actor, dataset))
+    wanted = draw_filters(context.call(list_work_categories, dataset))
     start, page = read_part(lambda start: read_all(wanted, page=start // SIZE), SIZE, lambda page: page.total)
     if not page.total:
         st.text(tr("No judgments match."))

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.dataset.records import Coverage, CoverageRow
+from annotator.dataset.records import Coverage
 from annotator.domain.figures import show_number
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.domain.messages import Message, say
@@ -54,17 +54,18 @@ def draw_coverage(coverage: Coverage) -> None:
     st.text(summary)
     columns = (tr("what"), tr("state"), tr("required"), tr("measured"))
     draw_table(
-        tr("Requirements"), columns, [_row(row) for row in sorted(required, key=lambda row: bool(row.met))]
+        tr("Requirements"),
+        columns,
+        [
+            (tr(row.name), tr("met") if row.met else tr("not met"), tr(row.required), tr(row.measured))
+            for row in sorted(required, key=lambda row: bool(row.met))
+        ],
     )
     if figures:
         with st.expander(tr("Further figures")):
             rows = [(tr(row.name), tr(row.measured)) for row in figures]
             draw_table(tr("Further figures"), (tr("what"), tr("measured")), rows)
     draw_note(tr("Measured over the current settled grades."))
-
-
-def _row(row: CoverageRow) -> tuple[str, str, str, str]:
-    return tr(row.name), tr("met") if row.met else tr("not met"), tr(row.required), tr(row.measured)
 
 
 Row = dict[str, object]
@@ -130,7 +131,7 @@ def describe_counts(pairs: PairCounts) -> str:
 def draw(context: PageContext) -> None:
     st.title(tr("Overview"))
     dataset = require_dataset(context)
-    overview = show_overview(context.database, context.actor, dataset)
+    overview = context.call(show_overview, dataset)
     add_leader = _draw_glance(context, dataset, overview) if overview.counts.pairs else None
     st.header(tr("What to do next"))
     draw_steps(context, overview.steps)
@@ -266,7 +267,7 @@ def describe_leader(leader: LeadingSystem) -> str:
 def _find_leader(context: PageContext, dataset: str) -> str:
     from annotator.web.evaluation.evaluation_cache import find_kept_leader
 
-    kept = find_kept_leader(context.database, context.actor, dataset, now=context.now)
+    kept = context.call(find_kept_leader, dataset, now=context.now)
     words = describe_leader(kept.value)
     if not kept.changed:
         return words
@@ -283,16 +284,14 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> Call
     from annotator.web.evaluation.evaluation_cache import is_leader_kept
 
     st.header(tr("At a glance"))
-    waiting = count_waiting_work(
-        context.database, context.actor, dataset, context.role or "annotator", now=context.now
-    )
+    waiting = context.call(count_waiting_work, dataset, context.role or "annotator", now=context.now)
     annotators = overview.progress.annotators
     idle = describe_idle(
         list_idle(annotators, now=context.now),
         annotators=len(annotators),
         pairs_left=overview.pairs.to_judge,
     )
-    forecast = read_forecast(context.database, context.actor, dataset, overview, now=context.now)
+    forecast = context.call(read_forecast, dataset, overview, now=context.now)
     blocked = [_link(dataset, page, tr(words)) for words, page in list_blocked(waiting)]
     gates = join_gate_names(overview.open_gates)
     table = st.empty()
@@ -313,7 +312,7 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> Call
         with table.container():
             draw_link_table(tr("At a glance"), (tr("what"), tr("state")), rows, tall=True)
 
-    is_kept = is_leader_kept(context.database, context.actor, dataset, now=context.now)
+    is_kept = context.call(is_leader_kept, dataset, now=context.now)
     draw_answers(_find_leader(context, dataset) if is_kept else tr("Calculating …"))
     _draw_work(forecast)
     return None if is_kept else lambda: draw_answers(_find_leader(context, dataset))
@@ -365,7 +364,7 @@ def _draw_annotators(overview: Overview) -> None:
 
 def _list_present_rows(dataset: str, people: Sequence[AnnotatorProgress]) -> list[Row]:
     context = require_context()
-    work = list_work_progress(context.database, context.actor, dataset, now=context.now)
+    work = context.call(list_work_progress, dataset, now=context.now)
     return list_annotator_rows(people, work)
 
 

@@ -57,9 +57,7 @@ def _draw_first_password(context: PageContext) -> None:
     if not pressed:
         return
     try:
-        replace_one_time_password(
-            context.database, context.actor, new, keep_token=context.token, now=context.now
-        )
+        context.call(replace_one_time_password, new, keep_token=context.token, now=context.now)
     except AnnotatorError as error:
         draw_problem(show_refusal(error))
         return
@@ -81,9 +79,7 @@ def _draw_password(context: PageContext) -> None:
         with _draw_refusal():
             if new != again:
                 raise ValidationError(say("the two new passwords differ"))
-            change_password(
-                context.database, context.actor, old, new, keep_token=context.token, now=context.now
-            )
+            context.call(change_password, old, new, keep_token=context.token, now=context.now)
             st.session_state["password_changed"] = True
             st.rerun()
     if st.session_state.pop("password_changed", False):
@@ -101,7 +97,7 @@ def _draw_refusal() -> Iterator[None]:
 
 def _draw_second_factor(context: PageContext) -> None:
     st.header(tr("Second factor"))
-    state = show_second_factor(context.database, context.actor, required=context.settings.second_factor)
+    state = context.call(show_second_factor, required=context.settings.second_factor)
     if st.session_state.pop("second_factor_removed", False):
         st.success(
             tr("The second factor is off. You are signed out everywhere else."), icon=":material/check:"
@@ -125,9 +121,8 @@ def _draw_second_factor(context: PageContext) -> None:
         pressed = st.form_submit_button(tr("Remove"))
     if pressed:
         with _draw_refusal():
-            remove_second_factor(
-                context.database,
-                context.actor,
+            context.call(
+                remove_second_factor,
                 password,
                 code,
                 token=context.token,
@@ -145,7 +140,7 @@ def _draw_way_to_set_up(label: str) -> None:
 
 def _draw_sessions(context: PageContext) -> None:
     st.header(tr("Signed in"))
-    sessions = list_sessions(context.database, context.actor, token=context.token, now=context.now)
+    sessions = context.call(list_sessions, token=context.token, now=context.now)
     for session in sessions:
         if session.current:
             since, until = show_time(session.created_at), show_time(session.expires_at)
@@ -154,9 +149,7 @@ def _draw_sessions(context: PageContext) -> None:
     if others:
         since = show_time(others[0].created_at)
         st.text(tr("Other browsers: {n}, the latest since {since}.", n=len(others), since=since))
-    known_browsers = count_known_browsers(
-        context.database, context.actor, token=context.token, now=context.now
-    )
+    known_browsers = context.call(count_known_browsers, token=context.token, now=context.now)
     if known_browsers:
         st.text(
             tr_n(
@@ -166,5 +159,5 @@ def _draw_sessions(context: PageContext) -> None:
             )
         )
     if (others or known_browsers) and st.button(tr("Sign out everywhere else")):
-        revoke_sessions(context.database, context.actor, keep_token=context.token, now=context.now)
+        context.call(revoke_sessions, keep_token=context.token, now=context.now)
         st.rerun()

@@ -7,11 +7,9 @@ password. Then the person's first page opens. Opening a link does not use it up.
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import urlencode
 
 import structlog
-from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -29,7 +27,13 @@ from annotator.people.second_factor.records import SecondFactorNeeded
 from annotator.people.sign_in_service import find_session, sign_in
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.auth import AT_ONCE, keep_signed_in, lead_to_second_factor, make_session_answer, read_form
+from annotator.web.auth import (
+    PasswordPages,
+    keep_signed_in,
+    lead_to_second_factor,
+    make_session_answer,
+    read_form,
+)
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.people.second_factor_page import answer_second_factor
 from annotator.web.plain_page import (
@@ -56,11 +60,7 @@ def routes(database: Database, settings: Settings) -> list[Route]:
     return [Route(JOIN, page.show, methods=["GET"]), Route(JOIN, page.answer, methods=["POST"])]
 
 
-class JoinPage:
-    def __init__(self, database: Database, settings: Settings) -> None:
-        self.database, self.settings = database, settings
-        self.limiter = CapacityLimiter(AT_ONCE)
-
+class JoinPage(PasswordPages):
     async def show(self, _request: Request) -> Response:
         """Return the page that posts the token from the URL."""
         return _draw_without_link()
@@ -89,7 +89,7 @@ class JoinPage:
         token, how = typed.get("token", ""), typed.get("how", "")
         if person is None and self.settings.local_accounts == "false":
             return _draw_sign_in_first()
-        offer = await self._run(lambda: look_at_link(self.database, token, address=address, now=now))
+        offer = await self.run(lambda: look_at_link(self.database, token, address=address, now=now))
         try:
             if how == PASSWORD and offer.role is None:
                 return await self._enter(request, lambda: self._choose(typed, address, now), now=now)
@@ -112,7 +112,7 @@ class JoinPage:
                 offer, {**typed, "how": ACCOUNT}, problems={"password": show_refusal(error)}, status=401
             )
         if how == ACCEPT and person is not None and offer.role is not None:
-            dataset = await self._run(
+            dataset = await self.run(
                 lambda: accept_invitation(self.database, person.actor, token, address=address, now=now)
             )
             log.info("invitation accepted", address=address)
@@ -128,18 +128,21 @@ class JoinPage:
             token, dataset = act()
             return token, dataset, keep_signed_in(self.database, request, token, now=now)
 
-        token, dataset, device = await self._run(run)
+        token, dataset, device = await self.run(run)
         log.info("one-time link used", address=find_client_address(request))
         return make_session_answer(_name_home(dataset), token, device, request, self.settings)
 
-    async def _run(self, act: Callable[[], Any]) -> Any:
-        return await to_thread.run_sync(act, limiter=self.limiter)
-
     def _choose(self, typed: Mapping[str, str], address: str, now: datetime) -> tuple[str, None]:
-        token, password, terms = (
-            typed.get("token", ""),
-            typed.get("password", ""),
-            self.settings.sign_in_terms,
+        password, token = typed.get("password", ""), typed.get("token", "")
+        made = choose_password(
+            self.database,
+            token,
+            password,
+            address=address,
+            now=now,
+            lifetime=self.lifetime,
+            local_accounts=self.settings.local_accounts,
+            required=self.settings.second_factor,
         )
         return choose_password(self.database, token, password, address=address, now=now, terms=terms), None
 
@@ -147,8 +150,16 @@ class JoinPage:
         account = NewAccount(
             name=typed.get("name", ""), username=typed.get("username", ""), password=typed.get("password", "")
         )
-        token, terms = typed.get("token", ""), self.settings.sign_in_terms
-        return create_invited_account(self.database, token, account, address=address, now=now, terms=terms)
+        return create_invited_account(
+            self.database,
+            typed.get("token", ""),
+            account,
+            address=address,
+            now=now,
+            lifetime=self.lifetime,
+            local_accounts=self.settings.local_accounts,
+            required=self.settings.second_factor,
+        )
 
     def _sign_in(self, typed: Mapping[str, str], request: Request, now: datetime) -> tuple[str, str | None]:
         """Sign a person in and accept the invitation for them, unless they have such a role already."""
@@ -160,7 +171,9 @@ class JoinPage:
             address=address,
             device=find_device(request),
             now=now,
-            terms=self.settings.sign_in_terms,
+            lifetime=self.lifetime,
+            local_accounts=self.settings.local_accounts,
+            required=self.settings.second_factor,
         )
         person = find_session(self.database, session_token, now=now, required=self.settings.second_factor)
         if person is None:

@@ -1,41 +1,173 @@
 """Draw the page People: leads invite annotators; admins add people and change roles and passwords.
 
-A long list has a search and pages. A dialog runs without the rest of the page, so each dialog checks the
-session again. `people/service.py` decides which changes are allowed. A refusal is shown at the pressed
-button.
+A one-time link that invites is shown once. A long list has a search and pages. A dialog runs without the rest
+of the page, so each dialog checks the session again. `people/service.py` and `people/invitations_service.py`
+decide which changes are allowed. A refusal is shown at the pressed button.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TypeVar
+from urllib.parse import urlsplit
 
 import streamlit as st
 
 from annotator.domain.figures import show_number
-from annotator.domain.people import ROLES, Person, PersonChange, includes
+from annotator.domain.messages import say
+from annotator.domain.people import ROLES, Invitation, Person, PersonChange, includes
 from annotator.labeling.assignment_service import list_left, show_assignment
+from annotator.people.invitations_service import (
+    DAYS,
+    MOST_DAYS,
+    invite,
+    list_invitations,
+    make_password_link,
+    revoke_invitation,
+)
 from annotator.people.second_factor.service import reset_second_factor
 from annotator.people.service import add_person, change_person, disable_person, list_people, remove_role
+from annotator.web.kit.components import draw_copy_field
+from annotator.web.kit.figures import show_day, show_time
 from annotator.web.kit.messages import tr, tr_n
-from annotator.web.kit.page_parts import draw_note, draw_refusal
+from annotator.web.kit.page_parts import draw_note, draw_problem, draw_refusal
+from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import describe_role, name_role
 from annotator.web.page_context import PageContext, require_context
-from annotator.web.people.invitations import (
-    count_open_invitations,
-    draw_invitations,
-    draw_password_link,
-    invite_dialog,
-    list_places,
-    name_place,
-)
 from annotator.web.people.words import (
     NO_ROLE,
+    ROLE_EFFECTS,
     ask_expertise,
     describe_activity,
     describe_expertise,
     list_consequences,
 )
+
+STATES = {"open": say("open"), "used": say("accepted"), "expired": say("expired"), "revoked": say("revoked")}
+
+
+def invite_dialog() -> None:
+    st.dialog(tr("Invite a person"), on_dismiss="rerun")(_draw_dialog)()
+
+
+def _draw_dialog() -> None:
+    context = require_context()
+    note = st.text_input(tr("For whom"), autocomplete="off", max_chars=200).strip()
+    place_of_problem = st.empty()
+    places = list_places(context)
+    where = st.selectbox(tr("Dataset"), places, format_func=name_place) if len(places) > 1 else places[0]
+    roles = ROLES if context.person.role_on(where) == "admin" else ROLES[:1]
+    role = st.selectbox(tr("Role"), roles, format_func=name_role) if len(roles) > 1 else roles[0]
+    draw_note(tr(ROLE_EFFECTS[role]))
+    days = st.number_input(tr("Days until the link expires"), 1, MOST_DAYS, DAYS)
+    if not st.button(tr("Make the link"), type="primary", icon=":material/link:"):
+        return
+    if not note:
+        with place_of_problem:
+            draw_problem(tr("Write whom the link is for."))
+        return
+    with draw_refusal():
+        made = context.call(invite, role=role, dataset=where, note=note, days=int(days), now=context.now)
+        draw_copy_field("invitation", tr("Link to send to {whom}", whom=note), name_link(made.token))
+        draw_note(
+            tr(
+                "Copy the link now: it is shown only once. It works one time, until {until}. The person who opens it chooses a name and a password.",
+                until=show_time(made.invitation.expires_at),
+            )
+        )
+
+
+def draw_password_link(context: PageContext, username: str) -> None:
+    """Make a link for choosing a new password, and show it."""
+    with draw_refusal():
+        made = context.call(make_password_link, username, now=context.now)
+        draw_copy_field("password link", tr("Link to send"), name_link(made.token))
+        draw_note(
+            tr(
+                "Copy the link now: it is shown only once. It works one time, until {until}. Until it is used, the current password still works.",
+                until=show_time(made.expires_at),
+            )
+        )
+
+
+def name_link(token: str) -> str:
+    """Return the URL of the link, with the host that this browser uses."""
+    parts = urlsplit(st.context.url or "")
+    host = parts.netloc or st.context.headers.get("Host") or ""
+    return f"{parts.scheme or 'http'}://{host}/join#{token}"
+
+
+def list_places(context: PageContext) -> list[str | None]:
+    """Return the datasets to which the person may invite: the chosen one, and None (all) for admins of all datasets."""
+    here: list[str | None] = [context.dataset] if context.dataset else []
+    return [*here, None] if context.person.role_on(None) == "admin" else here
+
+
+def count_open_invitations(context: PageContext, username: str, dataset: str | None) -> int:
+    """Count the open invitations to the dataset (None: to every dataset) that this person made."""
+    listed = context.call(list_invitations, dataset=dataset, now=context.now)
+    return sum(
+        item.state == "open" and item.author == username and item.dataset == dataset for item in listed
+    )
+
+
+def draw_invitations(context: PageContext) -> None:
+    """Draw the open invitations with their buttons, and the earlier invitations in an expander."""
+    listed = context.call(list_invitations, dataset=context.dataset, now=context.now)
+    if not listed:
+        return
+    people = context.call(list_people, dataset=context.dataset)
+    names = {person.username: person.name or person.username for person in people}
+    st.header(tr("Invitations"))
+    opened = [item for item in listed if item.state == "open"]
+    if not opened:
+        st.text(tr("No invitation is open."))
+    for item in opened:
+        _draw_open(context, item, names)
+    earlier = [item for item in listed if item.state != "open"]
+    if earlier:
+        with st.expander(tr("Earlier invitations")):
+            columns = (tr("for whom"), tr("role"), tr("state"), tr("made by"), tr("made on"))
+            rows = [
+                (item.note or "–", describe_role(item.role, item.dataset), _describe_state(item, names), _name_author(item, names), show_day(item.created_at, now=context.now))
+                for item in earlier
+            ]  # fmt: skip
+            draw_table(tr("Earlier invitations"), columns, rows)
+
+
+def _draw_open(context: PageContext, item: Invitation, names: Mapping[str, str]) -> None:
+    whom = item.note or tr("Invitation {number}", number=item.number)
+    with st.container(horizontal=True, vertical_alignment="center", border=True):
+        with st.container(width="stretch"):
+            st.text(f"{whom}: {describe_role(item.role, item.dataset)}")
+            draw_note(
+                tr(
+                    "Made by {author}. Works until {until}.",
+                    author=_name_author(item, names),
+                    until=show_time(item.expires_at),
+                )
+            )
+        may_revoke = item.role == "annotator" or context.person.role_on(item.dataset) == "admin"
+        label = tr("Revoke the invitation: {whom}", whom=whom)
+        if may_revoke and st.button(tr("Revoke"), key=f"revoke {item.number}", help=label):
+            with draw_refusal():
+                context.call(revoke_invitation, item.number, now=context.now)
+                st.rerun()
+
+
+def _name_author(item: Invitation, names: Mapping[str, str]) -> str:
+    return tr("the operator") if item.author is None else names.get(item.author, item.author)
+
+
+def _describe_state(item: Invitation, names: Mapping[str, str]) -> str:
+    if item.user is not None:
+        return tr("accepted by {username}", username=names.get(item.user, item.user))
+    return tr(STATES[item.state])
+
+
+def name_place(dataset: str | None) -> str:
+    return dataset or tr("every dataset")
+
 
 SIZE = 50
 Named = TypeVar("Named")
@@ -96,15 +228,7 @@ def _add() -> None:
         pressed = st.form_submit_button(tr("Add"), type="primary")
     if pressed:
         _apply_change(
-            lambda: add_person(
-                context.database,
-                context.actor,
-                username,
-                name=name,
-                role=role,
-                dataset=where,
-                now=context.now,
-            )
+            lambda: context.call(add_person, username, name=name, role=role, dataset=where, now=context.now)
         )
 
 
@@ -114,7 +238,7 @@ def change_dialog(username: str) -> None:
 
 def _draw_change(username: str) -> None:
     context = require_context()
-    people = list_people(context.database, context.actor, dataset=context.dataset)
+    people = context.call(list_people, dataset=context.dataset)
     person = next((item for item in people if item.username == username), None)
     if person is None:
         st.info(tr("This person no longer has a role here."))
@@ -129,27 +253,17 @@ def _draw_change(username: str) -> None:
             tr("Make a link for a new password"), icon=":material/link:"
         )
         if st.button(tr("Make a one-time password"), icon=":material/key:"):
-            _apply_change(
-                lambda: change_person(
-                    context.database, context.actor, username, new_password=True, now=context.now
-                )
-            )
+            _apply_change(lambda: context.call(change_person, username, new_password=True, now=context.now))
         if person.disabled and st.button(tr("Enable")):
-            _apply_change(
-                lambda: change_person(context.database, context.actor, username, enable=True, now=context.now)
-            )
+            _apply_change(lambda: context.call(change_person, username, enable=True, now=context.now))
         if not person.disabled and st.button(tr("Disable"), icon=":material/block:"):
-            _apply_change(
-                lambda: PersonChange(
-                    disable_person(context.database, context.actor, username, now=context.now)
-                )
-            )
+            _apply_change(lambda: PersonChange(context.call(disable_person, username, now=context.now)))
 
         if person.second_factor and st.button(
             tr("Remove the second factor"), icon=":material/phonelink_erase:"
         ):
             with draw_refusal():
-                reset_second_factor(context.database, context.actor, username, now=context.now)
+                context.call(reset_second_factor, username, now=context.now)
                 st.rerun()
 
     if wants_link:
@@ -171,15 +285,11 @@ def _change_role(context: PageContext, person: Person) -> None:
     pressed = st.button(tr("Set role"), disabled=role == held)
     if pressed and role == NO_ROLE:
         _apply_change(
-            lambda: PersonChange(
-                remove_role(context.database, context.actor, person.username, dataset=where, now=context.now)
-            )
+            lambda: PersonChange(context.call(remove_role, person.username, dataset=where, now=context.now))
         )
     elif pressed:
         _apply_change(
-            lambda: change_person(
-                context.database, context.actor, person.username, role=role, dataset=where, now=context.now
-            )
+            lambda: context.call(change_person, person.username, role=role, dataset=where, now=context.now)
         )
 
 
@@ -188,37 +298,28 @@ def _change_name(context: PageContext, person: Person) -> None:
         name = st.text_input(tr("Name"), person.name, autocomplete="off")
         pressed = st.form_submit_button(tr("Set name"))
     if pressed:
-        _apply_change(
-            lambda: change_person(
-                context.database, context.actor, person.username, name=name, now=context.now
-            )
-        )
+        _apply_change(lambda: context.call(change_person, person.username, name=name, now=context.now))
 
 
 def _change_expertise(context: PageContext, person: Person) -> None:
     held = next((item for item in person.memberships if item.dataset == context.dataset), None)
     if held is None or held.dataset is None:
         return
-    assignment = show_assignment(context.database, context.actor, held.dataset, now=context.now)
+    assignment = context.call(show_assignment, held.dataset, now=context.now)
     expertise = ask_expertise(
         (assignment.categories, assignment.languages), (held.categories, held.languages)
     )
     if expertise:
         _apply_change(
-            lambda: change_person(
-                context.database,
-                context.actor,
-                person.username,
-                dataset=held.dataset,
-                expertise=expertise,
-                now=context.now,
+            lambda: context.call(
+                change_person, person.username, dataset=held.dataset, expertise=expertise, now=context.now
             )
         )
 
 
 def _draw_unfinished(context: PageContext, person: Person) -> None:
     """Draw the unfinished work of a person in each dataset, before they are disabled."""
-    for left in list_left(context.database, context.actor, person.username):
+    for left in context.call(list_left, person.username):
         message = tr_n(
             "{n:,} query assigned to them on {dataset} still needs judgments. Reassign it on the page Assignment.",
             "{n:,} queries assigned to them on {dataset} still need judgments. Reassign them on the page Assignment.",
@@ -247,7 +348,7 @@ def draw(context: PageContext) -> None:
     if context.dataset is None and (everywhere is None or not includes(everywhere, "lead")):
         st.info(tr("There is no dataset yet."))
         return
-    people = list_people(context.database, context.actor, dataset=context.dataset)
+    people = context.call(list_people, dataset=context.dataset)
     manages = context.role == "admin"
     st.caption(tr("Each role has the rights of the ones before it: annotator, lead, admin."))
     with st.container(horizontal=True):

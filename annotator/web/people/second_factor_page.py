@@ -7,12 +7,12 @@ HTML forms that work without a script.
 """
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import structlog
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -36,7 +36,14 @@ from annotator.people.second_factor.service import (
 )
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.auth import AT_ONCE, find_first_page, keep_signed_in, make_session_answer, read_form
+from annotator.web.auth import (
+    Done,
+    PasswordPages,
+    find_first_page,
+    keep_signed_in,
+    make_session_answer,
+    read_form,
+)
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.plain_page import answer_page, fill_markup
 from annotator.web.server.figures import note_sign_in
@@ -52,7 +59,6 @@ from annotator.web.session import (
 )
 
 CODE, SET_UP = "/login/code", "/login/set-up"
-Done = TypeVar("Done")
 
 log = structlog.stdlib.get_logger("annotator.web")
 
@@ -67,11 +73,10 @@ def routes(database: Database, settings: Settings) -> list[Route]:
     ]
 
 
-class SecondFactorPages:
+class SecondFactorPages(PasswordPages):
     def __init__(self, database: Database, settings: Settings) -> None:
-        self.database, self.settings = database, settings
+        super().__init__(database, settings)
         self.key = read_sealing_key(settings.second_factor_key_file)
-        self.limiter = CapacityLimiter(AT_ONCE)
 
     async def show_code(self, request: Request) -> Response:
         """Return the form for the code; redirect if no sign-in waits for a code."""
@@ -93,7 +98,7 @@ class SecondFactorPages:
                 address=address,
                 device=find_device(request),
                 now=now,
-                lifetime=self._lifetime(),
+                lifetime=self.lifetime,
                 key=self.key,
             )
             return self._keep(request, token, next_path, now)
@@ -145,7 +150,7 @@ class SecondFactorPages:
                 address=address,
                 device=find_device(request),
                 now=now,
-                lifetime=self._lifetime(),
+                lifetime=self.lifetime,
                 key=self.key,
             )
             return made.recovery_codes, self._keep(request, made.token, next_path, now)
@@ -167,7 +172,7 @@ class SecondFactorPages:
         def decline(now: datetime, _address: str) -> tuple[str, str, str]:
             required = self.settings.second_factor
             opened = decline_second_factor(
-                self.database, token, now=now, required=required, lifetime=self._lifetime()
+                self.database, token, now=now, required=required, lifetime=self.lifetime
             )
             return self._keep(request, opened, next_path, now)
 
@@ -217,16 +222,13 @@ class SecondFactorPages:
 
     async def _run(self, request: Request, act: Callable[[datetime, str], Done]) -> Done:
         address = find_client_address(request)
-        return await to_thread.run_sync(lambda: act(datetime.now(UTC), address), limiter=self.limiter)
+        return await self.run(lambda: act(datetime.now(UTC), address))
 
     def _keep(self, request: Request, token: str, next_path: str, now: datetime) -> tuple[str, str, str]:
         """Return (session token, browser token, next path)."""
         device = keep_signed_in(self.database, request, token, now=now)
         first = find_first_page(self.database, token, self.settings) if next_path == "/" else next_path
         return token, device, first
-
-    def _lifetime(self) -> timedelta:
-        return timedelta(hours=self.settings.session_hours)
 
 
 def answer_second_factor(

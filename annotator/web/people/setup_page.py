@@ -6,13 +6,12 @@ Then the admin is signed in, and the page New dataset opens. The token never rea
 header, and is in no log.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import structlog
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -30,7 +29,7 @@ from annotator.people.setup_service import (
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.auth import (
-    AT_ONCE,
+    PasswordPages,
     keep_signed_in,
     lead_to_second_factor,
     make_session_answer,
@@ -63,11 +62,7 @@ def routes(database: Database, settings: Settings) -> list[Route]:
     ]
 
 
-class SetupPage:
-    def __init__(self, database: Database, settings: Settings) -> None:
-        self.database, self.settings = database, settings
-        self.limiter = CapacityLimiter(AT_ONCE)
-
+class SetupPage(PasswordPages):
     async def show(self, _request: Request) -> Response:
         """Return the page that posts the token from the URL, and explains where to find the URL."""
         if await to_thread.run_sync(lambda: is_set_up(self.database)):
@@ -81,9 +76,9 @@ class SetupPage:
         token = typed.get("token", "")
         try:
             if "username" not in typed:
-                await self._run(lambda: check_setup_link(self.database, token, address=address, now=now))
+                await self.run(lambda: check_setup_link(self.database, token, address=address, now=now))
                 return _draw_form({"token": token})
-            session_token, device = await self._run(lambda: self._make_admin(typed, address, request, now))
+            session_token, device = await self.run(lambda: self._make_admin(typed, address, request, now))
         except SecondFactorNeeded as needed:
             log.info("first admin created", address=address)
             return lead_to_second_factor(needed, FIRST_PAGE, request, self.settings)
@@ -109,9 +104,6 @@ class SetupPage:
         log.info("first admin created", address=address)
         return make_session_answer(FIRST_PAGE, session_token, device, request, self.settings)
 
-    async def _run(self, act: Callable[[], Any]) -> Any:
-        return await to_thread.run_sync(act, limiter=self.limiter)
-
     def _make_admin(
         self, typed: dict[str, str], address: str, request: Request, now: datetime
     ) -> tuple[str, str]:
@@ -125,7 +117,9 @@ class SetupPage:
             account,
             address=address,
             now=now,
-            terms=self.settings.sign_in_terms,
+            lifetime=self.lifetime,
+            local_accounts=self.settings.local_accounts,
+            required=self.settings.second_factor,
         )
         return token, keep_signed_in(self.database, request, token, now=now)
 

@@ -65,7 +65,7 @@ def describe_activity(context: PageContext) -> dict[str, str]:
     if context.dataset is None:
         return {}
     since = context.now - timedelta(days=PACE_DAYS)
-    activity = show_activity(context.database, context.actor, context.dataset, since=since)
+    activity = context.call(show_activity, context.dataset, since=since)
     idle = (
         {person.annotator for person in list_idle(activity.people, now=context.now)}
         if activity.has_work

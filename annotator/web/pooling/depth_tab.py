@@ -34,7 +34,7 @@ def draw(shown: ShownPool) -> None:
     """Draw the verdict, the chart of all systems or of one, its numbers, and the categories."""
     context, dataset = shown.context, shown.dataset
     with st.spinner(tr("Counting …")):
-        report = find_depth(context.database, context.actor, dataset, now=context.now).value
+        report = context.call(find_depth, dataset, now=context.now).value
     st.header(tr("Is the pool deep enough?"))
     if report.verdict is None:
         st.text(

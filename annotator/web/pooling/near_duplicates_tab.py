@@ -39,9 +39,7 @@ def draw(shown: ShownPool) -> None:
     st.header(tr("Near duplicates"))
     with_grades = st.query_params.get("grades") == "shown"
     start = find_number("from") or 0
-    page = show_duplicates(
-        context.database, context.actor, dataset, now=context.now, start=start, with_grades=with_grades
-    )
+    page = context.call(show_duplicates, dataset, now=context.now, start=start, with_grades=with_grades)
     if not page.total and not page.hidden:
         st.text(tr("No round left out near duplicates. The rule is under New round, Leave out documents."))
         return
@@ -129,9 +127,7 @@ def _accept(dataset: str, shown: Sequence[tuple[str, int]]) -> None:
     if context is None:
         return
     with keep_refusal(REFUSED):
-        done = accept_duplicates(
-            context.database, context.actor, dataset, now=context.now, expected=dict(shown)
-        )
+        done = context.call(accept_duplicates, dataset, now=context.now, expected=dict(shown))
         st.session_state[DONE] = tr_n(
             "Accepted for {n:,} document.", "Accepted for {n:,} documents.", done.accepted
         )

@@ -64,7 +64,7 @@ def draw(shown: ShownPool) -> None:
     """Draw the form, the preview and the button."""
     context, dataset = shown.context, shown.dataset
     st.header(tr("New round"))
-    choices = list_round_choices(context.database, context.actor, dataset)
+    choices = context.call(list_round_choices, dataset)
     if not choices.queries:
         st.info(tr("This dataset has no queries yet. Import them first."), icon=":material/info:")
         draw_link(context, "import")
@@ -152,7 +152,7 @@ def _find_preview(context: PageContext, dataset: str, request: RoundRequest) -> 
     if work is None or not work.request.dry_run or work.request.request != request:
         return None
     quick = work.seconds is not None and work.seconds < PATIENCE
-    if quick and work.request.stamp != read_stamp(context.database, context.actor, dataset):
+    if quick and work.request.stamp != context.call(read_stamp, dataset):
         return None
     return work
 
@@ -290,7 +290,7 @@ def _draw_result(dataset: str, number: int | None, new: int) -> None:
 
 
 def _draw_next_step(context: PageContext, dataset: str) -> None:
-    people = list_people(context.database, context.actor, dataset=dataset)
+    people = context.call(list_people, dataset=dataset)
     if not any(item.role == "annotator" for person in people for item in person.memberships):
         st.text(tr("Next: invite annotators."))
         draw_link(context, "people")

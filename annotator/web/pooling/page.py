@@ -54,7 +54,7 @@ def draw(context: PageContext) -> None:
 
         draw_pair(context, dataset, pair)
         return
-    kept = find_contents(context.database, context.actor, dataset, now=context.now)
+    kept = context.call(find_contents, dataset, now=context.now)
     if not kept.value.pairs and "tab" not in st.query_params and not _is_a_tab(st.session_state.get("tab")):
         st.session_state["tab"] = tr(NEW_ROUND)
     if kept.changed:

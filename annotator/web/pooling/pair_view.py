@@ -30,13 +30,8 @@ def draw_pair(context: PageContext, dataset: str, key: str) -> None:
     back = write_link(tr("Back to the pairs"), make_pool_url(dataset, tab=tr(PAIRS)))
     st.html(f'<p class="annotator-step">{back}</p>')
     try:
-        origin = show_pair(
-            context.database,
-            context.actor,
-            dataset,
-            key,
-            reveal=st.session_state.pop(REVEAL, None) == key,
-            now=context.now,
+        origin = context.call(
+            show_pair, dataset, key, reveal=st.session_state.pop(REVEAL, None) == key, now=context.now
         )
     except NotFound:
         st.info(tr("The pool has no such pair."), icon=":material/search_off:")
@@ -130,7 +125,7 @@ def _draw_duplicates(origin: PooledPairOrigin) -> None:
 
 
 def _draw_document(context: PageContext, dataset: str, doc_id: str) -> None:
-    document = read_ranked_document(context.database, context.actor, dataset, doc_id)
+    document = context.call(read_ranked_document, dataset, doc_id)
     st.header(tr("Document"))
     named = escape(document.title or document.doc_id)
     st.html(

@@ -29,10 +29,10 @@ def draw(shown: ShownPool) -> None:
     st.header(tr("Pairs"))
     chosen = _draw_filter(context, dataset, contents)
     start = find_number("from") or 0
-    page = list_pair_page(context.database, context.actor, dataset, chosen, start=start)
+    page = context.call(list_pair_page, dataset, chosen, start=start)
     if start and start >= page.total:
         start = 0
-        page = list_pair_page(context.database, context.actor, dataset, chosen)
+        page = context.call(list_pair_page, dataset, chosen)
     draw_note(
         tr_n(
             "{shown:,} of {pairs:,} pair. Annotators do not see systems, ranks or scores.",
@@ -64,7 +64,7 @@ def draw(shown: ShownPool) -> None:
 
 
 def _draw_filter(context: PageContext, dataset: str, contents: PoolContents) -> PairFilter:
-    rounds = [str(item.number) for item in show_rounds(context.database, context.actor, dataset)[0]]
+    rounds = [str(item.number) for item in context.call(show_rounds, dataset)[0]]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         status = _choose(tr("Status"), [name for name in PAIR_STATUSES if contents.statuses[name]], "status")
         system = _choose(tr("System"), [share.system for share in contents.systems], "system")

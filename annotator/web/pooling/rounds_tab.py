@@ -39,7 +39,7 @@ RELATION = "relation: "
 
 def draw(shown: ShownPool) -> None:
     context, dataset, contents = shown.context, shown.dataset, shown.contents
-    rounds, counts, groups = show_rounds(context.database, context.actor, dataset)
+    rounds, shares, groups = context.call(show_rounds, dataset)
     st.header(tr("Rounds"))
     if not rounds:
         st.text(tr("No round is recorded yet."))
@@ -100,7 +100,7 @@ def _draw_suggestions(context: PageContext, dataset: str) -> None:
         address = make_pool_url(dataset, tab=tr(ROUNDS), suggestions="shown")
         st.html(f'<p class="annotator-step">{write_link(tr("Show the figures"), address)}</p>')
         return
-    report = report_suggestions(context.database, context.actor, dataset, now=context.now)
+    report = context.call(report_suggestions, dataset, now=context.now)
     draw_link_table(
         title,
         [
@@ -171,7 +171,7 @@ def _draw_rules(context: PageContext, dataset: str, groups: tuple[LeftOutGroup, 
     if rule is None or number is None:
         return
     start = find_number("from") or 0
-    page = list_left_out_page(context.database, context.actor, dataset, number, rule, start=start)
+    page = context.call(list_left_out_page, dataset, number, rule, start=start)
     listed = tr("Left out of round {number} by {rule}", number=show_number(number), rule=name_rule(rule))
     st.subheader(listed)
     if not page.candidates:

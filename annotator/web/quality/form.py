@@ -130,7 +130,7 @@ def draw_more(context: PageContext, dataset: str, status: QualityStatus) -> None
 
 
 def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None:
-    experts = list_experts(context.database, context.actor, dataset)
+    experts = context.call(list_experts, dataset)
     if not any(expert.available for expert in experts):
         _draw_no_experts(context, dataset, experts)
         return
@@ -187,7 +187,7 @@ def _draw_no_experts(context: PageContext, dataset: str, experts: Sequence[Quali
         )
         draw_link(context, "people")
     else:
-        st.text(tr(explain_nothing_to_draw(context.database, context.actor, dataset)))
+        st.text(tr(context.call(explain_nothing_to_draw, dataset)))
         draw_link(context, "overview")
 
 
@@ -298,7 +298,7 @@ def _describe_expert(expert: QualityExpert) -> str:
 
 def _preview(context: PageContext, dataset: str, form_values: DrawFormValues) -> QualityPreview | None:
     with draw_refusal():
-        return preview_sample(context.database, context.actor, dataset, **asdict(form_values))
+        return context.call(preview_sample, dataset, **asdict(form_values))
     return None
 
 
@@ -340,7 +340,7 @@ def _draw(dataset: str, form_values: DrawFormValues) -> None:
     if context is None:
         return
     with keep_refusal(REFUSED):
-        made = draw_sample(context.database, context.actor, dataset, **asdict(form_values), now=context.now)
+        made = context.call(draw_sample, dataset, **asdict(form_values), now=context.now)
         st.session_state[DONE] = tr_n(
             "{n:,} pair drawn. It appears for {annotator} on the page Label.",
             "{n:,} pairs drawn. They appear for {annotator} on the page Label.",

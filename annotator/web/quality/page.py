@@ -221,9 +221,7 @@ def draw_rule(context: PageContext, status: QualityStatus) -> None:
     if not pressed or chosen == status.rule:
         return
     with draw_refusal():
-        change_settings(
-            context.database, context.actor, status.dataset, {"quality_rule": str(chosen)}, now=context.now
-        )
+        context.call(change_settings, status.dataset, {"quality_rule": str(chosen)}, now=context.now)
         st.rerun()
 
 
@@ -395,7 +393,7 @@ def draw(context: PageContext) -> None:
     st.title(tr("Quality control"))
     dataset = require_dataset(context)
     draw_done()
-    status = show_quality(context.database, context.actor, dataset, now=context.now)
+    status = context.call(show_quality, dataset, now=context.now)
     names = list_person_names(context, dataset)
     draw_verdict(status, context.actor.username, names)
     if status.checked:

@@ -61,7 +61,7 @@ def describe_figures(diff: ReleaseDiff) -> str:
     figures = list(_list_figures(diff))
     if diff.scale_changed:
         figures.append(tr("different grade scale"))
-    if _is_reworded(diff):
+    if diff.guideline[0] != diff.guideline[1]:
         figures.append(tr("guideline {old} → {new}", new=diff.guideline[1], old=diff.guideline[0]))
     return tr(
         "Compared with {before}: {changes}.",
@@ -95,10 +95,6 @@ def describe_advice(diff: ReleaseDiff) -> str:
     if diff.advice == "none":
         return tr("Nothing has changed since {version}. No new version is needed.", version=diff.before)
     return tr("Recommended step: {step} ({why}).", step=name_word(diff.advice), why=diff.advice_why)
-
-
-def _is_reworded(diff: ReleaseDiff) -> bool:
-    return diff.guideline[0] != diff.guideline[1]
 
 
 def _draw_kind(name: str, kind: str, diff: ReleaseDiff) -> None:
@@ -152,12 +148,8 @@ def draw_comparison(context: PageContext, dataset: str, listed: list[Release]) -
         return
     before, after = chosen
     with st.spinner(tr("Comparing …")):
-        diff = compare_releases(
-            context.database, context.actor, dataset, before, after, keep=SHOWN, now=context.now
-        )
-    withheld = max(
-        count_withheld(context.database, context.actor, dataset, version) for version in (before, after)
-    )
+        diff = context.call(compare_releases, dataset, before, after, keep=SHOWN, now=context.now)
+    withheld = max(context.call(count_withheld, dataset, version) for version in (before, after))
     if withheld:
         draw_note(tr(describe_blind_pairs(withheld)))
     draw_diff(diff)

@@ -144,7 +144,7 @@ def describe_size(size: int) -> str:
 
 def draw_published(context: PageContext, release: Release, name: str) -> None:
     try:
-        text = read_published(context.database, context.actor, release, name, context.settings.exports_dir)
+        text = context.call(read_published, release, name, context.settings.exports_dir)
     except (NotFound, ConflictError):
         st.text(tr("The published file {name} is missing or changed on this server.", name=name))
         return

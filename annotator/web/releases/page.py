@@ -5,6 +5,7 @@ stays. For a published one: qrels, gates, datasheet, changes and files.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -21,7 +22,7 @@ from annotator.releases.records import GATE_NAMES, Release, ReleaseCheck, Releas
 from annotator.releases.service import preview_release, publish_release
 from annotator.web.blind_pairs import draw_blind_pairs, draw_give_up_button
 from annotator.web.kit.components import draw_rows
-from annotator.web.kit.controls import apply_url_tab
+from annotator.web.kit.controls import draw_url_tabs
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_problem, draw_steps, require_dataset
@@ -43,7 +44,7 @@ FOLDERS = {
 COLUMNS = (say("version"), say("published"), say("qrels"), say("by"), say("note"), say("remarks"))
 
 
-def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -> None:
+def draw_releases(context: PageContext, dataset: str, listed: list[Release]) -> None:
     """Draw the releases, the latest first, and below them the chosen one."""
     if not listed:
         st.text(tr("No releases yet. To see what the first release needs, open the tab Next release."))
@@ -61,15 +62,10 @@ def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -
         leads_to=".annotator-release",
     )
     _draw_head(release)
-    apply_url_tab("part", PARTS)
-    parts = st.tabs([tr(name) for name in PARTS], key="part", bind="query-params")
-    for name, part in zip(PARTS, parts, strict=True):
-        if part.open:
-            with part:
-                _draw_part(name, context, release, newest)
+    draw_url_tabs({name: partial(_draw_part, name, context, release, newest) for name in PARTS}, "part")
 
 
-def _find_chosen(newest: "list[Release]") -> "Release":
+def _find_chosen(newest: list[Release]) -> Release:
     version = st.query_params.get("version")
     chosen = next((release for release in newest if release.version == version), None)
     if version is not None and chosen is None:
@@ -82,7 +78,7 @@ def _choose(version: str) -> None:
     st.session_state["page"] = 1
 
 
-def _describe(release: "Release") -> list[str]:
+def _describe(release: Release) -> list[str]:
     gates = join_names(tr(GATE_NAMES.get(gate, gate)) for gate in release.overridden)
     marks = [tr("overridden: {gates}", gates=gates)] if gates else []
     marks += [tr("simulated judgments")] if release.simulated else []
@@ -98,7 +94,7 @@ def _describe(release: "Release") -> list[str]:
     ]
 
 
-def _draw_head(release: "Release") -> None:
+def _draw_head(release: Release) -> None:
     summary = tr_n(
         "{n:,} qrel · published {time} by {lead} · {folder}",
         "{n:,} qrels · published {time} by {lead} · {folder}",
@@ -116,13 +112,13 @@ def _draw_head(release: "Release") -> None:
     )
 
 
-def _draw_part(name: str, context: PageContext, release: "Release", newest: "list[Release]") -> None:
+def _draw_part(name: str, context: PageContext, release: Release, newest: list[Release]) -> None:
     if name == "Qrels":
         index = newest.index(release)
         earlier = [older.version for older in newest[index + 1 :]]
         draw_qrels(context, release.dataset, release.version, earlier)
         return
-    withheld = count_withheld(context.database, context.actor, release.dataset, release.version)
+    withheld = context.call(count_withheld, release.dataset, release.version)
     if withheld:
         _draw_withheld(context, release, withheld)
     elif name == "Gates":
@@ -130,13 +126,13 @@ def _draw_part(name: str, context: PageContext, release: "Release", newest: "lis
     elif name == "Datasheet":
         draw_published(context, release, "DATASHEET.md")
     elif name == "Changes":
-        note_release(context.database, context.actor, release.dataset, release.version, now=context.now)
+        context.call(note_release, release.dataset, release.version, now=context.now)
         draw_published(context, release, "CHANGES.md")
     else:
         draw_files(release, None if release.folder == "whole" else FOLDERS[release.folder])
 
 
-def _draw_withheld(context: PageContext, release: "Release", pairs: int) -> None:
+def _draw_withheld(context: PageContext, release: Release, pairs: int) -> None:
     """Say why a part of the release is not shown, and draw the button that shows it."""
     words = tr_n(
         "This can tell the grade of {n:,} pair that you may still judge, so it is not shown.",
@@ -144,11 +140,7 @@ def _draw_withheld(context: PageContext, release: "Release", pairs: int) -> None
         pairs,
     )
     draw_note(words)
-    draw_give_up_button(
-        lambda: note_release(
-            context.database, context.actor, release.dataset, release.version, now=context.now
-        )
-    )
+    draw_give_up_button(lambda: context.call(note_release, release.dataset, release.version, now=context.now))
 
 
 def draw_form(
@@ -252,9 +244,8 @@ def _ask_reason(gate: ReleaseGate, key_suffix: str, *, is_missing: bool) -> str:
 def _publish(context: PageContext, dataset: str, version: str, note: str, overrides: dict[str, str]) -> None:
     try:
         with st.spinner(tr("Publishing: writing and checking all files …"), show_time=True):
-            made = publish_release(
-                context.database,
-                context.actor,
+            made = context.call(
+                publish_release,
                 dataset,
                 version.strip(),
                 exports_dir=context.settings.exports_dir,
@@ -274,7 +265,7 @@ def _publish(context: PageContext, dataset: str, version: str, note: str, overri
 
 
 def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None:
-    check = check_release(context.database, context.actor, dataset)
+    check = context.call(check_release, dataset)
     st.header(tr("Gates"))
     if check.blind_pairs:
         draw_blind_pairs(context, dataset, check.blind_pairs)
@@ -294,41 +285,34 @@ def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None
 
 def _preview(context: PageContext, dataset: str) -> ReleaseDiff:
     with st.spinner(tr("Comparing with the latest release …")):
-        return preview_release(context.database, context.actor, dataset, now=context.now)
+        return context.call(preview_release, dataset, now=context.now)
 
 
-TABS = (
-    (say("Next release"), draw_next),
-    (say("Published"), draw_releases),
-    (say("Compare"), draw_comparison),
-)
+TABS = {
+    say("Next release"): draw_next,
+    say("Published"): draw_releases,
+    say("Compare"): draw_comparison,
+}
 
 
 def draw(context: PageContext) -> None:
     st.title(tr("Releases"))
     dataset = require_dataset(context)
     exports_dir = context.settings.exports_dir
-    listed = list_releases(context.database, context.actor, dataset, exports_dir=exports_dir)
+    listed = context.call(list_releases, dataset, exports_dir=exports_dir)
     if not listed and _is_empty(context, dataset):
         return
     published = st.session_state.pop("published", None)
     if published:
         st.session_state["tab"], st.query_params["version"] = tr("Published"), published
         st.success(tr("Version {version} published.", version=published), icon=":material/check:")
-    _draw_tabs(context, dataset, listed)
-
-
-def _draw_tabs(context: PageContext, dataset: str, listed: list[Release]) -> None:
-    apply_url_tab("tab", [name for name, _ in TABS])
-    drawn = st.tabs([tr(name) for name, _ in TABS], key="tab", bind="query-params")
-    for tab, (_, draw_tab) in zip(drawn, TABS, strict=True):
-        if tab.open:
-            with tab:
-                draw_tab(context, dataset, listed)
+    draw_url_tabs(
+        {name: partial(draw_tab, context, dataset, listed) for name, draw_tab in TABS.items()}, "tab"
+    )
 
 
 def _is_empty(context: PageContext, dataset: str) -> bool:
-    _, counts = show_dataset(context.database, context.actor, dataset)
+    _, counts = context.call(show_dataset, dataset)
     if not counts.pairs:
-        draw_steps(context, show_overview(context.database, context.actor, dataset).steps)
+        draw_steps(context, context.call(show_overview, dataset).steps)
     return not counts.pairs

@@ -185,9 +185,8 @@ def _browse(
     context: PageContext, dataset: str, version: str, chosen: tuple[str, str, str, str], page: int
 ) -> QrelPage:
     search, grade, origin, since = chosen
-    return browse_qrels(
-        context.database,
-        context.actor,
+    return context.call(
+        browse_qrels,
         dataset,
         version,
         search=search.strip(),
@@ -251,13 +250,11 @@ def _draw_chosen_trace(context: PageContext, dataset: str, version: str) -> None
         return
     query_id, doc_id = json.loads(chosen)
     try:
-        trace = trace_qrel(
-            context.database, context.actor, dataset, version, query_id, doc_id, now=context.now
-        )
+        trace = context.call(trace_qrel, dataset, version, query_id, doc_id, now=context.now)
     except NotFound:
         st.info(tr("{version} does not contain this qrel.", version=version), icon=":material/search_off:")
         return
-    draw_trace(trace, chosen, list_guidelines(context.database, context.actor, dataset))
+    draw_trace(trace, chosen, context.call(list_guidelines, dataset))
 
 
 def _key(query_id: str, doc_id: str) -> str:

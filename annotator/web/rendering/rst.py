@@ -111,7 +111,7 @@ def _show(block: Any) -> list[Any]:
     if name == "figure":
         return [*_raw(f"<p>{_image(block)}</p>"), *_content(block)]
     if name == "raw":
-        return _raw("<br>" if _words(block).lower().strip() in ("<br>", "<br/>", "<br />") else "")
+        return _raw("<br>" if "\n".join(block.content).lower().strip() in ("<br>", "<br/>", "<br />") else "")
     if name == "toctree":
         return _list_entries(block)
     if name in OPEN:
@@ -179,10 +179,6 @@ def _argument(block: Any) -> str:
     return str(block.arguments[0]) if block.arguments else ""
 
 
-def _words(block: Any) -> str:
-    return "\n".join(block.content)
-
-
 def _raw(html: str) -> list[Any]:
     from docutils import nodes
 
@@ -224,11 +220,6 @@ def _inliner_class() -> Any:
         if isinstance(value, str) and not name.startswith("__"):
             setattr(AnyRole, name, value)
     return AnyRole
-
-
-def make_inliner() -> Any:
-    """Return a new inliner. Each document needs its own, because it has state."""
-    return _inliner_class()()
 
 
 def read_words(text: str) -> str:
@@ -276,7 +267,7 @@ def write_rst(text: str, _doc_id: str) -> str:
     from docutils.parsers.rst import Parser
     from docutils.utils import SystemMessage
 
-    parser = Parser(inliner=make_inliner())
+    parser = Parser(inliner=_inliner_class()())  # a new one for each document: it has state
     parser.state_classes = make_state_classes()
     try:
         parts = publish_parts(text, parser=parser, writer=_make_writer(), settings_overrides=SETTINGS)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -21,6 +20,7 @@ from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.web.page_context import PageContext
 from annotator.web.people.words import describe_activity
+from tests.contexts import GivenContext
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)
@@ -220,7 +220,7 @@ def test_the_page_people_calls_idle_whom_the_overview_does(database: Database) -
     world.judge(world.hanako, "Q1", "Q1/甲", 2)
     for days, is_idle in ((1, False), (9, True)):
         now = NOW + timedelta(days=days)
-        context = SimpleNamespace(database=database, actor=world.lead, dataset="d", now=now)
+        context = GivenContext(database=database, actor=world.lead, dataset="d", now=now)
         said = describe_activity(cast(PageContext, context))
         idle = {person.annotator for person in list_idle(world.look().progress.annotators, now=now)}
         assert {username for username, words in said.items() if words.startswith("idle")} == idle

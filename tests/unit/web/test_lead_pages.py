@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -17,6 +16,7 @@ from annotator.storage.logs.disclosures import find_pair_pks
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import ProvenanceRow
+from tests.contexts import GivenContext
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import (
     alternatives,
@@ -87,7 +87,7 @@ def test_the_leading_system_is_computed_once_the_rest_of_the_overview_is_drawn(
 def test_the_overview_says_every_figure_in_words_and_marks_who_is_simulated(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    context = SimpleNamespace(database=world.database, actor=find(world, "lead"), now=NOW)
+    context = GivenContext(database=world.database, actor=find(world, "lead"), now=NOW)
     monkeypatch.setattr("annotator.web.overview.page.require_context", lambda: context)
     app = open_page(world, "overview")
     assert alternatives(app) == [

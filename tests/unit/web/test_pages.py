@@ -80,7 +80,7 @@ def open_invitation(open_page: Open) -> Callable[..., AppTest]:
 
 
 def _keep_invitation_open() -> None:
-    from annotator.web.people.invitations import invite_dialog
+    from annotator.web.people.page import invite_dialog
 
     invite_dialog()
 

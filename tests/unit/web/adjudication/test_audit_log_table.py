@@ -35,7 +35,7 @@ def draw_part(url: str, person_id: int) -> None:
     from annotator.domain.people import Actor, Membership, SignedIn
     from annotator.settings import Settings
     from annotator.storage.database import Database
-    from annotator.web.adjudication.history import draw_audit_log
+    from annotator.web.adjudication.queue_page import draw_audit_log
     from annotator.web.page_context import PageContext
 
     person = SignedIn(Actor(person_id, "lead"), "lead", (Membership("d", "lead"),), False, datetime.now(UTC))

@@ -14,6 +14,7 @@ from annotator.web.adjudication import queue_page
 from annotator.web.adjudication.panel_words import STAGES as STAGE_NAMES
 from annotator.web.adjudication.panel_words import decision_words, list_keys
 from annotator.web.kit.components import join_modules
+from tests.contexts import GivenContext
 
 PANEL = queue_page.FOLDER
 KEYS = (PANEL / "decision_keys.js").read_text(encoding="utf-8")
@@ -69,7 +70,7 @@ def test_the_panel_is_told_the_pair_and_the_part_of_the_queue_that_the_address_n
 ) -> None:
     mounted: list[dict[str, Any]] = []
     dataset = SimpleNamespace(name="d", title="D", language="ja", idle_seconds=60)
-    context = SimpleNamespace(
+    context = GivenContext(
         database=None, actor=SimpleNamespace(username="lea"), dataset="d", datasets=(dataset,)
     )
     address = {"pair": pair, "dataset": "d", "reason": "differ,nonsense", "sort": "impact", "other": "x"}

@@ -10,6 +10,7 @@ from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.adjudication import my_disagreements
+from tests.contexts import GivenContext
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import find, headings, open_page, run, words
 
@@ -34,9 +35,7 @@ def world(tmp_path: Path) -> Iterator[JudgedWorld]:
 @pytest.fixture(autouse=True)
 def here(world: JudgedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """Callbacks find their context as the page was given it."""
-    from types import SimpleNamespace
-
-    context = SimpleNamespace(database=world.database, actor=find(world, "花子"), dataset="d", now=NOW)
+    context = GivenContext(database=world.database, actor=find(world, "花子"), dataset="d", now=NOW)
     for module in (my_disagreements, my_disagreements):
         monkeypatch.setattr(module, "find_context", lambda: context)
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from annotator.storage.schema import upgrade_schema
 from annotator.web.agreement import page
 from annotator.web.agreement.page import KeptReport
 from annotator.web.kit.kept_results import KeptResult
+from tests.contexts import GivenContext
 from tests.integration.judged_world import JudgedWorld
 from tests.unit.web.lead_pages import find, make_world, open_page, run, words
 
@@ -111,9 +111,7 @@ def test_by_what_can_be_grouped_is_read_once_a_minute_and_for_each_dataset(
     monkeypatch.setattr("streamlit.session_state", {})
     now = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     for dataset, seconds in (("d", 0), ("d", 59), ("d", 60), ("e", 61), ("e", 62)):
-        context = SimpleNamespace(
-            database=world.database, actor=OPERATOR, now=now + timedelta(seconds=seconds)
-        )
+        context = GivenContext(database=world.database, actor=OPERATOR, now=now + timedelta(seconds=seconds))
         assert page.list_fields(context, dataset) == ["nothing", "week"]  # type: ignore[arg-type]
     assert read == ["d", "d", "e"]
 

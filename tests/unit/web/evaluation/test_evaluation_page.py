@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import altair  # noqa: F401  (imported before a page is timed)
 import pytest
@@ -22,6 +21,7 @@ from annotator.web.evaluation.abilities_tab import COUNT
 from annotator.web.evaluation.choice import EvaluationChoice, read_choice
 from annotator.web.evaluation.downloads import write_figures
 from annotator.web.evaluation.tables import QUERIES, TABLES
+from tests.contexts import GivenContext
 from tests.integration.evaluated_world import EvaluatedWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import alternatives, headings, html_rows, links, open_page, run, words
@@ -43,7 +43,7 @@ def world(database: Database, tmp_path: Path) -> EvaluatedWorld:
 @pytest.fixture
 def presses(world: EvaluatedWorld, monkeypatch: pytest.MonkeyPatch) -> EvaluatedWorld:
     """The world with the lead signed in when a button is pressed."""
-    pressed = SimpleNamespace(database=world.database, actor=world.lead, now=NOW)
+    pressed = GivenContext(database=world.database, actor=world.lead, now=NOW)
     monkeypatch.setattr("annotator.web.evaluation.abilities_tab.find_context", lambda: pressed)
     return world
 

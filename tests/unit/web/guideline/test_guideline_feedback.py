@@ -15,6 +15,7 @@ from annotator.web.guideline import feedback
 from annotator.web.guideline.draft import CHOSEN, GuidelineDraft, widget_key
 from annotator.web.guideline.feedback import ChosenExamples, read_chosen, write_chosen
 from annotator.web.kit.messages import use_language
+from tests.contexts import GivenContext
 from tests.integration.feedback_world import FeedbackWorld
 from tests.integration.judged_world import NOW
 from tests.unit.web.lead_pages import open_page, run, run_page, words
@@ -34,10 +35,8 @@ def world(tmp_path: Path) -> Iterator[FeedbackWorld]:
 def _signed_in(monkeypatch: pytest.MonkeyPatch, world: FeedbackWorld) -> None:
     """Callbacks ask who is signed in by the cookie, which AppTest does not have."""
 
-    class Context:
-        database, actor, now = world.database, world.lea, NOW
-
-    monkeypatch.setattr("annotator.web.guideline.publish.find_context", Context)
+    context = GivenContext(database=world.database, actor=world.lea, now=NOW)
+    monkeypatch.setattr("annotator.web.guideline.publish.find_context", lambda: context)
 
 
 def open_tab(world: FeedbackWorld, tab: str) -> AppTest:

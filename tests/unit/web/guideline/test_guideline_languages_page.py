@@ -18,11 +18,12 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.guideline.api import change_routes, describe_rubric, routes
 from annotator.web.kit.messages import use_language
+from tests.contexts import GivenContext
 from tests.integration.guideline_world import LATER, GuidelineWorld
 from tests.integration.judged_world import NOW
 from tests.unit.guideline.test_compare import change
 from tests.unit.guideline.test_languages import BOTH, ENGLISH, JAPANESE, KOREAN
-from tests.unit.web.guideline.test_guideline_page import Context, field, open_draft, press, type_in
+from tests.unit.web.guideline.test_guideline_page import field, open_draft, press, type_in
 from tests.unit.web.lead_pages import run, words
 
 
@@ -37,7 +38,8 @@ def database(tmp_path: Path) -> Iterator[Database]:
 @pytest.fixture
 def world(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GuidelineWorld]:
     made = GuidelineWorld(database, tmp_path)
-    monkeypatch.setattr("annotator.web.guideline.publish.find_context", lambda: Context(made))
+    context = GivenContext(database=made.database, actor=made.lea, now=NOW)
+    monkeypatch.setattr("annotator.web.guideline.publish.find_context", lambda: context)
     yield made
     use_language("en")
 

@@ -14,6 +14,7 @@ from annotator.guideline.service import list_versions, publish_version, read_ver
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.guideline.draft import FIELDS, GuidelineDraft, to_fields, to_rubric, widget_key
+from tests.contexts import GivenContext
 from tests.integration.guideline_world import GuidelineWorld
 from tests.integration.judged_world import NOW
 from tests.unit.web.lead_pages import open_page, run, words
@@ -35,14 +36,8 @@ def world(database: Database, tmp_path: Path) -> GuidelineWorld:
 @pytest.fixture(autouse=True)
 def _signed_in(monkeypatch: pytest.MonkeyPatch, world: GuidelineWorld) -> None:
     """Callbacks ask who is signed in by the cookie, which AppTest does not have."""
-    monkeypatch.setattr("annotator.web.guideline.publish.find_context", lambda: Context(world))
-
-
-class Context:
-    """What a callback needs of a page's context: léa's."""
-
-    def __init__(self, world: GuidelineWorld) -> None:
-        self.database, self.actor, self.now = world.database, world.lea, NOW
+    context = GivenContext(database=world.database, actor=world.lea, now=NOW)
+    monkeypatch.setattr("annotator.web.guideline.publish.find_context", lambda: context)
 
 
 def open_draft(world: GuidelineWorld) -> AppTest:

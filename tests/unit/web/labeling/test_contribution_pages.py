@@ -1,7 +1,6 @@
 """The page Questions for leads and annotators, and what the page Pool says of proposals."""
 
 from pathlib import Path
-from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
@@ -12,6 +11,7 @@ from annotator.labeling.questions_service import ask_question, list_questions
 from annotator.pooling.proposals.proposals_service import propose
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
+from tests.contexts import GivenContext
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import find, make_world, open_page, run, words
 
@@ -58,7 +58,7 @@ def test_an_answer_that_cannot_be_sent_is_named_at_its_field(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(world, "?")
-    reader = SimpleNamespace(database=world.database, actor=lead(world), dataset="d", now=NOW)
+    reader = GivenContext(database=world.database, actor=lead(world), dataset="d", now=NOW)
     monkeypatch.setattr("annotator.web.labeling.questions_page.find_context", lambda: reader)
     page = open_page(world, "questions")
     next(button for button in page.button if button.label == "Send answer").click()
@@ -106,7 +106,7 @@ def test_a_question_is_marked_only_where_the_checkbox_says_so(
 ) -> None:
     """A browser also reports a checkbox that is gone, with what it always said."""
     marked: list[bool] = []
-    page = SimpleNamespace(database=None, actor=None, dataset="d")
+    page = GivenContext(database=None, actor=None, dataset="d")
     monkeypatch.setattr("annotator.web.labeling.questions_page.find_context", lambda: page)
     monkeypatch.setattr(
         "annotator.web.labeling.questions_page.flag_for_guideline",

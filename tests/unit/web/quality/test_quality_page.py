@@ -1,8 +1,7 @@
 """The quality page as Streamlit runs it, without a browser: what to do first, drawing, blindness, errors, the rule."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import PairRow, PersonRow
+from tests.contexts import GivenContext
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling_world import hand_out
 from tests.unit.web.lead_pages import alternatives, find, headings, links, make_world, open_page, run, words
@@ -47,18 +47,9 @@ def world(database: Database) -> JudgedWorld:
     return made
 
 
-@dataclass
-class Context:
-    """What a callback looks up of the run: the lead and the database."""
-
-    database: Database
-    actor: Actor
-    now: datetime = NOW
-
-
 @pytest.fixture(autouse=True)
 def _signed_in(world: JudgedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    context = Context(world.database, find(world, "lead"))
+    context = GivenContext(database=world.database, actor=find(world, "lead"), now=NOW)
     for name in ("find_context", "require_context"):
         monkeypatch.setattr("annotator.web.quality.form." + name, lambda: context)
 
