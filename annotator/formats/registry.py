@@ -25,7 +25,25 @@ from annotator.formats import (
 from annotator.formats.format import Format, group_qrels, list_runs, write_file
 from annotator.formats.syntax.grade_scale import OPTION
 from annotator.formats.syntax.source import InputSource
-from annotator.formats.syntax.text import check_encoding, describe_bytes
+from annotator.formats.syntax.text import check_encoding, describe_bytes, drop_mark
+from annotator.formats.writer import group_qrels, list_runs, write_file
+
+__all__ = [
+    "FORMATS",
+    "HEAD",
+    "Feature",
+    "Format",
+    "ReservedKeys",
+    "detect_format",
+    "find_format",
+    "find_unwritable",
+    "list_certain",
+    "list_formats",
+    "read_truth",
+    "write_files",
+    "write_pieces",
+    "write_table",
+]
 
 HEAD = 65_536
 FOLDER_FORMAT = "beir"
@@ -77,12 +95,16 @@ def detect_format(source: InputSource) -> Format:
 
 
 def list_certain(source: InputSource) -> list[Format]:
-    """Return the formats that the first 64 kB show with certainty: at most one in files made by programs."""
+    """Return the formats that the first 64 kB show with certainty: at most one in files made by programs.
+
+    BadInput if a second BOM hides the beginning.
+    """
     with source.open() as file:
         head = file.read(HEAD)
     if source.encoding is not None:
         decoder = codecs.getincrementaldecoder(check_encoding(source.encoding))(errors="ignore")
         head = decoder.decode(head).encode("utf-8", "ignore")
+    drop_mark(head[: 2 * len(codecs.BOM_UTF8)].decode("utf-8", "ignore"), source.path)
     head = head.removeprefix(codecs.BOM_UTF8)
     return [file_format for file_format in FORMATS if file_format.certain(head)]
 

@@ -277,7 +277,7 @@ def read_trec_run(text: str, problems: Problems) -> Iterator[RunLine]:
         fields = split_fields(content)
         if not fields:
             continue
-        if content.startswith("\ufeff") and line > 1:
+        if fields[0].startswith("\ufeff"):
             problems.add(line, *BOM_WITHIN)
             continue
         if len(fields) < 6:
@@ -329,7 +329,8 @@ def read_run_file(
         raise ValidationError(f"no run format named {kind!r}; there are: {', '.join(KINDS)}")
     unit = _check_unit(response_time_unit)
     text, problems = read_text(data, path), Problems(path)
-    if kind in ("jsonl", "json") or (kind is None and _is_json(text[:1_000], path)):
+    is_json = kind in ("jsonl", "json") or (kind is None and _is_json(text[:1_000], path))
+    if is_json:
         file = read_json_run(text, problems, id_field=id_field, response_time_unit=unit)
     elif id_field or unit:
         option = "--id-field" if id_field else "--response-time-unit"
@@ -338,21 +339,20 @@ def read_run_file(
         lines = tuple(read_trec_run(text, problems))
         file = RunFile(lines, notes=tuple(_note_after_tag(lines)))
     if not file.lines and not problems:
-        actual = say("an empty file") if not file.answers else say("none")
         expected = (
-            "lines of query_id Q0 doc_id rank score tag"
-            if not file.answers
-            else "a result of at least one query"
+            "a result of at least one query" if is_json else "lines of query_id Q0 doc_id rank score tag"
         )
-        problems.add(None, expected, actual)
+        problems.add(None, expected, say("none") if text.strip() else say("an empty file"))
     problems.raise_if_any()
     return file
 
 
 def _is_json(head: str, path: str) -> bool:
-    """Check whether a file begins as JSON does; after a JSON suffix also with a comment, refused later."""
+    """Check whether a file begins as JSON does. After a JSON suffix, nothing and a comment also count, and are
+    refused later.
+    """
     named = path.lower().endswith((".json", ".jsonl"))
-    return head.lstrip()[:1] in ("{", "[") or (named and is_comment(head))
+    return head.lstrip()[:1] in ("{", "[") or (named and (not head.strip() or is_comment(head)))
 
 
 def find_system(file: RunFile, path: str) -> str | None:

@@ -15,7 +15,7 @@ from typing import Any
 from annotator.domain.errors import FormatError, Problems, ValidationError
 from annotator.domain.messages import Message, say
 from annotator.domain.texts import holds_no_text
-from annotator.formats.syntax.text import describe, read_text
+from annotator.formats.syntax.text import BOM_WITHIN, describe, read_text
 from annotator.formats.syntax.tree import MAX_DEPTH, Location, Tree, every_prefix, refuse
 
 MAX_BYTES = 1_000_000_000
@@ -75,27 +75,13 @@ def describe_fault(error: json.JSONDecodeError) -> tuple[str, str]:
     return "JSON", error.msg
 
 
-def parse_object(
-    content: str, line: int, problems: Problems, *, path: str | None = None
-) -> dict[str, Any] | None:
-    """Return the object on a line of JSONL; None after noting anything else. `path`: see `Problems.add`."""
-    try:
-        value = parse_json(content)
-    except json.JSONDecodeError as error:
-        expected, actual = describe_fault(error)
-        problems.add(line, _expect_object(expected), _show_place(actual, error.pos + 1), path=path)
-        return None
-    except ValueError as error:
-        problems.add(line, str(error), describe(content), path=path)
-        return None
-    if isinstance(value, dict):
-        return value
-    problems.add(line, say("a JSON object"), describe(value), path=path)
-    return None
-
-
-def _expect_object(expected: str) -> str:
-    return say("a JSON object") if expected == "JSON" else say("a JSON object (which has no comments)")
+def describe_line_fault(error: json.JSONDecodeError) -> tuple[str, str]:
+    """Return (expected, found) for a line of JSONL, with the position within the line."""
+    if error.doc.startswith("\ufeff", error.pos):
+        return BOM_WITHIN
+    expected, actual = describe_fault(error)
+    expected = say("a JSON object") if expected == "JSON" else say("a JSON object (which has no comments)")
+    return expected, _show_place(actual, error.colno)
 
 
 def _show_place(actual: str, character: int) -> Message:
@@ -199,9 +185,7 @@ def _checked(line: int, part: str, problems: Problems) -> Iterator[tuple[int, An
     try:
         yield line, parse_json(part)
     except json.JSONDecodeError as error:
-        expected, actual = describe_fault(error)
-        found = _show_place(actual, error.colno)
-        problems.add(line + error.lineno - 1, _expect_object(expected), found)
+        problems.add(line + error.lineno - 1, *describe_line_fault(error))
     except ValueError as error:
         problems.add(line, error.args[0], describe(part[:200]))
 

@@ -21,7 +21,7 @@ from typing import BinaryIO
 from annotator.domain.errors import BadInput, ConflictError, FormatError, ValidationError
 from annotator.domain.messages import say
 from annotator.formats.syntax.grade_scale import GradeScale
-from annotator.formats.syntax.text import describe_bytes, read_text, to_utf8
+from annotator.formats.syntax.text import describe_bytes, drop_mark, read_text, to_utf8
 from annotator.formats.syntax.tree import refuse
 
 _KERNEL = ("/proc/", "/sys/")
@@ -164,7 +164,7 @@ class InputSource:
                     )
                 text = _read_line(line, self.path, number)
                 text = text if keep_ends else text.rstrip("\r\n")
-                yield number, text.removeprefix("\ufeff") if number == 1 else text
+                yield number, drop_mark(text, self.path) if number == 1 else text
         self._note_hash(digest.hexdigest())
 
     def _note_hash(self, sha256: str) -> None:

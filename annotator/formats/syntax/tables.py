@@ -25,6 +25,7 @@ from annotator.formats.syntax.text import (
     check_encoding,
     describe,
     describe_bytes,
+    drop_mark,
     is_too_long,
     note_marks,
     read_text,
@@ -301,7 +302,7 @@ def _decode_lines(data: bytes, path: str) -> Iterator[str]:
             text = "\0"
         if "\0" in text:
             read_text(data, path)  # says what is wrong, and on which line
-        yield text.removeprefix("\ufeff") if number == 0 else text
+        yield drop_mark(text, path) if number == 0 else text
 
 
 def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: tuple[str, ...]) -> Table:

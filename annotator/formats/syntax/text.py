@@ -24,7 +24,7 @@ ID_LIMIT = say("at most {n} characters ({m} bytes)", n=MAX_ID, m=MAX_ID_BYTES)
 
 
 BOM_WITHIN = say("no byte order mark within the file"), "U+FEFF"
-"""(expected, found) for a line that begins with a byte order mark: two files were joined."""
+"""(expected, found) for a line that begins with a byte order mark: two files were joined, or a file has two."""
 
 
 def note_marks(lines: Iterable[str], marks: set[int]) -> Iterator[str]:
@@ -35,11 +35,18 @@ def note_marks(lines: Iterable[str], marks: set[int]) -> Iterator[str]:
         yield line
 
 
+def drop_mark(text: str, path: str) -> str:
+    """Return the beginning of a file, or the whole, without its BOM. BadInput if a second BOM follows."""
+    text = text.removeprefix("\ufeff")
+    if text.startswith("\ufeff"):
+        raise BadInput([FormatError(path, 1, *BOM_WITHIN)])
+    return text
+
+
 def read_text(data: bytes, path: str, *, encoding: str | None = None) -> str:
     """Return the text of a file's bytes without its BOM. BadInput names the line of the first offending byte."""
-    name = check_encoding(encoding) if encoding else "utf-8-sig"
     try:
-        text = data.decode(name).removeprefix("\ufeff") if encoding else data.decode(name)
+        text = drop_mark(data.decode(check_encoding(encoding) if encoding else "utf-8"), path)
     except UnicodeDecodeError as error:
         raise BadInput([_undecodable(error, data, path, encoding)]) from None
     if encoding is None and "\0" not in text:

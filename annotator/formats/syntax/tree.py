@@ -90,8 +90,8 @@ class TreeProblems:
         """Return an id: any text, or a number as its digits. "" after noting a problem."""
         if type(value) is int:
             value = str(value)
-        if not isinstance(value, str) or not value:
-            self.add(location, say("an id: a text that is not empty"), value)
+        if not isinstance(value, str) or not value or is_nothing(value):
+            self.add(location, say("an id: a text that is not empty"), None if is_nothing(value) else value)
         elif is_too_long(value):
             self.add(location, say("an id of {limit}", limit=ID_LIMIT), value)
         else:

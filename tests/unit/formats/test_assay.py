@@ -19,6 +19,8 @@ expected:
         - {path: b.ts}
         - [c.ts]
         - ""
+        - ~
+        - {path: null, relevance: 3}
   - id: q1
     reference: {paths: {a.ts: 3}}
   - id: q3
@@ -38,12 +40,14 @@ def test_every_bad_place_is_named_with_its_line() -> None:
         "7: expected expected[0].reference.paths[2].relevance to be a grade 0, 1, 2 or 3, found nothing",
         "8: expected expected[0].reference.paths[3] to be a path, or a mapping with path and relevance, found a list",
         "9: expected expected[0].reference.paths[4] to be an id: a text that is not empty, found ''",
-        "10: expected expected[1].id to be given once, found 'q1'",
-        "11: expected expected[1].reference.paths to be a list, found a mapping",
-        "13: expected expected[2].category to be a text, found a list",
-        "14: expected expected[2].reference to be a mapping, found 'a.ts'",
-        "15: expected expected[3] to be a mapping with id and reference, found 'q4'",
-        "17: expected expected[4].reference.paths to be a list, found nothing",
+        "10: expected expected[0].reference.paths[5] to be an id: a text that is not empty, found nothing",
+        "11: expected expected[0].reference.paths[6].path to be an id: a text that is not empty, found nothing",
+        "12: expected expected[1].id to be given once, found 'q1'",
+        "13: expected expected[1].reference.paths to be a list, found a mapping",
+        "15: expected expected[2].category to be a text, found a list",
+        "16: expected expected[2].reference to be a mapping, found 'a.ts'",
+        "17: expected expected[3] to be a mapping with id and reference, found 'q4'",
+        "19: expected expected[4].reference.paths to be a list, found nothing",
     ]
 
 

@@ -8,6 +8,7 @@ from annotator.domain.errors import BadInput, Problems
 from annotator.formats.input_tables import read_grade
 from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import detect_format, find_format, read_truth
+from annotator.formats.runs import read_run_file
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import TableLine, read_rows
@@ -44,12 +45,42 @@ def test_a_beir_folder_whose_grades_are_not_read_is_refused_with_their_file(
         ("a.qrels", f"q1 0 d1 3\n{MARK}q2 0 d1 2\n"),
         ("a.csv", f"query_id,doc_id,grade\n{MARK}q2,d1,2\n"),
         ("a.tsv", f"query-id\tcorpus-id\tscore\n{MARK}q2\td1\t2\n"),
+        (
+            "a.jsonl",
+            f'{{"query_id": "q1", "doc_id": "d1", "grade": 3}}\n{MARK}{{"query_id": "q2", "doc_id": "d1", "grade": 3}}\n',
+        ),
     ],
 )
 def test_a_byte_order_mark_within_a_file_is_refused_with_its_line(name: str, text: str) -> None:
     with pytest.raises(BadInput, match=rf"{name}:2: expected no byte order mark within the file"):
         read_truth(InputSource(name, text.encode()))
     read_truth(InputSource(name, (MARK + text.replace(MARK, "")).encode()))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.qrels", "q1 0 d1 3\n"),
+        ("a.csv", "query_id,doc_id,grade\nq1,d1,2\n"),
+        ("a.jsonl", '{"query_id": "q1", "doc_id": "d1", "grade": 3}\n'),
+        ("a.tsv", "query-id\tcorpus-id\tscore\nq1\td1\t3\n"),
+        ("a.yaml", 'queries: [{id: q1, query: "x", expected_docs: [{doc_id: d1, relevance: 3}]}]\n'),
+    ],
+)
+def test_a_second_byte_order_mark_at_the_beginning_is_named(name: str, text: str) -> None:
+    read_truth(InputSource(name, (MARK + text).encode()))
+    with pytest.raises(BadInput) as caught:
+        read_truth(InputSource(name, (2 * MARK + text).encode()))
+    assert list(map(str, caught.value.problems)) == [
+        f"{name}:1: expected no byte order mark within the file, found U+FEFF"
+    ]
+
+
+@pytest.mark.parametrize("text", ["q1 Q0 d1 1 0.5 s\n", '{"query_id": "q1", "doc_id": "d1"}\n'])
+def test_a_second_byte_order_mark_of_a_run_or_a_table_is_named(text: str) -> None:
+    for read in (read_run_file, read_rows):
+        with pytest.raises(BadInput, match=r"a\.jsonl:1: expected no byte order mark within the file"):
+            read((2 * MARK + text).encode(), "a.jsonl")
 
 
 def test_a_byte_order_mark_in_a_quoted_cell_is_text() -> None:

@@ -124,7 +124,7 @@ def test_every_bad_place_of_an_answer_is_named_with_its_line() -> None:
         ('[{"query_id": "q", "query_id": "r"}]', "expected each key once"),
         ('[{"query_id": "q", "results": [{"id": "a", "score": NaN}]}]', "expected JSON without NaN"),
         ('{"query_id": "q", "results": []}', "expected a result of at least one query, found none"),
-        ("[]", "found an empty file"),
+        ("[]", "expected a result of at least one query, found none"),
         (
             "[\n // ours\n {}]",
             "f:2: expected a JSON object (which has no comments), found a comment at character",
