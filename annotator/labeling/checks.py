@@ -7,7 +7,7 @@ always the same, but no annotator can compute it. A rate is a share of all pairs
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Protocol
@@ -90,6 +90,12 @@ class CheckSource(Protocol):
         (pair_pk).
         """
 
+    def count_repeatable(self, needed: int, most: int) -> int:
+        """Return the maximum of repeats that can still come, counted up to `most`.
+
+        A pair comes again only among pairs of its query, after at least `needed` other answers.
+        """
+
     def list_repeatable(self, query_pk: int) -> Iterable[RepeatCandidate]:
         """Return the pairs of the query that the annotator can be asked again, and was not."""
 
@@ -143,30 +149,29 @@ def count_due_checks(
     annotator: str,
     position: int,
     ordinary: int,
-    count_gold: Callable[[], int],
+    source: CheckSource,
 ) -> int:
     """Return the maximum of gold pairs and repeats among the last `ordinary` pairs to be handed out.
 
     For more than MOST_DRAWN pairs it is the average. `position`: of the first of them among all pairs that
-    the annotator is handed. `count_gold`: counts the remaining gold pairs.
+    the annotator is handed.
     """
     if not ordinary or not rates.any:
         return 0
     if ordinary > MOST_DRAWN:
         all_pairs = ordinary / max(1 - rates.gold - rates.repeat, 1 / (1 + MOST_CHECKS))
-        gold = min(round(all_pairs * rates.gold), count_gold()) if rates.gold else 0
-        return gold + round(all_pairs * rates.repeat)
-    gold = repeats = 0
-    last = position + (1 + MOST_CHECKS) * ordinary
-    while ordinary and position < last:
-        due = rates.choose_due(seed, annotator, position)
-        gold += due == "gold"
-        repeats += due == "repeat"
-        ordinary -= due is None
-        position += 1
-    if position <= rates.repeat_after:
-        repeats = 0
-    return repeats + (min(gold, count_gold()) if gold else 0)
+        gold, repeats = round(all_pairs * rates.gold), round(all_pairs * rates.repeat)
+    else:
+        gold = repeats = 0
+        last = position + (1 + MOST_CHECKS) * ordinary
+        while ordinary and position < last:
+            due = rates.choose_due(seed, annotator, position)
+            gold += due == "gold"
+            repeats += due == "repeat"
+            ordinary -= due is None
+            position += 1
+    gold = min(gold, len(list(source.list_gold()))) if gold else 0
+    return gold + (min(repeats, source.count_repeatable(rates.repeat_after, repeats)) if repeats else 0)
 
 
 class CheckMixer:

@@ -6,6 +6,7 @@ for the annotator's own current judgment. Once handed out, a check waits for its
 query (`list_waiting_checks`). Reads only the marked pairs and a few queries of the annotator.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 
 from sqlalchemy import select, update
@@ -14,6 +15,7 @@ from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE, OpenPair, TrainingState
 from annotator.labeling.checks import (
+    MOST_CHECKS,
     CheckRates,
     GoldCandidate,
     RepeatCandidate,
@@ -57,6 +59,14 @@ WHERE pk > :judgment_pk AND pk <= :last AND annotator_pk = :annotator_pk AND pai
   AND EXISTS (SELECT 1 FROM pair p WHERE p.pk = judgment.pair_pk AND p.dataset_pk = :dataset_pk)
 ORDER BY pk LIMIT :most
 """)
+_ROOM_FOR_REPEATS = """
+SELECT w.query_pk, w.open_pairs - coalesce(a.answered_open, 0) - coalesce(l.put_off, 0), coalesce(a.answered, 0) > 0
+FROM query_work w LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
+LEFT JOIN (SELECT p.query_pk, count(*) AS put_off FROM current_judgment c CROSS JOIN pair p
+  WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND c.outcome = 'later'
+    AND p.pk = c.pair_pk AND p.lacking > 0 GROUP BY p.query_pk) l ON l.query_pk = w.query_pk
+WHERE w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0)
+  AND (coalesce(a.answered, 0) > 0 OR w.open_pairs > :fewest) AND {eligible}"""
 _USED_KEY = prepare_sql(
     "SELECT 1 FROM pair WHERE key = :key UNION ALL SELECT 1 FROM repeated_pair WHERE key = :key"
 )
@@ -119,15 +129,41 @@ class StoredChecks:
         values = {**self.request.values, "query_pk": query_pk, "taken": sorted(taken)}
         return bool(fetch_tuples(self.session, _MET_QUERY, values))
 
+    def count_repeatable(self, needed: int, most: int) -> int:
+        """Return the maximum of repeats that can still come, counted up to `most` (see `CheckSource`).
+
+        Expects queries to be finished one after another. Pairs that were put off bring no repeats.
+        """
+        gold = Counter(pair.query_pk for pair in self.list_gold())
+        eligible = find_eligibility(self.session, self.request.dataset_pk, self.request.annotator_pk)
+        statement = eligible.prepare(_ROOM_FOR_REPEATS, query="w.query_pk")
+        values = {**_own(self.request), **eligible.values, "fewest": needed - max(gold.values(), default=0)}
+        count = 0
+        for query_pk, open_pairs, is_begun in fetch_tuples(self.session, statement, values):
+            if count >= most:
+                break
+            since = self._count_since_oldest(query_pk, needed) if is_begun else -1
+            count += MOST_CHECKS * max(0, min(open_pairs, since + open_pairs + gold[query_pk] - needed))
+        return min(count, most)
+
+    def _count_since_oldest(self, query_pk: int, needed: int) -> int:
+        """Return how many other pairs were answered since the oldest repeatable pair; -1 without such a pair."""
+        oldest = min(self.list_repeatable(query_pk), key=lambda pair: pair.judgment_pk, default=None)
+        return -1 if oldest is None else self._count_since(oldest, needed)
+
     def list_repeatable(self, query_pk: int) -> list[RepeatCandidate]:
         """Return the pairs of the query that the annotator can be asked again, and was not."""
         values = {**_own(self.request), "query_pk": query_pk}
         return [RepeatCandidate(*row) for row in fetch_tuples(self.session, _REPEATABLE, values)]
 
     def is_long_ago(self, candidate: RepeatCandidate, needed: int) -> bool:
-        """Return whether the annotator has answered at least `needed` other pairs since.
+        """Return whether the annotator has answered at least `needed` other pairs since."""
+        return self._count_since(candidate, needed) >= needed
 
-        Looks at the last ROWS_LOOKED_AT rows at most.
+    def _count_since(self, candidate: RepeatCandidate, needed: int) -> int:
+        """Return how many other pairs the annotator has answered since.
+
+        Counts up to some `needed`. Looks at the last ROWS_LOOKED_AT rows at most.
         """
         values = {
             "judgment_pk": candidate.judgment_pk,
@@ -136,7 +172,7 @@ class StoredChecks:
             "pair_pk": candidate.pair_pk,
             "most": 2 * needed + 100,
         }
-        return len(set(fetch_tuples(self.session, _ANSWERED_SINCE, values))) >= needed
+        return len(set(execute_sql(self.session, _ANSWERED_SINCE, values).scalars()))
 
     def store_repeat(self, candidate: RepeatCandidate, keys: Iterable[str]) -> str:
         """Note that the pair comes again, under the first of the keys that is free; return it."""

@@ -135,14 +135,16 @@ _KEEP = prepare_sql(
 _LEAD_ACTS = prepare_sql("""
 SELECT (SELECT e.at FROM audit_entry e WHERE e.dataset = (SELECT d.name FROM dataset d WHERE d.pk = :dataset_pk)
     ORDER BY e.sequence DESC LIMIT 1),
-  (SELECT max(a.assigned_at) FROM query q CROSS JOIN assignment a WHERE q.dataset_pk = :dataset_pk AND a.query_pk = q.pk)""")
+  (SELECT max(a.assigned_at) FROM query q CROSS JOIN assignment a WHERE q.dataset_pk = :dataset_pk AND a.query_pk = q.pk),
+  (SELECT max(j.received_at) FROM current_judgment c CROSS JOIN judgment j
+    WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND j.pk = c.judgment_pk AND j.received_at < :now)""")
 
 
 class ShownProgress(NamedTuple):
-    """The progress that an annotator was shown last, and when. Both may be None."""
+    """The progress that an annotator was shown last, and when."""
 
     progress: OwnProgress | None
-    shown_at: datetime | None
+    shown_at: datetime | None  # None if no lease tells: they all have ended since
 
 
 class AnswerCount(NamedTuple):
@@ -179,7 +181,7 @@ def measure_progress(
             annotator=annotator,
             position=answered + count.open_held + count.finished_held + held,
             ordinary=max(0, count.open - count.open_held),
-            count_gold=lambda: len(StoredChecks(session, request).list_gold()),
+            source=StoredChecks(session, request),
         )
 
     waiting = held + answers.drawn
@@ -203,11 +205,14 @@ def read_own_progress(
 
 
 def _has_lead_acted(session: Session, request: OpenPairsRequest, since: datetime | None) -> bool:
-    """Return whether a lead or the operator has changed the dataset since then; True if `since` is None."""
-    if since is None:
-        return True
-    ((audited, assigned),) = fetch_tuples(session, _LEAD_ACTS, _name_owner(request))
-    return any(act is not None and read_time(act) >= since for act in (audited, assigned))
+    """Return whether a lead or the operator has changed the dataset since then.
+
+    `since` None: since the annotator's last answer before this request; without one, returns True.
+    """
+    values = {**_name_owner(request), "now": request.now}
+    ((audited, assigned, answered),) = fetch_tuples(session, _LEAD_ACTS, values)
+    since = since or (None if answered is None else read_time(answered))
+    return since is None or any(act is not None and read_time(act) >= since for act in (audited, assigned))
 
 
 def list_progress(session: Session, dataset: DatasetRow, *, now: datetime) -> dict[str, OwnProgress]:

@@ -1,5 +1,6 @@
 """How far an annotator is told to be: it never goes back, ends exactly, and tells no check from an ordinary pair."""
 
+import random
 from typing import Any
 
 import pytest
@@ -149,6 +150,34 @@ def test_nothing_of_the_count_tells_a_check_from_an_ordinary_pair(database: Data
     assert len(others) <= 1, "where the pairs left fall below a hundred, whatever is answered then"
 
 
+@pytest.mark.parametrize("put_off", [0, 3])
+def test_the_total_has_no_room_for_repeats_that_cannot_come(database: Database, put_off: int) -> None:
+    """A pair comes again among pairs of its query only, and no query has enough of them."""
+    world = CheckedWorld(database, queries=6, documents=12, repeat_rate=0.2, repeat_after=20)
+    panel = Panel(world, world.person("ann"), ahead=6)
+    for number in range(72 + put_off):
+        if number < 15 * put_off and number % 15 == 3:
+            pair = panel.queue.pop(0)
+            panel.send(world.event(pair.pair, None, outcome="later", document_sha256=pair.document_sha256))
+        else:
+            assert panel.answer()
+    assert {total for _, total in panel.read} == {72}
+    assert panel.last.done == 72 and not panel.answer()
+
+
+@pytest.mark.parametrize("documents", [7, 30])
+def test_the_total_has_room_for_repeats_that_can_come(database: Database, documents: int) -> None:
+    world = CheckedWorld(database, queries=2, documents=documents, repeat_rate=0.5, repeat_after=4)
+    panel = Panel(world, world.person("ann"), ahead=1)
+    while panel.answer():
+        pass
+    check_never_back(panel)
+    assert panel.last.done == panel.last.total == len(panel.met)
+    assert len(panel.met) > 2 * documents, "some came again"
+    totals = [total for _, total in panel.read]
+    assert totals == sorted(totals, reverse=True) and totals[0] > 2 * documents
+
+
 @pytest.mark.parametrize("ahead", [1, 6])
 def test_a_query_comes_once_and_no_finished_one_comes_back_for_a_check(
     database: Database, ahead: int
@@ -259,6 +288,44 @@ def test_a_colleague_s_second_thoughts_never_let_the_share_fall(database: Databa
         pass
     check_never_back(panel)
     assert panel.last.done == panel.last.total == len(panel.met)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_after_a_long_break_only_a_lead_s_work_is_named_as_new(database: Database, seed: int) -> None:
+    """Colleagues finish pairs, revise them so that third judgments are needed, and let pairs go, at any time."""
+    draw = random.Random(seed)
+    world = World(database, queries=2, documents=10, overlap=2)
+    change_settings(database, OPERATOR, "d", {"third_judgment_from": "2"}, now=world.now)
+    world.later(hours=1)
+    panels = [Panel(world, world.person(name), ahead=draw.choice([1, 6])) for name in ("ann", "bob", "cho")]
+    for _ in range(80):
+        panel = draw.choices(panels, [1, 3, 3])[0]
+        if draw.random() < 0.2:
+            world.later(hours=draw.choice([2, 30]))
+        if draw.random() < 0.4 and panel.met:
+            world.later(seconds=1)
+            pair = draw.choice(panel.met).pair
+            panel.send(world.event(pair, draw.choice([0, 1, 3])))
+        elif panel.read[-1][0] < panel.read[-1][1]:
+            panel.answer()
+        assert panel.last.added == 0 or panel.read[-2][0] == panel.read[-2][1]
+
+
+def test_a_lead_s_new_work_is_named_after_a_long_break_too(database: Database) -> None:
+    world = World(database, queries=2, documents=10, overlap=1)
+    ann, bob = (Panel(world, world.person(name), ahead=6) for name in ("ann", "bob"))
+    for _ in range(9):
+        assert bob.answer()
+    for _ in range(4):
+        assert ann.answer()
+    assert ann.last.total == 11
+    world.later(hours=30)
+    change_settings(database, OPERATOR, "d", {"overlap": "2"}, now=world.now)
+    world.later(hours=30)
+    ann.answer()
+    assert (ann.last.added, ann.last.total) == (9, 20)
+    ann.answer()
+    assert ann.last.added == 0
 
 
 def test_a_lead_s_new_work_is_shown_at_once_and_named(database: Database) -> None:

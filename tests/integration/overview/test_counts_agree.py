@@ -5,6 +5,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -138,7 +139,8 @@ class Walk(JudgedWorld):
     def _remap(self, lines: str) -> None:
         path = self.folder / "new-ids.csv"
         path.write_text(lines, encoding="utf-8")
-        remap_documents(self.database, OPERATOR, "d", path, now=NOW)
+        after_all = NOW + timedelta(minutes=self.judged + 1)
+        remap_documents(self.database, OPERATOR, "d", path, now=after_all)
 
     def command(self, *arguments: str) -> Any:
         url = self.database.url.render_as_string(hide_password=False)

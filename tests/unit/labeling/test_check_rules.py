@@ -30,6 +30,7 @@ class Checks:
     gold: Sequence[GoldCandidate] = ()
     repeats: Sequence[RepeatCandidate] = ()
     judged: int = 100
+    room_for_repeats: int = 1000
     recent: Collection[int] = ()  # pairs answered too lately to be repeated
     met: Collection[int] = ()  # queries
     used_keys: Collection[str] = ()
@@ -46,6 +47,9 @@ class Checks:
 
     def is_query_familiar(self, query_pk: int, taken: Collection[int]) -> bool:
         return query_pk in self.met
+
+    def count_repeatable(self, needed: int, most: int) -> int:
+        return min(self.room_for_repeats, most)
 
     def list_repeatable(self, query_pk: int) -> Iterable[RepeatCandidate]:
         return self.repeats
@@ -174,10 +178,9 @@ def test_the_kind_that_is_due_depends_on_the_position_and_the_rates() -> None:
     assert rates.any and ONLY_REPEATS.any and not CheckRates(0, 0, 5).any
 
 
-def count_due(rates: CheckRates, *, position: int = 100, ordinary: int = 20, gold: int = 1000) -> int:
-    return count_due_checks(
-        rates, seed=7, annotator="ann", position=position, ordinary=ordinary, count_gold=lambda: gold
-    )
+def count_due(rates: CheckRates, *, ordinary: int = 20, gold: int = 1000, repeats: int = 1000) -> int:
+    source = Checks([GoldCandidate(pk, f"g{pk}", 10) for pk in range(gold)], room_for_repeats=repeats)
+    return count_due_checks(rates, seed=7, annotator="ann", position=100, ordinary=ordinary, source=source)
 
 
 def test_the_checks_that_can_come_are_those_due_before_the_work_ends() -> None:
@@ -186,8 +189,11 @@ def test_the_checks_that_can_come_are_those_due_before_the_work_ends() -> None:
     assert count_due(ONLY_GOLD, ordinary=2) == 2 * (MOST_CHECKS + 1)
     assert count_due(ONLY_GOLD, gold=3) == 3
     assert count_due(ONLY_REPEATS, ordinary=2) == 2 * (MOST_CHECKS + 1)
-    assert count_due(CheckRates(0, 1, 200), ordinary=2) == 0, "not before so many pairs are answered"
+    assert count_due(ONLY_REPEATS, ordinary=2, repeats=0) == 0
     assert 0 < count_due(CheckRates(0.1, 0.1, 5)) < 20
+    average = CheckRates(0.1, 0.1, 5)
+    assert count_due(average, ordinary=4_000) == 1_000
+    assert count_due(average, ordinary=4_000, gold=7, repeats=5) == 12
 
 
 def test_training_is_passed_when_all_are_answered_and_enough_are_right() -> None:
