@@ -23,7 +23,8 @@ STYLES = ("panel.css", "document.css")
 class Answers:
     """What the routes answer, and how often they were asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
+        self.language = language  # of the panel
         self.renderings: dict[str, dict[str, Any]] = {}
         self.texts: dict[str, str] = {}
         self.asked: list[str] = []
@@ -40,7 +41,7 @@ class Answers:
                 body=self.texts[address.rsplit("pair=", 1)[-1]], content_type="text/plain; charset=utf-8"
             )
         elif address == ADDRESS:
-            route.fulfill(body=_make_page(), content_type="text/html; charset=utf-8")
+            route.fulfill(body=_make_page(self.language), content_type="text/html; charset=utf-8")
         else:
             route.fulfill(status=404)
 
@@ -49,22 +50,22 @@ def _read(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def _make_page() -> str:
+def _make_page(language: str) -> str:
     style = "\n".join(_read(name) for name in STYLES)
     script = join_modules(PARTS / "document_view.js")
     words = json.dumps(panel_words())
     return f"""<!doctype html><html lang="en"><head><title>view</title><style>{style}</style></head><body>
 <div class="panel" style="display: block; height: 600px"><div class="reading" style="height: 100%"><div class="viewer"></div></div></div>
 <script>{script}
-window.view = new DocumentView(document.querySelector(".viewer"), {{ dataset: "demo", words: {words} }});
+window.view = new DocumentView(document.querySelector(".viewer"), {{ dataset: "demo", language: "{language}", words: {words} }});
 window.pairOf = (told) => ({{ pair: told.pair, query: {{ text: told.query }}, document: {{ doc_id: told.doc_id, title: told.title,
   url: told.url, media_type: told.media_type, text: told.text, length: told.length ?? [...(told.text ?? "")].length, metadata: told.metadata }} }});
 </script></body></html>"""
 
 
-def open_view(page: Page) -> Answers:
+def open_view(page: Page, language: str = "en") -> Answers:
     """Make the page."""
-    answers = Answers()
+    answers = Answers(language)
     page.route("http://view.test/**", answers.fulfill)
     page.goto(ADDRESS)
     return answers

@@ -212,6 +212,19 @@ def test_the_whole_of_a_document_that_was_handed_cut_comes_behind_what_is_read(
     assert is_in_view(page, "mark.here")
 
 
+def test_numbers_are_written_as_in_the_language_of_the_page_not_of_the_browser(page: Page) -> None:
+    answers = open_view(page, "de")
+    answers.renderings["p1"] = rendered("<p>alpha</p>" * 1_200, blocked=1_300)
+    show(page, "alpha " * 1_200, length=1_234_567, query="alpha", media_type="text/markdown")
+    expect(page.get_by_text("Matches: 1.200")).to_be_visible()
+    expect(page.get_by_text("not shown: 1.300")).to_be_visible()
+    show(page, "alpha " * 1_200, pair="p2", length=1_234_567, query="alpha")
+    expect(page.get_by_role("button", name="(1.234.567 characters)")).to_be_attached()
+    page.evaluate("() => window.view.openFind()")
+    page.get_by_role("searchbox").fill("alpha")
+    expect(page.get_by_text("1 of 1.200").first).to_be_visible()
+
+
 def test_a_very_long_document_is_built_piece_by_piece_marked_near_the_view_only_and_let_go(
     page: Page, answers: Answers
 ) -> None:

@@ -84,7 +84,7 @@ export class DecisionPanel {
     this.time = new ActiveTime(settings.idle_seconds);
     this.announcer = new Announcer(this.at.live);
     this.queryText = new QueryText(this.at);
-    this.view = new DocumentView(this.at.viewer, { dataset, words });
+    this.view = new DocumentView(this.at.viewer, { dataset, language, words });
     this.remark = new Remark({ host: this.at.remark, closeWord: words.close, focusElsewhere: () => this.view.focus() });
     this.saveStatus = new DecisionSaveStatus({
       root, saved: this.at.saved, alert: this.at.alert, words, outbox: this.outbox,

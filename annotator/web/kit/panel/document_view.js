@@ -58,10 +58,11 @@ export class DocumentView {
   /**
    * `isProposed`: the document is in no pair yet, so the server is asked for it by its id, and only for its beginning.
    * @param {HTMLElement} host
-   * @param {{ dataset: string, words: import("./sentences.js").Words, isProposed?: boolean }} settings
+   * @param {{ dataset: string, language: string, words: import("./sentences.js").Words, isProposed?: boolean }} settings
    */
-  constructor(host, { dataset, words, isProposed = false }) {
+  constructor(host, { dataset, language, words, isProposed = false }) {
     this.dataset = dataset;
+    this.language = language;
     this.isProposed = isProposed;
     this.words = words;
     /** @type {Map<string, Prepared>} by pair, the ones used last at the end */
@@ -380,7 +381,7 @@ export class DocumentView {
     const remarks = [];
     if (prepared.mode === "formatted" && prepared.rendering) {
       const { blocked, cut } = prepared.rendering;
-      if (blocked) remarks.push(this.words.doc_blocked.replace("{n}", blocked.toLocaleString()));
+      if (blocked) remarks.push(this.words.doc_blocked.replace("{n}", this.formatNumber(blocked)));
       if (cut) remarks.push(this.words.doc_cut);
     }
     note.textContent = remarks.join(" ");
@@ -391,8 +392,8 @@ export class DocumentView {
 
   /** @param {Prepared} prepared */
   makeEnd(prepared) {
-    if (this.isProposed) return make("p", "missing", this.words.propose_cut.replace("{n}", (prepared.pair.document.text ?? "").length.toLocaleString()));
-    const button = make("button", "whole", this.words.doc_whole.replace("{n}", prepared.pair.document.length.toLocaleString()));
+    if (this.isProposed) return make("p", "missing", this.words.propose_cut.replace("{n}", this.formatNumber((prepared.pair.document.text ?? "").length)));
+    const button = make("button", "whole", this.words.doc_whole.replace("{n}", this.formatNumber(prepared.pair.document.length)));
     button.type = "button";
     button.onclick = () => this.showWhole(prepared, button);
     return button;
@@ -582,8 +583,8 @@ export class DocumentView {
     const count = this.current?.shown?.matches ?? 0;
     if (!count) return "";
     const text = this.matchNumber === null || this.chooseKind() !== "terms" ? this.words.doc_matches
-      : this.words.doc_match_at.replace("{at}", (this.matchNumber + 1).toLocaleString());
-    return text.replace("{n}", count.toLocaleString());
+      : this.words.doc_match_at.replace("{at}", this.formatNumber(this.matchNumber + 1));
+    return text.replace("{n}", this.formatNumber(count));
   }
 
   describeHits() {
@@ -591,9 +592,12 @@ export class DocumentView {
     if (!text?.needle.trim()) return "";
     const part = prepared?.cut && !prepared.whole ? ` ${this.words.doc_foundpart}` : "";
     if (!text.hitCount) return this.words.doc_foundnone + part;
-    const sentence = this.matchNumber === null ? this.words.doc_found : this.words.doc_found_at.replace("{at}", (this.matchNumber + 1).toLocaleString());
-    return sentence.replace("{n}", text.hitCount.toLocaleString()) + part;
+    const sentence = this.matchNumber === null ? this.words.doc_found : this.words.doc_found_at.replace("{at}", this.formatNumber(this.matchNumber + 1));
+    return sentence.replace("{n}", this.formatNumber(text.hitCount)) + part;
   }
+
+  /** @param {number} number */
+  formatNumber(number) { return number.toLocaleString(this.language); }
 
   paintTools() {
     const prepared = this.current, text = prepared?.shown;

@@ -75,7 +75,7 @@ export class LabelingPanel {
    * @param {PanelSettings} settings
    */
   constructor(root, settings) {
-    const { username, dataset, words } = settings;
+    const { username, dataset, language, words } = settings;
     this.root = root;
     this.settings = settings;
     this.words = words;
@@ -99,7 +99,7 @@ export class LabelingPanel {
     this.takenAt = Date.now();  // when the server last prolonged the leases of what is here
     this.announcer = new Announcer(this.at.live);
     this.queryText = new QueryText(this.at);
-    this.view = new DocumentView(this.at.viewer, { dataset, words });
+    this.view = new DocumentView(this.at.viewer, { dataset, language, words });
     this.remark = new Remark({ host: this.at.remark, closeWord: words.close, answers: REMARK_ANSWERS, focusElsewhere: () => this.view.focus() });
     this.saveStatus = new SaveStatus({
       root, saved: this.at.saved, alert: this.at.alert, words, outbox: this.outbox,

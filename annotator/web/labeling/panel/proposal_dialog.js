@@ -81,7 +81,7 @@ export class ProposalDialog {
     this.options = this.makeOptions();
     this.viewer = make("div", "viewer proposalviewer");
     this.viewer.hidden = true;
-    this.view = new DocumentView(this.viewer, { dataset: settings.dataset, words: this.words, isProposed: true });
+    this.view = new DocumentView(this.viewer, { ...settings, words: this.words, isProposed: true });
     this.grades = this.makeGrades();
     this.note = this.makeNote();
     this.send = makeButton(this.words.propose_send, "⏎", "primary");
