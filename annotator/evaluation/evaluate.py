@@ -493,10 +493,11 @@ def _list_sentences(evaluation: Evaluation) -> list[Message]:
     if dataset.single_relevant:
         sentences.append(
             say_n(
-                "{n} of {queries:,} queries has a single relevant document.",
-                "{n:,} of {queries:,} queries have a single relevant document.",
+                "{n} of {queries:,} queries has a single document of grade {grade} or more.",
+                "{n:,} of {queries:,} queries have a single document of grade {grade} or more.",
                 dataset.single_relevant,
                 queries=len(table.query_ids),
+                grade=find_relevance_threshold(table.measures),
             )
         )
     return sentences
@@ -510,30 +511,19 @@ def _list_unanswerable_sentences(table: ScoreTable) -> list[Message]:
     for measure in table.measures:
         answerable = int(table.answerable[measure.name].sum())
         if measure.kind in BEST_IS_1 and 0 < answerable < queries and answerable not in counts:
-            facts = {"queries": queries, "measure": measure.name, "highest": answerable / queries}
-            if not counts:
-                sentences.append(
-                    say_n(
-                        "{n} of {queries:,} queries has no relevant document and gives 0 to every system; "
-                        "the highest possible mean of {measure} is {highest:.3f}.",
-                        "{n:,} of {queries:,} queries have no relevant document and give 0 to every system; "
-                        "the highest possible mean of {measure} is {highest:.3f}.",
-                        queries - answerable,
-                        **facts,
-                    )
+            sentences.append(
+                say_n(
+                    "{n} of {queries:,} queries has no document of grade {grade} or more. There {measure} is 0 "
+                    "for every system; its highest possible mean is {highest:.3f}.",
+                    "{n:,} of {queries:,} queries have no document of grade {grade} or more. There {measure} is 0 "
+                    "for every system; its highest possible mean is {highest:.3f}.",
+                    queries - answerable,
+                    queries=queries,
+                    grade=measure.relevant_from or 1,
+                    measure=measure.name,
+                    highest=answerable / queries,
                 )
-            else:
-                sentences.append(
-                    say_n(
-                        "{n} of {queries:,} queries has no document of grade {grade} or more, which {measure} needs; "
-                        "its highest possible mean is {highest:.3f}.",
-                        "{n:,} of {queries:,} queries have no document of grade {grade} or more, which {measure} needs; "
-                        "its highest possible mean is {highest:.3f}.",
-                        queries - answerable,
-                        grade=measure.relevant_from or 1,
-                        **facts,
-                    )
-                )
+            )
             counts.add(answerable)
     if table.left_out:
         query_id, why = next(iter(table.left_out.items()))

@@ -226,11 +226,21 @@ def test_the_measure_that_orders_systems_is_the_one_that_is_named_at_any_cutoff(
     assert [hole.ranks for hole in need.holes] == [{"B": 12}]
 
 
-def test_queries_with_one_relevant_document_are_counted() -> None:
+@pytest.mark.parametrize(
+    ("relevant_from", "count", "sentence"),
+    [
+        (1, 1, "1 of 2 queries has a single document of grade 1 or more."),
+        (2, 2, "2 of 2 queries have a single document of grade 2 or more."),
+    ],
+)
+def test_queries_with_one_relevant_document_are_counted_with_the_threshold(
+    relevant_from: int, count: int, sentence: str
+) -> None:
     truth = Truth("t", {"q1": {"a": 3}, "q2": {"a": 3, "b": 1}})
-    evaluation = evaluate_runs(truth, [make_run("s", {"q1": ["a"], "q2": ["b"]})], TREC)
-    assert evaluation.dataset.single_relevant == 1
-    assert "1 of 2 queries has a single relevant document." in evaluation.sentences
+    scoring = ScoringOptions(measures=("R@10", "nDCG@10"), relevant_from=relevant_from)
+    evaluation = evaluate_runs(truth, [make_run("s", {"q1": ["a"], "q2": ["b"]})], PROFILE, scoring=scoring)
+    assert evaluation.dataset.single_relevant == count
+    assert sentence in evaluation.sentences
 
 
 def test_one_query_has_no_interval_and_allows_no_test() -> None:

@@ -36,8 +36,8 @@ def test_a_sentence_counts_them_and_says_the_highest_possible_mean() -> None:
     evaluation = evaluate(HALF, "a", "b")
     assert evaluation.systems[0].measures["RR"].score.value == 0.5
     assert evaluation.sentences[0] == (
-        "5 of 10 queries have no relevant document and give 0 to every system; "
-        "the highest possible mean of RR is 0.500."
+        "5 of 10 queries have no document of grade 1 or more. "
+        "There RR is 0 for every system; its highest possible mean is 0.500."
     )
 
 
@@ -132,6 +132,6 @@ def test_each_threshold_has_its_own_sentence() -> None:
     grades: Grades = {"q0": {"a": 3}, "q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
     sentences = evaluate(grades, "a", profile="nablarch").sentences
     assert sentences[:2] == (
-        "1 of 4 queries has no relevant document and gives 0 to every system; the highest possible mean of MRR is 0.750.",
-        "3 of 4 queries have no document of grade 2 or more, which Recall@5 needs; its highest possible mean is 0.250.",
+        "1 of 4 queries has no document of grade 1 or more. There MRR is 0 for every system; its highest possible mean is 0.750.",
+        "3 of 4 queries have no document of grade 2 or more. There Recall@5 is 0 for every system; its highest possible mean is 0.250.",
     )
