@@ -60,6 +60,7 @@ from annotator.pooling.rounds.rounds_sql import (
     leaves_out_nothing_new,
     list_categories,
     list_drawn,
+    list_judged_pairs,
     list_left_out_in,
     list_probabilities,
     list_rounds,
@@ -215,13 +216,13 @@ def list_pair_probabilities(database: Database, actor: Actor, dataset: str) -> l
 def estimate_order_now(
     session: Session, dataset_pk: int, systems: Collection[str], blind: Collection[int]
 ) -> SystemOrder | None:
-    """Estimate the present order of these imported systems; None if no round of the pool is adaptive.
+    """Estimate the present order of these imported systems; None if no pair of an adaptive round is judged.
 
     Uses the measure, the depth and the left-out candidates of the latest adaptive round. `blind`: pairs that
     the lead may still judge; they count as not judged.
     """
     rounds = [made for made in list_rounds(session, dataset_pk) if made.strategy == "adaptive"]
-    if not rounds:
+    if not rounds or list_judged_pairs(session, dataset_pk, "adaptive") <= set(blind):
         return None
     options = rounds[-1].options
     request = PoolRequest(strategy="adaptive", depth=options["depth"], measure=options["measure"])

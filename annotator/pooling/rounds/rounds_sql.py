@@ -206,6 +206,22 @@ def list_pair_rounds(session: Session, dataset_pk: int) -> dict[int, int]:
     return {key_of(pair_pk): number for pair_pk, number in session.execute(statement)}
 
 
+def list_judged_pairs(session: Session, dataset_pk: int, strategy: str) -> set[int]:
+    """Return the judged and kept pairs (pair_pk) that came in a round of this strategy."""
+    statement = (
+        select(col(PairRow.pk))
+        .join(RoundPairRow, col(RoundPairRow.pair_pk) == col(PairRow.pk))
+        .join(PoolRoundRow, col(PoolRoundRow.pk) == col(RoundPairRow.round_pk))
+        .where(
+            col(PoolRoundRow.dataset_pk) == dataset_pk,
+            col(PoolRoundRow.strategy) == strategy,
+            (col(PairRow.judged) > 0) | col(PairRow.kept),
+            col(PairRow.retired_at).is_(None),
+        )
+    )
+    return {key_of(pk) for pk in session.scalars(statement)}
+
+
 def count_waiting(session: Session, dataset_pk: int, strategies: Collection[str]) -> dict[str | None, int]:
     """Return {category of the query: unjudged pairs from rounds of these strategies}."""
     statement = (

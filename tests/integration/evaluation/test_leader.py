@@ -56,6 +56,8 @@ def test_after_adaptive_rounds_the_expected_order_says_who_comes_first(
     world.rank("more", {"Q4": ["b", "d"]})
     request = PoolRequest(strategy="adaptive", budget=1)
     assert make_round(database, OPERATOR, "d", request, now=NOW).new == 1
+    assert find_leader(database, OPERATOR, "d").system == "good", "no pair of the round is judged yet"
+    world.both("Q4", "d", 0, 0)
     leader = find_leader(database, OPERATOR, "d")
     assert leader.system is None
     assert str(leader.why).startswith("good comes first in the expected order by nDCG@10.")

@@ -131,11 +131,17 @@ def test_an_evaluation_shows_the_order_that_the_next_adaptive_round_would_report
     world.run("s3", {"Q4": ["short", DOCUMENTS[0]]})
     request = {"strategy": "adaptive", "budget": 8, "measure": "nDCG@5", "depth": 8}
     request["filters"] = PoolFilters(min_length=5)
-    pool(world, **request)
+    pool(world, depth=1)
     for query_id, doc_id in listed(world):
+        world.judge(ann, query_id, doc_id, 0)
+    judged = listed(world)
+    pool(world, **request)
+    result = evaluate_dataset(world.database, OPERATOR, "d", EvaluationRequest())
+    assert result.expected_order is None, "no pair of the round is judged yet"
+    for query_id, doc_id in sorted(listed(world).keys() - judged.keys()):
         world.judge(ann, query_id, doc_id, 3 if doc_id in DOCUMENTS[2:6] else 0)
     report = pool(world, **request, dry_run=True).order
-    assert report is not None and report.judged == 8
+    assert report is not None and report.judged == len(judged) + 8
     result = evaluate_dataset(world.database, OPERATOR, "d", EvaluationRequest())
     assert result.expected_order == report
     assert "use their expected order by nDCG@5, which begins with" in str(result.evaluation.sentences[0])

@@ -92,6 +92,11 @@ def test_after_an_adaptive_round_the_expected_order_comes_before_the_scores(worl
     make_round(
         world.database, OPERATOR, "d", PoolRequest(strategy="adaptive", budget=5, measure="nDCG@5"), now=NOW
     )
+    assert "Adaptive rounds" not in words(open_page(world, "evaluation", world.lead)), (
+        "none of them is judged"
+    )
+    new = next(pair for pair in list_pairs(world.database, OPERATOR, "d") if pair.round is not None)
+    world.both(new.query_id, new.doc_id, 0, 0)
     app = open_page(world, "evaluation", world.lead)
     assert headings(app)[:4] == ["Evaluation", "Key results", "Expected order", "nDCG@10"]
     assert "use their expected order by nDCG@5, which begins with" in words(app)
