@@ -60,8 +60,6 @@ def draw(context: PageContext) -> None:
             draw_query(context, dataset, choice, None, query_id)
         return
     placeholder.empty()
-    if kept.value.evaluation.table.truth.blind_queries and query_id is None:
-        draw_give_up(context, dataset)
     if kept.changed:
         with placeholder.container(horizontal=True, vertical_alignment="center"):
             draw_changed(kept.made_at, ANEW, key="evaluate-again")

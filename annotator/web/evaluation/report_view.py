@@ -12,9 +12,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotator.domain.judgments import describe_blind_queries
 from annotator.domain.messages import Message, say
 from annotator.evaluation.evaluate import Evaluation
 from annotator.evaluation.service import EvaluationChoices, EvaluationResult
+from annotator.web.blind_pairs import draw_give_up
 from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.evaluation.downloads import make_figures_url, make_report_url, make_scores_url
 from annotator.web.evaluation.tables import QUERIES, Row, list_query_rows, list_rows, show_figure
@@ -47,7 +49,7 @@ def draw_report(
     sentences = [*result.evaluation.sentences]
     if result.robustness is not None:
         sentences += result.robustness.sentences
-    _draw_sentences(sentences)
+    _draw_sentences(context, dataset, sentences, len(result.evaluation.table.truth.blind_queries))
     names = [measure.name for measure in result.evaluation.table.measures]
     measure = st.selectbox(tr("Measure"), names, key="measure", bind="query-params", width=260)
     shown = ShownEvaluation(context, dataset, choice, choices, result, measure or names[0])
@@ -56,14 +58,13 @@ def draw_report(
     draw_file_link(tr("Full report as JSON"), make_report_url(dataset, choice))
 
 
-def _draw_tab(shown: "ShownEvaluation", module: str, name: str) -> None:
-    getattr(import_module(f"annotator.web.evaluation.{module}"), name)(shown)
-
-
-def _draw_sentences(sentences: list[Message]) -> None:
+def _draw_sentences(context: PageContext, dataset: str, sentences: list[Message], blind_queries: int) -> None:
+    """Draw the sentences; below the one about queries that are left out, the button that includes them."""
     st.header(tr("Key results"))
     for sentence in sentences[:FIRST]:
         st.html(f'<p class="annotator-step">{escape(tr(sentence))}</p>')
+        if blind_queries and sentence == describe_blind_queries(blind_queries):
+            draw_give_up(context, dataset)
     if len(sentences) > FIRST:
         more = len(sentences) - FIRST
         with st.expander(tr_n("{n:,} further finding", "{n:,} further findings", more), key="sentences"):

@@ -185,6 +185,21 @@ def test_scores_of_a_query_that_the_lead_has_still_to_judge_are_not_shown(world:
         write_figures(world.database, other, "d", EvaluationChoice(), QUERIES, None)
 
 
+def test_the_button_that_includes_queries_is_below_the_sentence_that_says_they_are_left_out(
+    world: EvaluatedWorld,
+) -> None:
+    world.judge(world.hanako, "Q3", "d", 1)
+    app = open_page(world, "evaluation", world.lead)
+    shown = [
+        str(item.proto.body if item.type == "html" else item.label)
+        for item in app.main
+        if item.type in ("html", "button")
+    ]
+    at = next(number for number, text in enumerate(shown) if "left out of these figures" in text)
+    assert shown[at + 1] == "Include them; I will not judge them"
+    assert shown.count(shown[at + 1]) == 1
+
+
 def test_a_lead_who_gives_the_pairs_of_a_query_up_sees_its_ranked_lists(world: EvaluatedWorld) -> None:
     world.ask_for_more()
     other = world.person("other", "lead")
