@@ -262,7 +262,7 @@ class NeighbourDocument:
     pair: str
     doc_id: str
     title: str
-    grade: int | None  # the settled grade, 0-3, if the lead may see it
+    grade: int | None  # the settled grade, 0-3, if its pair lacks no judgment
     stage: Stage
     near: float | None  # similarity of the texts, 0-1; None below SIMILAR_FROM
 

@@ -2,8 +2,8 @@
 
 Runs a dozen statements for any number of pairs. Returns usernames; the services replace them by letters
 (`domain/shuffling.py`). Never reads ranks, scores or systems. Of each query, the MOST_NEIGHBOURS documents
-with the most judgments are read, decided ones first. A neighbour has a grade only if its pair is settled and
-the lead can no longer be given it to judge.
+with the most judgments are read, decided ones first. Pairs that the lead may still judge are left out. A
+neighbour has a grade only if its pair is settled and lacks no judgment.
 """
 
 from collections import Counter
@@ -35,6 +35,7 @@ from annotator.adjudication.near_duplicates import TextSketches
 from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue.queue_sql import QueueReader
 from annotator.domain.settling import QueueReason, find_stage
+from annotator.storage.logs.disclosures import list_to_judge
 from annotator.storage.pairs.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.pairs.pair_states import FEW, PairState, list_pair_states
 from annotator.storage.sql import fetch, fetch_by_pair, fetch_tuples, prepare_sql, split_into_chunks
@@ -198,9 +199,7 @@ SELECT p.query_pk, p.document_pk, d.text_sha256 AS sha256
 FROM pair p JOIN document d ON d.pk = p.document_pk WHERE p.pk = :pair_pk""")
 _JUDGED_DOCUMENTS = prepare_sql(
     """
-SELECT p.pk AS pair_pk, p.query_pk, d.title, d.pk AS document_pk, d.text_sha256 AS sha256, coalesce(x.waiting, 0) AS waiting,
-  EXISTS (SELECT 1 FROM quality_pair y JOIN quality_draw w ON w.pk = y.draw_pk
-    WHERE y.pair_pk = p.pk AND y.outcome IS NULL AND w.annotator_pk = :lead_pk) AS to_check
+SELECT p.pk AS pair_pk, p.query_pk, d.title, d.pk AS document_pk, d.text_sha256 AS sha256, coalesce(x.waiting, 0) AS waiting
 FROM pair p JOIN document d ON d.pk = p.document_pk
 LEFT JOIN dispute x ON x.pair_pk = p.pk AND x.open LEFT JOIN current_adjudication a ON a.pair_pk = p.pk
 WHERE p.query_pk IN :queries AND p.retired_at IS NULL AND (p.judged > 0 OR p.kept OR a.pair_pk IS NOT NULL)
@@ -222,7 +221,7 @@ class PairDocument(NamedTuple):
 
 
 class JudgedDocument(NamedTuple):
-    """A judged document of a query. `to_check`: the lead has still to check it for quality control."""
+    """A judged document of a query."""
 
     pair_pk: int
     query_pk: int
@@ -230,7 +229,6 @@ class JudgedDocument(NamedTuple):
     document_pk: int
     sha256: str | None
     waiting: int
-    to_check: bool
 
 
 def read_pair_document(session: Session, pair_pk: int) -> PairDocument:
@@ -242,14 +240,17 @@ def read_pair_document(session: Session, pair_pk: int) -> PairDocument:
 def list_judged_documents(
     session: Session, lead_pk: int | None, query_pks: Collection[int]
 ) -> list[JudgedDocument]:
-    """Return the judged documents of these queries, at most MOST_NEIGHBOURS of each."""
-    values = {"queries": sorted(query_pks), "lead_pk": lead_pk or 0}
+    """Return the judged documents of these queries, at most MOST_NEIGHBOURS of each.
+
+    Leaves out the pairs that the lead may still judge: their state must not be shown.
+    """
     documents, by_query = list[JudgedDocument](), Counter[int]()
-    for document in fetch(session, _JUDGED_DOCUMENTS, JudgedDocument, values):
+    for document in fetch(session, _JUDGED_DOCUMENTS, JudgedDocument, {"queries": sorted(query_pks)}):
         by_query[document.query_pk] += 1
         if by_query[document.query_pk] <= MOST_NEIGHBOURS:
             documents.append(document)
-    return documents
+    hidden = list_to_judge(session, lead_pk, {document.pair_pk for document in documents})
+    return [document for document in documents if document.pair_pk not in hidden]
 
 
 def list_stages(
@@ -306,7 +307,7 @@ def _describe(
     document: JudgedDocument, state: PairState, progress: PairStage, *, near: float | None
 ) -> NeighbourDocument:
     settled = progress.stage in ("imported", "single", "agreed", "settled")
-    may_see_grade = settled and state.lacking == 0 and not document.to_check
+    may_see_grade = settled and state.lacking == 0
     return NeighbourDocument(
         state.key,
         state.doc_id,

@@ -102,7 +102,7 @@ class NewDecision(DecisionContent):
 
 @dataclass(frozen=True, slots=True)
 class UnlikeDocument:
-    """A near-duplicate that is settled at another grade than the decision's, for the audit log."""
+    """A near-duplicate that the lead was shown with another grade than the decision's, for the audit log."""
 
     doc_id: str
     grade: int

@@ -72,7 +72,13 @@ from annotator.domain.settling import Decided
 from annotator.people.roles_service import enter_dataset, require_person
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events, note_named
-from annotator.storage.logs.disclosures import add_seen, find_pair_pks, note_seen, require_not_to_judge
+from annotator.storage.logs.disclosures import (
+    add_seen,
+    find_pair_pks,
+    list_seen,
+    note_seen,
+    require_not_to_judge,
+)
 from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.tables.central import DatasetRow
 
@@ -209,23 +215,26 @@ def assign_disagreement(
 ) -> None:
     """Assign the pair to a lead (username), who alone then gets it, or to nobody (None).
 
-    ValidationError if the person is no lead of the dataset; NotAllowed for a lead who judged the pair.
+    ValidationError if the person is no lead of the dataset; StateError if the actor may still judge the pair.
+    NotAllowed for a lead who judged the pair; the audit log then records that the actor learned this name.
     """
     with database.write() as session:
         row, reader = _enter(session, actor, dataset, now)
         pair_pk = _require_pair(session, row, pair)
         to_pk = None if to is None else _require_lead(session, reader, to)
-        if to_pk is not None and list_judged_by(session, to_pk, [pair_pk]):
-            raise NotAllowed(
-                say("{username} has judged this pair. Assign it to another lead.", username=to or "")
-            )
+        if actor.person_id is not None:
+            require_not_to_judge(session, actor.person_id, pair_pk)
+        has_judged = to_pk is not None and bool(list_judged_by(session, to_pk, [pair_pk]))
         before = find_assigned_lead(session, pair_pk)
-        if before != to:
+        if before != to and not has_judged:
             assign_pair(session, pair_pk, to_pk, actor.person_id, now=now)
             event = AuditEvent(
                 "assigned", reader.dataset_pk, actor.person_id, now, pair_pk, {"to": before}, {"to": to}
             )
             add_events(session, [event])
+    if to is not None and has_judged:
+        note_named(database, reader.dataset_pk, actor.person_id, [to], pairs=1, now=now)
+        raise NotAllowed(say("{username} has judged this pair. Assign it to another lead.", username=to))
 
 
 def let_go_disagreements(
@@ -336,17 +345,18 @@ def _learn_texts(session: Session, documents: Sequence[tuple[int, str | None]]) 
 def _list_unlike(
     session: Session, reader: QueueReader, pair_pk: int, content: DecisionContent
 ) -> list[UnlikeDocument]:
-    """Return the near-duplicates that are settled at another grade than the decision's."""
+    """Return the near-duplicates that the lead was shown with another settled grade than the decision's."""
     if content.outcome == "withdrawn":
         return []
     own = read_pair_document(session, pair_pk)
     documents = list_judged_documents(session, reader.lead_pk, [own.query_pk])
     texts = [(document.document_pk, document.sha256) for document in documents]
     _learn_texts(session, [(own.document_pk, own.sha256), *texts])
+    shown = list_seen(session, reader.lead_pk or 0, {document.pair_pk for document in documents})
     similar = [
         document
         for document in documents
-        if (_SKETCHES.compare(own.sha256, document.sha256) or 0) >= WARN_FROM
+        if document.pair_pk in shown and (_SKETCHES.compare(own.sha256, document.sha256) or 0) >= WARN_FROM
     ]
     stages = list_stages(
         session, reader.dataset_pk, {document.pair_pk: document.waiting for document in similar}

@@ -57,6 +57,7 @@ from annotator.storage.logs.disclosures import (
 )
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.published import find_release, list_published_queries
+from annotator.storage.tables.central import DatasetRow
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 
 MAX_PAGE = 1_000
@@ -196,40 +197,49 @@ def trace_qrel(
 ) -> QrelTrace:
     """Return the judgments and the decision on which a qrel was published, whatever was judged since.
 
-    For leads, who may not judge the pair any more. Raises NotFound if the release holds no such qrel.
+    For leads, who may not judge the pair any more, also if there is no qrel: that tells something of the pair
+    too. Raises NotFound if the release holds no such qrel.
     """
+    names = [] if "\0" in query_id + doc_id else [(query_id, doc_id)]
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         release = find_release(session, dataset_pk, version)
-        qrel = None if "\0" in query_id + doc_id else find_qrel(session, key_of(release.pk), query_id, doc_id)
-        if qrel is None:
-            raise NotFound(
-                say(
-                    "{dataset} {version} has no qrel for query {query_id!r} and document {doc_id!r}.",
-                    dataset=row.name,
-                    version=version,
-                    query_id=query_id,
-                    doc_id=doc_id,
-                )
+        qrel = find_qrel(session, key_of(release.pk), query_id, doc_id) if names else None
+        trace = None if qrel is None else _read_trace(session, row, release, qrel)
+    note_published(database, actor, dataset, names, now=now)
+    if trace is None:
+        raise NotFound(
+            say(
+                "{dataset} {version} has no qrel for query {query_id!r} and document {doc_id!r}.",
+                dataset=dataset,
+                version=version,
+                query_id=query_id,
+                doc_id=doc_id,
             )
-        judgment_pks, adjudication_pk = _find_grounds(session, dataset_pk, release, qrel)
-        imported = qrel.imported_qrel_pk
-        trace = QrelTrace(
-            dataset=row.name,
-            version=version,
-            query_id=query_id,
-            query=list_query_texts(session, key_of(release.pk), [query_id]).get(query_id),
-            doc_id=doc_id,
-            grade=qrel.grade,
-            origin=qrel.origin,
-            judgments=list_traced_judgments(session, dataset_pk, judgment_pks),
-            adjudication=None
-            if adjudication_pk is None
-            else find_traced_decision(session, dataset_pk, adjudication_pk),
-            imported=None if imported is None else find_traced_import(session, imported),
-            complete=qrel.judgments is not None,
         )
-    note_published(database, actor, dataset, [(query_id, doc_id)], now=now)
     return trace
+
+
+def _read_trace(
+    session: Session, dataset: DatasetRow, release: ReleaseRow, qrel: ReleaseQrelRow
+) -> QrelTrace:
+    dataset_pk = key_of(dataset.pk)
+    judgment_pks, adjudication_pk = _find_grounds(session, dataset_pk, release, qrel)
+    imported = qrel.imported_qrel_pk
+    return QrelTrace(
+        dataset=dataset.name,
+        version=release.version,
+        query_id=qrel.query_id,
+        query=list_query_texts(session, key_of(release.pk), [qrel.query_id]).get(qrel.query_id),
+        doc_id=qrel.doc_id,
+        grade=qrel.grade,
+        origin=qrel.origin,
+        judgments=list_traced_judgments(session, dataset_pk, judgment_pks),
+        adjudication=None
+        if adjudication_pk is None
+        else find_traced_decision(session, dataset_pk, adjudication_pk),
+        imported=None if imported is None else find_traced_import(session, imported),
+        complete=qrel.judgments is not None,
+    )
 
 
 def list_guidelines(database: Database, actor: Actor, dataset: str) -> tuple[Guideline, ...]:

@@ -13,6 +13,7 @@ from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.tables.adjudication import QualityDrawRow, QualityPairRow
 from annotator.storage.tables.central import JudgmentRow, PairRow
+from annotator.storage.tables.labeling import DisclosureRow
 from tests.integration.labeling_world import World
 
 
@@ -46,6 +47,12 @@ class QualityWorld(World):
         """The document of a pair, which is in one query only."""
         index = list(self.keys).index(pk)
         return f"{index // self.documents}-{index % self.documents}"
+
+    def list_seen(self, actor: Actor) -> set[int]:
+        """The pairs (pair_pk) whose disclosure to this person is recorded."""
+        with self.database.read() as session:
+            own = col(DisclosureRow.person_pk) == actor.person_id
+            return set(session.scalars(select(col(DisclosureRow.pair_pk)).where(own)))
 
     def settle(self, pks: list[int], *, by: tuple[Actor, ...] = ()) -> None:
         """The pairs are judged with their grades, by ann and bea unless told otherwise."""

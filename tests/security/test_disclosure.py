@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy import event, select
-from sqlmodel import col
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
@@ -38,6 +37,7 @@ from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_service import find_disagreements, list_queue
 from annotator.adjudication.service import (
     adjudicate,
+    assign_disagreement,
     hand_out_disagreements,
     show_disagreement,
     show_origin,
@@ -53,7 +53,7 @@ from annotator.audit.records import AuditFilter
 from annotator.audit.service import iterate_audit_log as audit_log_of_the_installation
 from annotator.cli.main import app as commands
 from annotator.dataset.service import change_settings
-from annotator.domain.errors import AnnotatorError, NotAllowed, StateError
+from annotator.domain.errors import AnnotatorError, NotAllowed, NotFound, StateError
 from annotator.domain.people import OPERATOR, Actor, SignedIn
 from annotator.evaluation.rankings_service import QueryRankings, compare_on_releases, show_query_rankings
 from annotator.guideline.feedback_service import list_decisions_behind, list_worklist
@@ -70,9 +70,9 @@ from annotator.releases.published_service import browse_qrels, compare_releases,
 from annotator.releases.service import preview_release
 from annotator.settings import Settings
 from annotator.storage.database import Database
+from annotator.storage.logs.disclosures import note_seen
 from annotator.storage.lookup import key_of
 from annotator.storage.tables.central import PairRow
-from annotator.storage.tables.labeling import DisclosureRow
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 from annotator.web.adjudication import downloads as adjudication_downloads
 from annotator.web.app import make_app
@@ -148,11 +148,6 @@ class Looked(QualityWorld):
             for pk, key in self.keys.items()
             if key in shown_text or re.search(rf"문서/{self.name(pk)}(?!\d)", shown_text)
         }
-
-    def list_seen(self, actor: Actor) -> set[int]:
-        with self.database.read() as session:
-            own = col(DisclosureRow.person_pk) == actor.person_id
-            return set(session.scalars(select(col(DisclosureRow.pair_pk)).where(own)))
 
     def list_handed(self, actor: Actor) -> set[int]:
         """Every pair that ordinary labeling would hand out when everybody is to judge everything."""
@@ -356,6 +351,47 @@ def test_a_candidate_that_the_lead_has_still_to_judge_tells_no_grade(world: Look
         (item.status, item.grade, item.judged, item.hidden) == ("", None, 0, True) for item in candidates
     )
     assert not world.list_seen(world.lea)
+
+
+def test_by_assigning_a_pair_a_lead_who_may_still_judge_it_learns_nobody_who_judged_it(world: Looked) -> None:
+    world.judge_as(world.boss, world.disputed, 1)
+    with world.database.write() as session:
+        for row in session.scalars(select(PairRow)):
+            row.lacking = 1
+
+    def assign(to: str) -> None:
+        key = world.keys[world.disputed]
+        assign_disagreement(world.database, world.lea, "d", key, to=to, now=world.now)
+
+    for to in ("boss", "lea"):
+        with pytest.raises(StateError, match="You may still judge this pair"):
+            assign(to)
+    assert not world.list_seen(world.lea)
+    note_seen(world.database, [world.disputed], world.lea.person_id, now=world.now)
+    with pytest.raises(NotAllowed, match="boss has judged this pair"):
+        assign("boss")
+    (looked,) = [
+        event
+        for event in read_audit_log(world.database, world.boss, "d", now=world.now).events
+        if event.action == "looked up names"
+    ]
+    assert (looked.username, looked.after) == ("lea", {"annotators": ["boss"], "pairs": 1})
+    assign("lea")
+
+
+def test_that_a_release_has_no_qrel_of_a_pair_is_recorded_as_seen_too(world: Looked) -> None:
+    pk = next(iter(world.keys))
+    with pytest.raises(NotFound, match=r"d 1\.0\.0 has no qrel for query"):
+        trace_qrel(
+            world.database,
+            world.lea,
+            "d",
+            "1.0.0",
+            f"Q{world.name(pk)[0]}",
+            f"문서/{world.name(pk)}",
+            now=world.now,
+        )
+    assert world.list_seen(world.lea) == {pk}
 
 
 def test_of_suggestions_that_a_lead_has_still_to_judge_only_the_number_is_told(world: Looked) -> None:

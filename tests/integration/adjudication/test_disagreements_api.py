@@ -139,6 +139,15 @@ def test_a_decision_is_stored_and_the_next_case_comes_with_the_answer(bench: Ben
     assert len(held) == 1
 
 
+def test_a_decision_names_no_near_duplicate_that_its_lead_was_not_shown(bench: Bench) -> None:
+    seen = bench.browse(bench.lou).look(bench.far)["seen"]
+    status, _ = bench.browse(bench.lea).decide(bench.far, 2, seen=seen)
+    assert status == 200
+    with bench.database.read() as session:
+        event = session.scalars(select(AuditEventRow)).one()
+    assert event.after is not None and event.after["grade"] == 2 and "unlike" not in event.after
+
+
 def test_the_same_decision_sent_twice_is_one_and_another_is_told_what_changed(bench: Bench) -> None:
     lea, lou = bench.browse(), bench.browse(bench.lou)
     seen = lea.look(bench.far)["seen"]
