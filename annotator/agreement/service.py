@@ -85,6 +85,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.guideline.feedback_sql import count_decisions_behind
 from annotator.labeling.calibration_service import list_results
+from annotator.labeling.calibration_sql import list_unseen_gold
 from annotator.labeling.records import AnnotatorResult
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.storage.database import Database
@@ -128,9 +129,15 @@ def compute_agreement(
     as they are known.
     """
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
-        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         return measure_agreement(
-            session, row, by=by, resamples=resamples, seed=seed, blind=blind, report_progress=report_progress
+            session,
+            row,
+            by=by,
+            resamples=resamples,
+            seed=seed,
+            blind=list_blind_pairs(session, dataset_pk, actor.person_id),
+            unseen_gold=list_unseen_gold(session, dataset_pk, actor.person_id),
+            report_progress=report_progress,
         )
 
 
@@ -142,11 +149,13 @@ def measure_agreement(
     resamples: int = RESAMPLES,
     seed: int | None = None,
     blind: Collection[int] = frozenset(),
+    unseen_gold: Collection[int] = frozenset(),
     report_progress: Callable[[int, CoefficientValue], None] | None = None,
 ) -> AgreementReport:
     """Measure agreement in an open transaction. The caller has checked the role.
 
-    `blind`: pairs to leave out, because the reader may still judge them.
+    `blind`: pairs to leave out, because the reader may still judge them. `unseen_gold`: gold pairs whose
+    answers to leave out for the same reason.
     """
     if not 0 <= resamples <= MAX_RESAMPLES:
         raise ValidationError(f"resamples: expected 0 to {MAX_RESAMPLES}, found {resamples}")
@@ -167,7 +176,7 @@ def measure_agreement(
             kappa_target=row.kappa_target,
             grade_names=list_local_names(to_rubric(find_rubric(session, dataset_pk))),
             categories=_label(session, dataset_pk, "category", judgments),
-            checks=_list_checks(session, dataset_pk, judgments),
+            checks=_list_checks(session, dataset_pk, judgments, unseen_gold),
             resamples=resamples,
             seed=seed,
         )
@@ -176,7 +185,7 @@ def measure_agreement(
         groups = measure_groups(judgments, by, labels, resamples=resamples, seed=seed)
         measured = measuring.result()
     report = make_report(judgments, basis, measured, groups, categories, left_out)
-    return replace(report, outdated=outdated, blind_pairs=len(blind))
+    return replace(report, outdated=outdated, blind_pairs=len({*blind, *unseen_gold}))
 
 
 def measure_listed(
@@ -193,8 +202,10 @@ def measure_listed(
 def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
     """Return a value that changes when a report would change, for callers that keep reports. For leads."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
-        changes = read_agreement_stamp(session, dataset_pk)
-        return stamp_figures(session, dataset_pk, actor.person_id, changes)
+        unseen_gold = list_unseen_gold(session, dataset_pk, actor.person_id)
+        changes = read_agreement_stamp(session, dataset_pk), unseen_gold
+        stamp = stamp_figures(session, dataset_pk, actor.person_id, changes)
+        return stamp._replace(reader=actor.person_id) if unseen_gold else stamp
 
 
 def list_groupings(database: Database, actor: Actor, dataset: str) -> list[str]:
@@ -459,10 +470,12 @@ def _read_people(session: Session, pks: Sequence[int]) -> dict[int, tuple[str, b
     return {key_of(pk): (username, simulated) for pk, username, simulated in people}
 
 
-def _list_checks(session: Session, dataset_pk: int, judgments: NamedJudgments) -> list[AnnotatorResult]:
+def _list_checks(
+    session: Session, dataset_pk: int, judgments: NamedJudgments, unseen_gold: Collection[int]
+) -> list[AnnotatorResult]:
     """Return the annotators' results of gold pairs and repeats, under the names of the report."""
     names = dict(zip(judgments.people, judgments.names, strict=True))
-    results = list_results(session, dataset_pk)
+    results = list_results(session, dataset_pk, unseen_gold)
     return [replace(result, annotator=names[pk]) for pk, result in results.items() if pk in names]
 
 

@@ -4,7 +4,7 @@ These judgments never enter agreement or qrels. Annotators know that checks exis
 checks. Refuses a pair that is not in the pool, and a training pair without an explanation.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import select
@@ -241,14 +241,17 @@ def compute_results(
     return results
 
 
-def list_results(session: Session, dataset_pk: int) -> dict[int, AnnotatorResult]:
+def list_results(
+    session: Session, dataset_pk: int, without: Collection[int] = ()
+) -> dict[int, AnnotatorResult]:
     """Return the results of `compute_results` by person_pk, within an open transaction.
 
-    The caller has checked the role.
+    The caller has checked the role. `without`: pairs (pair_pk) whose answers do not count.
     """
     row = session.get_one(DatasetRow, dataset_pk)
     marked = count_checks_by_kind(session, dataset_pk)
-    tries = _gather(list_check_answers(session, dataset_pk))
+    answers = list_check_answers(session, dataset_pk)
+    tries = _gather([answer for answer in answers if answer.pair_pk not in without])
     repeats = list_repeat_answers(session, dataset_pk)
     members = session.scalars(
         select(col(MembershipRow.person_pk)).where(

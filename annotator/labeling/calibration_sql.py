@@ -58,6 +58,11 @@ SELECT pair_pk, annotator_pk AS person_pk FROM current_judgment WHERE pair_pk IN
 UNION SELECT pair_pk, person_pk FROM disclosure WHERE pair_pk IN :pairs""",
     lists=["pairs"],
 )
+_UNSEEN_GOLD = prepare_sql("""
+SELECT c.pair_pk FROM check_pair c CROSS JOIN pair p
+WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND c.kind = 'gold'
+  AND (c.marked_by_pk IS NULL OR c.marked_by_pk <> :person_pk)
+  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = c.pair_pk AND d.person_pk = :person_pk)""")
 _SAMPLE = prepare_sql(
     """
 SELECT pk AS pair_pk FROM pair WHERE query_pk IN :queries AND judged >= :judged AND retired_at IS NULL ORDER BY query_pk, key LIMIT 400""",
@@ -139,6 +144,17 @@ def count_checks_by_kind(session: Session, dataset_pk: int) -> dict[str, int]:
 def list_check_pks(session: Session, dataset_pk: int) -> set[int]:
     """Return the pairs of the dataset that are marked for training or as gold, by pair_pk."""
     return {pair_pk for pair_pk, _, _ in fetch_tuples(session, _CHECKS, {"dataset_pk": dataset_pk})}
+
+
+def list_unseen_gold(session: Session, dataset_pk: int, person_pk: int | None) -> frozenset[int]:
+    """Return the gold pairs (pair_pk) whose right grade the person neither set nor saw.
+
+    The person may still be handed them. Empty for the operator (None).
+    """
+    if person_pk is None:
+        return frozenset()
+    values = {"dataset_pk": dataset_pk, "person_pk": person_pk}
+    return frozenset(row.pair_pk for row in fetch(session, _UNSEEN_GOLD, _Pair, values))
 
 
 def list_checks_of(session: Session, pair_pks: Collection[int]) -> dict[int, PairCheck]:

@@ -21,7 +21,7 @@ from annotator.dataset.service import DatasetCounts, read_dataset
 from annotator.dataset.settings import Dataset
 from annotator.domain.people import Actor
 from annotator.guideline.feedback_sql import count_waiting
-from annotator.labeling.calibration_sql import list_check_pks
+from annotator.labeling.calibration_sql import list_check_pks, list_unseen_gold
 from annotator.labeling.questions_sql import count_unanswered
 from annotator.labeling.service import LabelingProgress, count_recent_judgments, summarize_progress
 from annotator.overview.forecast import (
@@ -209,15 +209,16 @@ def _compare_with_latest(
 
 
 def give_up_blind_pairs(database: Database, actor: Actor, dataset: str, *, now: datetime) -> int:
-    """Record that the lead sees all judged pairs still open to the lead; return their number. For leads.
+    """Record that the lead sees all judged pairs and gold pairs still open to the lead; return their number.
 
-    Afterwards the lead's figures are complete, and the lead never gets these pairs to judge.
+    For leads. Afterwards the lead's figures are complete, and the lead never gets these pairs to judge.
     """
     with open_dataset(database, actor, dataset, "lead", writing=True) as (session, _, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        pair_pks = blind | list_unseen_gold(session, dataset_pk, actor.person_id)
         if actor.person_id is not None:
-            add_seen(session, blind, actor.person_id, now=now)
-    return len(blind)
+            add_seen(session, pair_pks, actor.person_id, now=now)
+    return len(pair_pks)
 
 
 def keep_answers(database: Database, actor: Actor, dataset: str, *, now: datetime) -> None:

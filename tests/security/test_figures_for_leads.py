@@ -46,6 +46,7 @@ from annotator.agreement.service import (
     iterate_left_out_judgments,
     iterate_selected_pairs,
     list_selected_pairs,
+    read_stamp,
 )
 from annotator.cli.main import app as commands
 from annotator.dataset.service import change_settings
@@ -236,11 +237,6 @@ class Figures(QualityWorld):
             for number in range(QUERIES)
             for rank, index in enumerate(documents, start=1)
         )
-
-    def list_seen(self, actor: Actor) -> set[int]:
-        with self.database.read() as session:
-            own = col(DisclosureRow.person_pk) == actor.person_id
-            return set(session.scalars(select(col(DisclosureRow.pair_pk)).where(own)))
 
 
 class OneFigures(Figures):
@@ -841,6 +837,52 @@ def test_a_release_that_can_tell_grades_is_withheld_until_the_lead_gives_its_pai
     note_release(one.database, one.lea, "d", "0.1.0", now=one.now)
     assert count_withheld(one.database, one.lea, "d", "0.1.0") == 0
     assert set(one.open) <= one.list_seen(one.lea)
+
+
+class GoldFigures(QualityWorld):
+    """ann answered twelve gold pairs with 1, and all pairs of `d` are settled. lea, who marked none of them, leads."""
+
+    def __init__(self, database: Database, *, right: int) -> None:
+        super().__init__(database, queries=QUERIES, documents=DOCUMENTS)
+        self.gold = list(self.keys)[:12]
+        lines = "".join(f"Q{self.name(pk)[0]},문서/{self.name(pk)},gold,{right},\n" for pk in self.gold)
+        header = "query_id,doc_id,kind,grade,explanation\n"
+        import_checks(database, OPERATOR, "d", (header + lines).encode(), "checks.csv", now=self.now)
+        for pk in self.gold:
+            self.judge_as(self.ann, pk, 1, purpose="gold")
+        note_seen(database, list(self.keys)[12:], self.lea.person_id, now=self.now)
+
+
+class EasyGold(GoldFigures):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, right=1)
+
+
+class HardGold(GoldFigures):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, right=3)
+
+
+def test_shares_of_right_gold_answers_leave_out_what_the_lead_was_not_shown(copy_world: CopyWorld) -> None:
+    easy, hard = copy_world(EasyGold), copy_world(HardGold)
+
+    def measure(world: GoldFigures, actor: Actor) -> Any:
+        return compute_agreement(world.database, actor, "d", resamples=0).as_json()
+
+    def stamp(world: GoldFigures, actor: Actor) -> Any:
+        return read_stamp(world.database, actor, "d")
+
+    assert measure(easy, OPERATOR) != measure(hard, OPERATOR), "the right grades are in the figures"
+    assert measure(easy, easy.lea) == measure(hard, hard.lea)
+    assert measure(easy, easy.lea)["pairs_you_may_still_judge"] == len(easy.gold)
+    assert not set(easy.gold) & easy.list_seen(easy.lea)
+    before = stamp(hard, hard.lea)
+    assert before.reader == hard.lea.person_id, "no other lead gets these figures"
+    note_seen(hard.database, hard.gold[:1], hard.lea.person_id, now=hard.now)
+    assert stamp(hard, hard.lea).changes != before.changes
+    assert give_up_blind_pairs(hard.database, hard.lea, "d", now=hard.now) == len(hard.gold) - 1
+    assert measure(hard, hard.lea) == measure(hard, OPERATOR)
+    assert set(hard.gold) <= hard.list_seen(hard.lea)
 
 
 def test_a_lead_without_a_pair_to_judge_sees_the_figures_of_the_operator(worlds: Pair) -> None:
