@@ -24,11 +24,11 @@ from tests.databases import made_worlds as made_worlds
 from tests.databases import postgres_url as postgres_url
 from tests.databases import sqlite_template as sqlite_template
 from tests.order_in_workers import WaitingTestsApart, spread_waiting_tests
-from tests.short_run import leave_to_long_run
+from tests.short_run import EXAMPLES, leave_to_long_run
 
 settings.register_profile(
     "repeatable",
-    max_examples=40,
+    max_examples=EXAMPLES,
     derandomize=True,
     database=None,
     deadline=None,
@@ -45,7 +45,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: runs with --long only, or by its name")
+    config.addinivalue_line(
+        "markers",
+        "long(names): runs with --long only, or by its name; names what protects the same in every run",
+    )
     usual = "long" if config.getoption("long") else "repeatable"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", usual))
 
@@ -172,6 +175,12 @@ def no_components_of_packages() -> None:
     from annotator.web.server.streamlit_options import ignore_components_of_packages
 
     ignore_components_of_packages()
+
+
+@pytest.fixture(scope="session")
+def is_long_run(request: pytest.FixtureRequest) -> bool:
+    """Whether `--long` asks for all cases of what `make test` tries with some."""
+    return bool(request.config.getoption("long"))
 
 
 @pytest.fixture(scope="session")

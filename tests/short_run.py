@@ -2,15 +2,35 @@
 
 `make test` runs every test on SQLite, but only the tests of ON_BOTH on PostgreSQL too. ON_BOTH has the tests of
 SQL that is written twice, of locks, reads and orders that differ, and for each slice at least one file that
-runs its statements. `--long`, and a test named as `FILE::TEST`, run on both databases.
+runs its statements; of some files only the tests whose statements no other file there runs. `--long`, and a test named as `FILE::TEST`, run on both databases.
+
+`long("browser/web/test_x.py::test_y")` names what protects the same in every run; a case of a test that is marked
+`long` is protected by the test's other cases. tests/test_short_run.py finds a name that is gone.
 """
 
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+EXAMPLES, SLOW_EXAMPLES = 40, 10  # of each test in `make test`
+
+
+def draw_few(*, filters: bool = False) -> settings:
+    """Draw few examples for a test whose examples are slow, and as many as for any other with `--long`.
+
+    `filters`: it assumes what most examples are not.
+    """
+    usual = settings()
+    left_out = [HealthCheck.filter_too_much] if filters else []
+    return settings(
+        max_examples=SLOW_EXAMPLES if usual.max_examples == EXAMPLES else usual.max_examples,
+        suppress_health_check=[*usual.suppress_health_check, *left_out],
+    )
+
 
 ON_BOTH = (
-    "tests/fuzz/",
+    "tests/fuzz/test_http.py::test_hostile_requests_neither_fail_nor_cost_a_label",
     "tests/integration/adjudication/test_adjudication.py",
     "tests/integration/adjudication/test_audit_log_capacity.py",
     "tests/integration/adjudication/test_bulk_commands.py",
@@ -64,7 +84,11 @@ ON_BOTH = (
     "tests/integration/labeling/test_submitted_together.py",
     "tests/integration/labeling/test_unfinished_queries.py",
     "tests/integration/overview/test_overview.py",
-    "tests/integration/people/test_accounts.py",
+    "tests/integration/people/test_accounts.py::TestGuessing::test_after_five_failures_a_name_waits_at_that_address_even_with_the_right_password",
+    "tests/integration/people/test_accounts.py::TestGuessing::test_guesses_at_the_same_moment_all_count",
+    "tests/integration/people/test_accounts.py::TestNames",
+    "tests/integration/people/test_accounts.py::TestSigningIn",
+    "tests/integration/people/test_accounts.py::TestTheLastAdmin",
     "tests/integration/people/test_look_alikes.py",
     "tests/integration/people/test_setup.py",
     "tests/integration/pooling/test_duplicates.py",
@@ -84,7 +108,8 @@ ON_BOTH = (
     "tests/integration/releases/test_releases.py",
     "tests/integration/storage/",
     "tests/integration/web/",
-    "tests/security/entrance/test_parameters.py",
+    "tests/security/entrance/test_parameters.py::test_an_extreme_time_is_taken_or_refused_in_words",
+    "tests/security/entrance/test_parameters.py::test_no_parameter",
     "tests/security/test_hostile_event_ids.py",
     "tests/security/test_long_texts.py",
 )

@@ -65,9 +65,28 @@ def test_what_tests_them_runs_on_both_every_time(name: str, project: Path) -> No
 
 @pytest.mark.parametrize("name", ON_BOTH)
 def test_what_runs_on_both_exists(name: str, project: Path) -> None:
-    assert (project / name).exists()
+    path, _, test = name.partition("::")
+    assert (project / path).exists()
+    assert test.rpartition("::")[2] in (project / path).read_text(encoding="utf-8")
 
 
 def test_every_slice_has_tests_on_both(project: Path) -> None:
     folders = {path.parent.name for path in (project / "tests" / "integration").glob("*/test_*.py")}
     assert {name for name in folders if not any(f"/integration/{name}/" in on for on in ON_BOTH)} == {"cli"}
+
+
+def test_what_a_long_test_names_runs_every_time(project: Path) -> None:
+    named = [
+        name
+        for path in sorted((project / "tests").rglob("test_*.py"))
+        for arguments in re.findall(r"\bmark\.long\((.*?)\)", path.read_text(encoding="utf-8"), re.DOTALL)
+        for name in re.findall(r'"([^"]+)"', arguments)
+    ]
+    assert named
+    for name in named:
+        path, _, function = name.partition("::")
+        text = (project / "tests" / path).read_text(encoding="utf-8")
+        if function:
+            before = re.search(rf"((?:^@.*\n|^[ )\]].*\n)*)^ *def {function}\(", text, re.MULTILINE)
+            assert before is not None, name
+            assert "@pytest.mark.long" not in before[1], name
