@@ -235,6 +235,25 @@ def wait_until(page: Page, expression: str, arg: object = None) -> None:
     pytest.fail(f"never so within a minute: {expression}")
 
 
+def list_complaints(page: Page) -> list[str]:
+    """Collects what the browser's console complains about, from now on."""
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    return complaints
+
+
+def go(page: Page, address: str) -> None:
+    """Go to this address of the app as its own links and the browser's way back do: the app stays loaded.
+
+    Loading it again takes seconds of the processor's time, this a fraction of one.
+    """
+    page.evaluate(
+        "address => { history.pushState(null, '', address); dispatchEvent(new PopStateEvent('popstate')); }",
+        address,
+    )
+
+
 SignIn = Callable[..., None]
 
 

@@ -11,8 +11,7 @@ from annotator.domain.people import OPERATOR
 from annotator.people.invitations_service import invite, make_password_link
 from annotator.people.service import add_person
 from annotator.storage.database import Database
-from tests.browser.conftest import NOW, PASSWORD, Server, SignIn
-from tests.browser.people.test_sign_in import list_complaints
+from tests.browser.conftest import NOW, PASSWORD, Server, SignIn, list_complaints
 from tests.browser.web.test_accessibility import list_violations
 
 FAR = 60  # days

@@ -11,8 +11,7 @@ from annotator.domain.people import OPERATOR
 from annotator.people.service import list_people
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from tests.browser.conftest import PASSWORD, Server, find_free_port
-from tests.browser.people.test_sign_in import list_complaints
+from tests.browser.conftest import PASSWORD, Server, find_free_port, list_complaints
 from tests.browser.web.test_accessibility import list_violations
 
 
@@ -103,6 +102,7 @@ def test_a_problem_is_at_its_field_which_has_the_focus(page: Page, server: Serve
     expect(page.get_by_role("heading", name="New dataset", level=1)).to_be_visible()
 
 
+@pytest.mark.long("integration/people/test_setup.py")
 def test_two_browsers_make_one_admin(
     browser: Browser, page: Page, server: Server, database: Database
 ) -> None:

@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.storage.database import Database
-from tests.browser.conftest import SignIn
-from tests.browser.web.test_accessibility import list_violations, use_theme
+from tests.browser.conftest import SignIn, go
+from tests.browser.web.test_accessibility import list_violations, use_theme, wait_until_drawn
 from tests.integration.judged_world import NOW
 from tests.integration.pooled_world import PooledWorld
 
@@ -23,7 +23,7 @@ def world(database: Database) -> PooledWorld:
     return made
 
 
-def test_a_lead_goes_from_a_system_to_the_pairs_it_alone_proposed_and_to_one_of_them(
+def test_a_lead_goes_from_a_system_to_its_pairs_and_from_what_a_round_left_out_to_what_is_judged_in_its_stead(
     world: PooledWorld, page: Page, sign_in: SignIn
 ) -> None:
     sign_in(page, "lea", to="/pool?dataset=d")
@@ -42,9 +42,7 @@ def test_a_lead_goes_from_a_system_to_the_pairs_it_alone_proposed_and_to_one_of_
     page.keyboard.press("Enter")
     expect(pairs.get_by_role("row")).to_have_count(2)
 
-
-def test_the_overlap_is_read_out_as_a_table(world: PooledWorld, page: Page, sign_in: SignIn) -> None:
-    sign_in(page, "lea", to="/pool?dataset=d&tab=Overlap")
+    page.get_by_role("tab", name="Overlap").click()
     sets = page.get_by_role("table", name="Sets of systems that proposed the same pairs")
     expect(sets.get_by_role("row", name="s0, s1")).to_contain_text("100 % (1 / 1)")
     expect(
@@ -52,11 +50,7 @@ def test_the_overlap_is_read_out_as_a_table(world: PooledWorld, page: Page, sign
     ).to_be_visible()
     expect(page.get_by_text("Proposed by one system alone: 2 of 5 (40 %).")).to_be_visible()
 
-
-def test_what_a_round_left_out_leads_to_the_pair_that_is_judged_in_its_stead(
-    world: PooledWorld, page: Page, sign_in: SignIn
-) -> None:
-    sign_in(page, "lea", to="/pool?dataset=d&tab=Rounds")
+    page.get_by_role("tab", name="Rounds").click()
     page.get_by_role("link", name="Show what near-duplicate left out of round 1").click()
     left_out = page.get_by_role("table", name="Left out of round 1 by near-duplicate")
     left_out.get_by_role("link", name="Open the pair Q1 d").click()
@@ -64,7 +58,7 @@ def test_what_a_round_left_out_leads_to_the_pair_that_is_judged_in_its_stead(
     expect(page.get_by_text("came in round 1")).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_no_tab_of_the_page_violates_wcag_22_aa(
     world: PooledWorld, page: Page, sign_in: SignIn, theme: str
 ) -> None:
@@ -82,8 +76,9 @@ def test_no_tab_of_the_page_violates_wcag_22_aa(
         ("tab=Pairs&system=s1", "Pairs"),
         (f"pair={world.find_key('Q1', 'd')}", "Who proposed it"),
     ):
-        page.goto(f"{page.url.split('/pool')[0]}/pool?dataset=d&{parameters}")
+        go(page, f"/pool?dataset=d&{parameters}")
         expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+        wait_until_drawn(page)
         assert list_violations(page) == [], parameters
 
 
@@ -108,6 +103,7 @@ def test_a_lead_makes_rounds_by_relations_and_sees_why_there_are_no_unjudged_res
     expect(page.get_by_text("Round 2: 1 pair was added.")).to_be_visible()
 
 
+@pytest.mark.long("unit/web/pooling/test_new_round.py")
 def test_a_lead_makes_a_round_in_two_tabs_and_its_pairs_come_once(
     world: PooledWorld, page: Page, sign_in: SignIn
 ) -> None:
@@ -127,10 +123,3 @@ def test_a_lead_makes_a_round_in_two_tabs_and_its_pairs_come_once(
     expect(second.get_by_text("No new pair. 2 pairs are in the pool already.")).to_be_visible()
     page.get_by_role("link", name="Show the pairs of round 2").click()
     expect(page.get_by_role("table", name="The pairs of the pool").get_by_role("row")).to_have_count(3)
-
-
-def test_an_annotator_does_not_see_the_page(world: PooledWorld, page: Page, sign_in: SignIn) -> None:
-    change_person(world.database, OPERATOR, "hanako", role="annotator", dataset="d", now=NOW)
-    sign_in(page, "hanako", to="/pool?dataset=d")
-    expect(page.get_by_text("This page needs the role lead on this dataset.")).to_be_visible()
-    expect(page.get_by_text("s1")).to_have_count(0)

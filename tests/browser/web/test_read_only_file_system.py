@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotator.storage.database import Database
-from tests.browser.conftest import DATASET, Server, SignIn, find_free_port
+from tests.browser.conftest import DATASET, Server, SignIn, find_free_port, go, wait_until_quiet
 from tests.browser.panel_world import fill_pool, open_panel, press, pressed, stored, wait_saved
 
 WRITABLE = ("temporary", "data", "work/server.log")
@@ -90,8 +90,9 @@ def test_a_server_writes_to_its_data_and_temporary_files_only(
     page.get_by_role("button", name="Import 2 records").click()
     expect(page.get_by_text("queries.csv is imported: 2 new")).to_be_visible()
     for address in ("overview", "agreement", "disagreements", "pool", "releases"):
-        page.goto(f"{server.address}/{address}?dataset={DATASET}")
-        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        go(page, f"/{address}?dataset={DATASET}")
+        expect(page.get_by_role("heading", level=1, name=address.capitalize())).to_be_visible()
+        wait_until_quiet(page)
     server.stop()
     assert REFUSED not in server.log
     assert [path.name for path in (tmp_path / "work").iterdir()] == ["server.log"]
