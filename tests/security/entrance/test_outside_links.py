@@ -122,26 +122,32 @@ def neighbour() -> Iterator[int]:
         serving.shutdown()
 
 
-@pytest.fixture
-def network(browser: Browser) -> Iterator[BrowserContext]:
+@pytest.fixture(scope="module")
+def resolving(browser: Browser) -> Iterator[Browser]:
     """A browser in which `….example` is this machine, and so no origin is trustworthy."""
     rules = f"--host-resolver-rules=MAP {HOST} 127.0.0.1, MAP *.{HOST} 127.0.0.1, MAP evil.example 127.0.0.1"
     launched = browser.browser_type.launch(
         executable_path=find_chromium(), args=[*FLAGS, "--no-sandbox", rules], headless=True
     )
-    context = launched.new_context(locale="en-US", accept_downloads=True)
-    context.set_default_timeout(60_000)
-    yield context
+    yield launched
     launched.close()
 
 
-ATTACK = """address => new Promise(resolve => {
+@pytest.fixture
+def network(resolving: Browser) -> Iterator[BrowserContext]:
+    context = resolving.new_context(locale="en-US", accept_downloads=True)
+    context.set_default_timeout(60_000)
+    yield context
+    context.close()
+
+
+ATTACK = """addresses => Promise.all(addresses.map(address => new Promise(resolve => {
   const image = document.body.appendChild(new Image());
   image.src = address;
   const frame = document.body.appendChild(document.createElement("iframe"));
   frame.src = address;
   fetch(address, { mode: "no-cors", credentials: "include" }).catch(() => 0).finally(() => setTimeout(resolve, 300));
-})"""
+})))"""
 GO = "address => { const a = document.body.appendChild(document.createElement('a')); a.href = address; a.click(); }"
 
 
@@ -179,7 +185,10 @@ def attacked(database: Database, server: Server, network: BrowserContext) -> Att
     return Attacked(database, server, network)
 
 
-def test_no_link_on_another_site_records_that_a_lead_saw_grades(attacked: Attacked, neighbour: int) -> None:
+def test_no_link_on_another_site_records_that_a_lead_saw_grades(
+    attacked: Attacked, neighbour: int, is_long_run: bool
+) -> None:
+    """In `make test` each of the two strangers has every other link that is followed."""
     attacked.sign_in()
     targets = [
         "/api/dataset?dataset=d",
@@ -193,10 +202,15 @@ def test_no_link_on_another_site_records_that_a_lead_saw_grades(attacked: Attack
         "/agreement?dataset=d&pairs=shared",
     ]
     for stranger in STRANGERS:
-        for target in targets:
+        page = attacked.context.new_page()
+        page.goto(f"http://{stranger}:{neighbour}/")
+        page.evaluate(ATTACK, [attacked.address + target for target in targets])
+        assert attacked.count_seen() == 0, stranger
+        page.close()
+    for number, target in enumerate(targets):
+        for stranger in STRANGERS if is_long_run else (STRANGERS[number % 2],):
             page = attacked.context.new_page()
             page.goto(f"http://{stranger}:{neighbour}/")
-            page.evaluate(ATTACK, attacked.address + target)
             try:
                 page.evaluate(GO, attacked.address + target)
                 page.wait_for_timeout(1_000)
@@ -206,6 +220,10 @@ def test_no_link_on_another_site_records_that_a_lead_saw_grades(attacked: Attack
             page.close()
 
 
+@pytest.mark.long(
+    "security/entrance/test_outside_links.py::test_a_link_that_others_wrote_into_a_text_counts_as_one_from_outside",
+    "security/entrance/test_outside_links.py::test_no_link_on_another_site_records_that_a_lead_saw_grades",
+)
 def test_a_link_from_a_chat_asks_first_and_then_opens_the_pair(attacked: Attacked, neighbour: int) -> None:
     page = attacked.sign_in()
     page.goto(f"http://{STRANGERS[0]}:{neighbour}/")
