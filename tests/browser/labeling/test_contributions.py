@@ -91,6 +91,9 @@ def test_a_document_to_be_proposed_is_shown_formatted_as_label_shows_it(
     assert "<" not in text.inner_text() and "taken" not in page.title()
 
 
+@pytest.mark.long(
+    "browser/labeling/test_contributions.py::test_a_document_to_be_proposed_is_shown_formatted_as_label_shows_it"
+)
 def test_the_list_shows_the_words_of_a_document_without_its_markup(page: Page, database: Database) -> None:
     html = "<style>p { color: red }</style><p>リトライ <b>ハンドラ</b> &amp; 設定</p>"
     with database.write() as session:

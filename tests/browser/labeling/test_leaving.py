@@ -13,7 +13,7 @@ SLOW = "# 題\n" + "*a_ " * 20_000 + "[" * 20_000
 """A text whose rendering takes seconds."""
 
 
-@pytest.mark.parametrize("is_same_page", [True, False])
+@pytest.mark.parametrize("is_same_page", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_leaving_while_a_document_is_rendered_logs_no_error(
     page: Page, server: Server, database: Database, sign_in: SignIn, is_same_page: bool
 ) -> None:

@@ -32,13 +32,19 @@ def on_screen(page: Page) -> str:
     return str(panel(page).get_attribute("data-pair-id"))
 
 
-def test_a_held_key_is_one_label(page: Page, database: Database) -> None:
+def test_a_held_key_is_one_label_and_so_is_a_click_on_a_grade(page: Page, database: Database) -> None:
     for _ in range(15):
         page.keyboard.down("2")
         page.wait_for_timeout(40)
     page.keyboard.up("2")
     wait_saved(page)
     assert len(stored(database)) == 1
+    pair = on_screen(page)
+    page.get_by_role("button", name="Highly relevant").click()
+    press(page, "3")
+    wait_saved(page)
+    assert stored(database)[1] == (pair, 2)
+    assert len(stored(database)) == 3
 
 
 def test_keys_typed_into_the_note_do_not_label_and_the_note_goes_with_the_grade(
@@ -157,6 +163,9 @@ def test_cannot_rate_asks_for_the_reason_and_takes_one_more_key(page: Page, data
     assert reasons == {("document_missing", None), ("other", "2 pages in 1"), (None, None)}
 
 
+@pytest.mark.long(
+    "browser/labeling/test_panel_list.py::test_what_is_put_off_waits_at_the_end_until_the_rest_is_done_and_a_click_on_a_grade_is_a_press"
+)
 def test_later_brings_the_pair_back_at_the_end(page: Page, database: Database) -> None:
     first = on_screen(page)
     press(page, "l")
@@ -166,12 +175,3 @@ def test_later_brings_the_pair_back_at_the_end(page: Page, database: Database) -
     page.reload()
     open_panel(page)
     assert on_screen(page) not in (first, second)
-
-
-def test_a_click_on_a_grade_labels_once(page: Page, database: Database) -> None:
-    pair = on_screen(page)
-    page.get_by_role("button", name="Highly relevant").click()
-    press(page, "3")
-    wait_saved(page)
-    assert stored(database)[0] == (pair, 2)
-    assert len(stored(database)) == 2

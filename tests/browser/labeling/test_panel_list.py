@@ -146,6 +146,9 @@ def test_a_refused_answer_is_taken_back_on_its_row_at_once_and_what_is_settled_i
     assert [grade for _pair, grade in stored(database)] == [0]
 
 
+@pytest.mark.long(
+    "browser/labeling/test_panel_guideline.py::test_training_tells_the_right_grade_and_goes_on_by_one_key_also_after_a_reload"
+)
 def test_in_training_the_list_steps_aside_and_comes_back_when_it_is_passed(
     page: Page, database: Database
 ) -> None:

@@ -3,6 +3,7 @@ was on the screen, whatever happens to the tab, the network or the server."""
 
 from datetime import UTC, datetime
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import text
 
@@ -13,7 +14,7 @@ from annotator.storage.database import Database
 from tests.browser.conftest import DATASET, Server, SignIn, wait_until, wait_until_quiet
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
 
-BURST = "231" * 10
+BURST = "0231203120" * 3
 
 
 def start(page: Page, database: Database, sign_in: SignIn) -> None:
@@ -22,7 +23,7 @@ def start(page: Page, database: Database, sign_in: SignIn) -> None:
     open_panel(page)
 
 
-def test_thirty_presses_at_50_ms_all_land_on_the_pair_that_was_on_the_screen(
+def test_thirty_presses_of_every_grade_at_50_ms_all_land_on_the_pair_that_was_on_the_screen(
     page: Page, database: Database, sign_in: SignIn
 ) -> None:
     start(page, database, sign_in)
@@ -31,14 +32,8 @@ def test_thirty_presses_at_50_ms_all_land_on_the_pair_that_was_on_the_screen(
     wait_saved(page)
     assert len(seen) == 30
     assert len({pair for pair, _grade in seen}) == 30
+    assert {grade for _pair, grade in seen} == {0, 1, 2, 3}
     assert stored(database) == seen
-
-
-def test_every_grade_has_its_key_and_0_is_a_grade(page: Page, database: Database, sign_in: SignIn) -> None:
-    start(page, database, sign_in)
-    press(page, "0123")
-    wait_saved(page)
-    assert [grade for _pair, grade in stored(database)] == [0, 1, 2, 3]
 
 
 def test_the_first_pairs_are_asked_for_once_before_the_app_and_a_reload_brings_the_same(
@@ -164,6 +159,9 @@ def test_labeling_goes_on_while_the_server_is_away_for_long_by_key_and_by_click(
     assert stored(database) == seen
 
 
+@pytest.mark.long(
+    "browser/labeling/test_panel_states.py::test_a_lease_that_ran_out_while_offline_keeps_the_judgment"
+)
 def test_offline_and_back_loses_nothing(
     page: Page, context: BrowserContext, database: Database, sign_in: SignIn
 ) -> None:
@@ -183,6 +181,10 @@ def test_offline_and_back_loses_nothing(
     assert stored(database) == seen
 
 
+@pytest.mark.long(
+    "browser/labeling/test_panel_loses_nothing.py::test_a_reload_in_mid_burst_loses_nothing",
+    "browser/labeling/test_panel_loses_nothing.py::test_a_tab_closed_while_the_server_was_down_loses_nothing",
+)
 def test_a_tab_closed_in_mid_burst_loses_nothing(
     page: Page, context: BrowserContext, database: Database, server: Server, sign_in: SignIn
 ) -> None:

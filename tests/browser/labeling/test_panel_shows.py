@@ -3,14 +3,13 @@
 import json
 from datetime import UTC, datetime
 
-import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.tables.adjudication import AdjudicationRow
-from annotator.storage.tables.central import PairRow
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow
 from tests.browser.conftest import Server, SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, wait_saved
 
@@ -31,35 +30,43 @@ def test_a_document_is_shown_exactly_as_it_is_and_runs_nothing(
     assert page.evaluate("() => window.hacked") is None
 
 
-@pytest.mark.parametrize(
-    ("query", "text", "expected"),
-    [
-        (
-            "RESTful Webサービスのハンドラキュー構成",
-            "ﾊﾝﾄﾞﾗキューの設定。ウェブの構成を示す。restful ＷＥＢ。",
-            ["ﾊﾝﾄﾞﾗキュー", "構成", "restful", "ｗｅｂ"],
-        ),
-        (
-            "토지거래허가구역의 지정 수 기간",
-            "허가구역의 지정은 토지거래를 제한할 수 있다. 기간은 5년.",
-            ["허가구역", "지정", "토지거래", "기간"],
-        ),
-        (
-            "nablarch.fw.handler.RetryHandler usage",
-            "class RetryHandler extends Handler // NABLARCH calls myRetry; usages",
-            ["retryhandler", "handler", "nablarch", "retry"],
-        ),
-    ],
-)
+MARKED = {
+    "RESTful Webサービスのハンドラキュー構成": (
+        "ﾊﾝﾄﾞﾗキューの設定。ウェブの構成を示す。restful ＷＥＢ。",
+        ["ﾊﾝﾄﾞﾗキュー", "構成", "restful", "ｗｅｂ"],
+    ),
+    "토지거래허가구역의 지정 수 기간": (
+        "허가구역의 지정은 토지거래를 제한할 수 있다. 기간은 5년.",
+        ["허가구역", "지정", "토지거래", "기간"],
+    ),
+    "nablarch.fw.handler.RetryHandler usage": (
+        "class RetryHandler extends Handler // NABLARCH calls myRetry; usages",
+        ["retryhandler", "handler", "nablarch", "retry"],
+    ),
+}
+"""By query: a document's text, and what is marked in it."""
+
+
 def test_the_terms_of_a_query_are_marked_in_japanese_korean_and_code(
-    page: Page, database: Database, sign_in: SignIn, query: str, text: str, expected: list[str]
+    page: Page, database: Database, sign_in: SignIn
 ) -> None:
-    fill_pool(database, documents=1, queries=(query,), texts=(text,))
+    fill_pool(database, documents=1, queries=tuple(MARKED))
+    with database.write() as session:
+        for number, (text, _) in enumerate(MARKED.values()):
+            document = session.query(DocumentRow).filter_by(doc_id=f"guide/{number}/0.md").one()
+            session.query(DocumentTextRow).filter_by(document_pk=document.pk).update({"text": text})
     sign_in(page, "hanako")
     open_panel(page)
-    assert [mark.casefold() for mark in page.locator(".text mark").all_inner_texts()] == expected
-    assert page.locator(".text").evaluate("(e) => e.textContent") == text
-    expect(page.locator("[data-at=query]")).to_have_attribute("lang", "ja")
+    left = dict(MARKED)
+    while left:
+        pair = panel(page).get_attribute("data-pair-id") or ""
+        query = page.locator("[data-at=query]")
+        text, expected = left.pop(query.inner_text())
+        assert [mark.casefold() for mark in page.locator(".text mark").all_inner_texts()] == expected
+        assert page.locator(".text").evaluate("(e) => e.textContent") == text
+        expect(query).to_have_attribute("lang", "ja")
+        press(page, "1")
+        expect(panel(page)).not_to_have_attribute("data-pair-id", pair)
 
 
 def test_the_browser_is_told_no_rank_score_system_or_grade_of_another(
@@ -182,7 +189,7 @@ def test_what_was_put_off_comes_back_unanswered_with_its_note_and_the_end_of_the
 def fill_pool_again(database: Database) -> None:
     from annotator.storage.lookup import find_dataset
     from annotator.storage.pairs.pool import PoolCandidate, add_candidates
-    from annotator.storage.tables.central import DocumentRow, QueryRow
+    from annotator.storage.tables.central import QueryRow
 
     with database.write() as session:
         dataset_pk = key_of(find_dataset(session, "demo").pk)
@@ -195,20 +202,25 @@ def fill_pool_again(database: Database) -> None:
         add_candidates(session, dataset_pk, "demo", [candidate], now=datetime(2026, 1, 3, tzinfo=UTC))
 
 
-@pytest.mark.parametrize("width", [1280, 400])
-def test_an_alert_moves_no_grade(browser: Browser, database: Database, sign_in: SignIn, width: int) -> None:
+def test_an_alert_moves_no_grade(browser: Browser, database: Database, sign_in: SignIn) -> None:
     fill_pool(database)
-    context = browser.new_context(viewport={"width": width, "height": 800}, locale="en-US")
+    context = browser.new_context(locale="en-US")
     page = context.new_page()
     sign_in(page, "hanako")
     open_panel(page)
-    press(page, "1")
-    wait_saved(page)
-    before = page.get_by_role("button", name="Perfect").bounding_box()
-    context.set_offline(True)
-    press(page, "2")
-    expect(page.get_by_role("alert").filter(has_text="offline")).to_be_visible()
-    assert page.get_by_role("button", name="Perfect").bounding_box() == before
+    for width in (1280, 400):
+        page.set_viewport_size({"width": width, "height": 800})
+        press(page, "1")
+        wait_saved(page)
+        before = page.get_by_role("button", name="Perfect").bounding_box()
+        context.set_offline(True)
+        press(page, "2")
+        alert = page.get_by_role("alert").filter(has_text="offline")
+        expect(alert).to_be_visible()
+        assert page.get_by_role("button", name="Perfect").bounding_box() == before
+        context.set_offline(False)
+        wait_saved(page)
+        expect(alert).to_be_hidden()
     context.close()
 
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
+import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from annotator.dataset.service import change_settings
@@ -170,6 +171,10 @@ def test_a_lease_that_ran_out_while_offline_keeps_the_judgment(
     assert (stored(database), stored(database, "minjun")) == ([(pair, 2)], [(pair, 1)])
 
 
+@pytest.mark.long(
+    "browser/labeling/test_panel_loses_nothing.py::test_two_tabs_of_one_annotator_each_label_the_pair_they_show",
+    "integration/labeling/test_at_the_same_time.py",
+)
 def test_two_devices_of_one_annotator_show_different_pairs_and_keep_all_answers(
     page: Page, browser: Browser, database: Database, sign_in: SignIn
 ) -> None:
