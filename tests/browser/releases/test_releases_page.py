@@ -18,7 +18,7 @@ from annotator.people.service import change_person
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
-from tests.browser.conftest import Server, SignIn
+from tests.browser.conftest import SignIn, go
 from tests.integration.judged_world import NOW, JudgedWorld
 
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"><b>太</b> $x$ :red[赤] -> مرحبا 🎯"
@@ -151,6 +151,10 @@ def test_enter_on_a_row_shows_the_trail_and_the_focus_stays(
     expect(trail(page)).to_contain_text("Why grade 1")
 
 
+@pytest.mark.long(
+    "browser/releases/test_releases_page.py::test_enter_on_a_row_shows_the_trail_and_the_focus_stays",
+    "unit/web/releases/test_releases_page.py",
+)
 def test_qrels_stand_under_their_query(published: JudgedWorld, page: Page, sign_in: SignIn) -> None:
     sign_in(page, "lea", to="/releases?dataset=d&tab=Published")
     groups = page.locator(".rows").nth(1).locator("tr.group")
@@ -195,7 +199,7 @@ def test_choosing_a_release_shows_it_and_stands_in_the_address(
     expect_nothing_taken(page)
 
 
-def test_the_datasheet_is_a_page_with_its_pictures(
+def test_the_datasheet_is_a_page_with_its_pictures_and_two_releases_are_compared(
     published: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
     sign_in(page, "lea", to="/releases?dataset=d&tab=Published&version=1.0.0&part=Datasheet")
@@ -207,24 +211,14 @@ def test_the_datasheet_is_a_page_with_its_pictures(
         expect(picture).to_have_js_property("complete", True)
         assert picture.evaluate("one => one.naturalWidth")
     expect_nothing_taken(page)
-
-
-def test_two_releases_are_compared(published: JudgedWorld, page: Page, sign_in: SignIn) -> None:
-    sign_in(page, "lea", to="/releases?dataset=d&tab=Compare")
+    page.get_by_role("tab", name="Compare").click()
     expect(page.get_by_text("Compared with 1.0.0: 1 added pair.")).to_be_visible()
     expect(page.get_by_role("cell", name="中間")).to_be_visible()
-    page.goto(page.url.split("?")[0] + "?dataset=d&tab=Compare&from=1.1.0&to=1.0.0")
+    go(page, "/releases?dataset=d&tab=Compare&from=1.1.0&to=1.0.0")
     expect(page.get_by_text("Compared with 1.1.0: 1 removed pair.")).to_be_visible()
 
 
-def test_an_annotator_sees_nothing_of_it(
-    published: JudgedWorld, page: Page, sign_in: SignIn, server: Server
-) -> None:
-    sign_in(page, "hanako", to="/releases?dataset=demo")
-    expect(page.get_by_text("This page needs the role lead")).to_be_visible()
-    assert page.request.get(f"{server.address}/api/release?dataset=d&version=1.0.0").status == 403
-
-
+@pytest.mark.long("unit/web/releases/test_releases_page.py", "unit/web/kit/test_pager.py")
 def test_the_demo_is_published_browsed_by_page_and_filtered(
     database: Database, page: Page, sign_in: SignIn, exports: Path
 ) -> None:

@@ -24,7 +24,7 @@ from annotator.releases.service import publish_release
 from annotator.storage import schema
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_person, key_of
-from tests.browser.conftest import DATASET, NOW, PASSWORD, PEOPLE, Server, find_free_port
+from tests.browser.conftest import DATASET, NOW, PASSWORD, PEOPLE, Server, find_free_port, go
 from tests.browser.panel_world import fill_pool, open_panel, press, pressed, stored, wait_saved
 from tests.browser.web.proxied_replicas import COOKIE, Proxy, Visitor
 from tests.integration.storage.test_upgrading_beside_older import LATER
@@ -93,7 +93,18 @@ def make_event(pair: dict[str, object], grade: int) -> dict[str, object]:
     }  # fmt: skip
 
 
-def test_what_one_replica_does_the_other_knows(proxy: Proxy, database: Database) -> None:
+def test_what_one_replica_does_the_other_knows_and_a_browser_keeps_its_own_until_that_one_ends(
+    proxy: Proxy, database: Database
+) -> None:
+    """Everything that needs no page, on one pair of servers: they take seconds to start."""
+    check_one_work(proxy, database)
+    check_request_number(proxy)
+    check_wrong_passwords(proxy)
+    check_kept_replica(proxy)
+
+
+def check_one_work(proxy: Proxy, database: Database) -> None:
+    """A session, the pairs that were handed out, a press delivered twice, and signing out are the same on both."""
     first, second = proxy.servers
     hanako, again = Visitor(proxy), Visitor(proxy)
     hanako.go_to(first)
@@ -120,6 +131,47 @@ def test_what_one_replica_does_the_other_knows(proxy: Proxy, database: Database)
     assert hanako.exchange([], 1).status == 401
     again.go_to(first)
     assert again.exchange([], 1).status == 401
+
+
+def check_request_number(proxy: Proxy) -> None:
+    """A request has one number in both logs, which no browser chooses."""
+    answer = Visitor(proxy).ask("GET", "/login", headers={"X-Request-Id": "chosen-by-the-browser"})
+    (number,) = [value for name, value in answer.headers if name.lower() == "x-request-id"]
+    assert proxy.read_answered()[-1].split()[1] == number
+    wait_until(lambda: f"request_id={number}" in proxy.find_server().log)
+    assert all("chosen-by-the-browser" not in server.log for server in proxy.servers)
+
+
+def check_kept_replica(proxy: Proxy) -> None:
+    """A browser keeps its replica, and goes to the other one when that one ends."""
+    visitor = Visitor(proxy)
+    (cookie,) = [
+        value for name, value in visitor.ask("GET", "/login").headers if value.startswith(f"{COOKIE}=")
+    ]
+    assert {"Path=/", "HttpOnly", "Secure", "SameSite=Lax"} <= set(cookie.split("; "))
+    kept = proxy.find_server()
+    for _ in range(5):
+        answer = visitor.ask("GET", "/login")
+        assert proxy.find_server() is kept
+        assert not any(value.startswith(COOKIE) for _name, value in answer.headers)
+    kept.kill()
+    assert visitor.sign_in("minjun") == 303  # what was not sent to the one that is gone goes to the other
+    assert proxy.find_server() is not kept
+    kept.start()
+    assert visitor.exchange([], 1).status == 200
+
+
+def check_wrong_passwords(proxy: Proxy) -> None:
+    """They count for all replicas, and the address is the proxy's word."""
+    stranger = Visitor(proxy)
+    for number in range(PER_ADDRESS_AND_NAME):
+        stranger.go_to(proxy.servers[number % 2])
+        assert stranger.sign_in("hanako", "wrong", **{"X-Forwarded-For": f"10.0.0.{number}"}) == 401
+    for server in proxy.servers:
+        stranger.go_to(server)
+        assert stranger.sign_in("hanako", **{"X-Forwarded-For": "10.0.1.1"}) == 429
+        assert "address=127.0.0.1" in server.log
+        assert "address=10.0" not in server.log
 
 
 OpenPage = Callable[[Server, str], Page]
@@ -177,6 +229,9 @@ def judge_one_pair(proxy: Proxy, server: Server, username: str) -> None:
     assert visitor.exchange([event], 0).json["acknowledged"] == [event["id"]]
 
 
+@pytest.mark.long(
+    "browser/web/test_replicas.py::test_what_one_replica_does_the_other_knows_and_a_browser_keeps_its_own_until_that_one_ends"
+)
 def test_a_page_that_is_open_on_one_replica_shows_what_was_imported_judged_and_published_elsewhere(
     proxy: Proxy, database: Database, open_page: OpenPage, tmp_path: Path
 ) -> None:
@@ -214,6 +269,10 @@ def test_a_page_that_is_open_on_one_replica_shows_what_was_imported_judged_and_p
     assert "page failed" not in first.log + second.log
 
 
+@pytest.mark.long(
+    "test_deploy.py",
+    "browser/importing/test_import_page.py::test_a_lead_imports_queries_and_a_folder_and_finds_the_files_again_after_closing_the_tab",
+)
 def test_files_are_uploaded_through_the_proxy_and_imported(
     proxy: Proxy, open_page: OpenPage, tmp_path: Path
 ) -> None:
@@ -226,6 +285,10 @@ def test_files_are_uploaded_through_the_proxy_and_imported(
     expect(page.get_by_text("질의.csv is imported: 2 new")).to_be_visible()
 
 
+@pytest.mark.long(
+    "browser/web/test_replicas.py::test_what_one_replica_does_the_other_knows_and_a_browser_keeps_its_own_until_that_one_ends",
+    "browser/people/test_invitation.py::test_a_lead_sends_a_link_and_whoever_opens_it_lands_where_the_work_is",
+)
 def test_a_link_made_on_one_replica_is_used_on_the_other_and_signing_out_everywhere_reaches_open_pages(
     proxy: Proxy, open_page: OpenPage
 ) -> None:
@@ -261,6 +324,10 @@ def serve_a_newer_version() -> None:
     schema.MIGRATIONS, schema.ROLLING = folder.resolve(), frozenset({"9998"})
 
 
+@pytest.mark.long(
+    "browser/web/test_replicas.py::test_a_replica_killed_while_somebody_labels_costs_no_press",
+    "integration/storage/test_upgrading_beside_older.py",
+)
 def test_replicas_are_upgraded_one_after_the_other_while_somebody_labels(
     proxy: Proxy, database: Database, open_page: OpenPage
 ) -> None:
@@ -297,44 +364,6 @@ def find_cookie(page: Page) -> str:
     return value
 
 
-def test_wrong_passwords_count_for_all_replicas_and_the_address_is_the_proxy_s_word(proxy: Proxy) -> None:
-    stranger = Visitor(proxy)
-    for number in range(PER_ADDRESS_AND_NAME):
-        stranger.go_to(proxy.servers[number % 2])
-        assert stranger.sign_in("hanako", "wrong", **{"X-Forwarded-For": f"10.0.0.{number}"}) == 401
-    for server in proxy.servers:
-        stranger.go_to(server)
-        assert stranger.sign_in("hanako", **{"X-Forwarded-For": "10.0.1.1"}) == 429
-        assert "address=127.0.0.1" in server.log
-        assert "address=10.0" not in server.log
-
-
-def test_a_request_has_one_number_in_both_logs_which_no_browser_chooses(proxy: Proxy) -> None:
-    answer = Visitor(proxy).ask("GET", "/login", headers={"X-Request-Id": "chosen-by-the-browser"})
-    (number,) = [value for name, value in answer.headers if name.lower() == "x-request-id"]
-    assert proxy.read_answered()[-1].split()[1] == number
-    wait_until(lambda: f"request_id={number}" in proxy.find_server().log)
-    assert all("chosen-by-the-browser" not in server.log for server in proxy.servers)
-
-
-def test_a_browser_keeps_its_replica_until_that_one_ends(proxy: Proxy) -> None:
-    visitor = Visitor(proxy)
-    (cookie,) = [
-        value for name, value in visitor.ask("GET", "/login").headers if value.startswith(f"{COOKIE}=")
-    ]
-    assert {"Path=/", "HttpOnly", "Secure", "SameSite=Lax"} <= set(cookie.split("; "))
-    kept = proxy.find_server()
-    for _ in range(5):
-        answer = visitor.ask("GET", "/login")
-        assert proxy.find_server() is kept
-        assert not any(value.startswith(COOKIE) for _name, value in answer.headers)
-    kept.kill()
-    assert visitor.sign_in("hanako") == 303  # what was not sent to the one that is gone goes to the other
-    assert proxy.find_server() is not kept
-    kept.start()
-    assert visitor.exchange([], 1).status == 200
-
-
 def test_a_replica_killed_while_somebody_labels_costs_no_press(
     proxy: Proxy, database: Database, open_page: OpenPage
 ) -> None:
@@ -352,5 +381,5 @@ def test_a_replica_killed_while_somebody_labels_costs_no_press(
     wait_saved(page)
     assert len(seen) == 10
     assert stored(database) == seen
-    page.goto(f"{proxy.address}/work?dataset=demo")
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    go(page, "/work?dataset=demo")
+    expect(page.get_by_role("heading", level=1, name="My work")).to_be_visible()
