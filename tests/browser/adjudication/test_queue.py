@@ -77,8 +77,9 @@ def test_every_column_is_in_sight_and_the_keyboard_goes_through_the_rows_to_the_
 
 
 def test_on_a_phone_every_part_is_whole_and_accessible_in_both_themes(
-    world: JudgedWorld, page: Page, sign_in: SignIn
+    world: JudgedWorld, page: Page, sign_in: SignIn, is_long_run: bool
 ) -> None:
+    """In `make test` one part is dark and the others are light."""
     page.set_viewport_size({"width": 400, "height": 800})
     sign_in(page, "lea", to=f"{QUEUE}&taste=no")
     expect(
@@ -90,13 +91,17 @@ def test_on_a_phone_every_part_is_whole_and_accessible_in_both_themes(
         expect(page.get_by_text(drawn, exact=True).first).to_be_visible()
         expect(page.locator(READY)).to_be_visible()
         expect(page.locator('[data-stale="true"]')).to_have_count(0)  # faded while it is drawn again
-        for theme in ("light", "dark"):
+        for theme in ("light", "dark") if is_long_run else ("dark" if part == "Breakdown" else "light",):
             use_theme(page, theme)
             violations += [f"{part} {theme}: {' '.join(violation)}" for violation in list_violations(page)]
         assert page.evaluate(WHOLE), part
     assert violations == []
 
 
+@pytest.mark.long(
+    "browser/adjudication/test_queue.py::test_on_a_phone_every_part_is_whole_and_accessible_in_both_themes",
+    "unit/web/adjudication/test_audit_log_table.py",
+)
 def test_the_activity_log_fits_a_phone(world: JudgedWorld, page: Page, sign_in: SignIn) -> None:
     with world.database.read() as session:
         lea = find_actor(session, "lea")
