@@ -9,7 +9,10 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +29,7 @@ WARM.set_forkserver_preload(
         "annotator.people.service",
         "annotator.releases.service",
         "annotator.web.app",
+        "annotator.web.importing.worker",
         "annotator.web.server.serve",
         "annotator.web.main_page",
         "anyio._backends._asyncio",
@@ -128,3 +132,43 @@ def _run_command(folder: Path, words: list[str], log: str) -> None:
     from annotator.cli.main import run
 
     run()
+
+
+class WarmTask:
+    """Stands for `subprocess.Popen` of the process of a task on files, as `FileJobs` starts it, with these variables."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        theirs, own_end = WARM.Pipe(duplex=False)
+        own_start, answers = WARM.Pipe(duplex=False)
+        self.process = start_process(_work_on_files, theirs, answers, env)
+        theirs.close()
+        answers.close()
+        self.stdin = os.fdopen(os.dup(own_end.fileno()), "wb")
+        self.stdout = os.fdopen(os.dup(own_start.fileno()), "rb")
+        own_end.close()
+        own_start.close()
+
+    @property
+    def returncode(self) -> int | None:
+        return self.process.exitcode
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    def __enter__(self) -> "WarmTask":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stdout.close()
+        with suppress(OSError):
+            self.stdin.close()
+        self.process.join()
+
+
+def _work_on_files(source: Connection, answers: Connection, environment: dict[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    tempfile.tempdir = None  # what the warm process has found out
+    from annotator.web.importing.worker import work
+
+    work(os.fdopen(os.dup(source.fileno()), "rb"), os.fdopen(os.dup(answers.fileno()), "wb"))

@@ -1,11 +1,14 @@
 """A dataset with judgments in it, written directly into storage so that these tests stand on their own."""
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.dataset.service import create_dataset
@@ -34,6 +37,8 @@ class JudgedWorld:
 
     def __init__(self, database: Database, *, name: str = "d", **settings: str) -> None:
         self.database, self.name, self.judged, self.queries = database, name, 0, 0
+        self.open_session: Session | None = None
+        self.to_derive: set[int] = set()
         create_dataset(database, OPERATOR, name, now=NOW, settings={"seed": "7", **settings})
         with database.read() as session:
             self.dataset_pk = key_of(find_dataset(session, name).pk)
@@ -42,6 +47,26 @@ class JudgedWorld:
     def url(self) -> str:
         """The address of its database, with the password."""
         return self.database.url.render_as_string(hide_password=False)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Store the queries, pairs and judgments of this block in one transaction, and derive what follows once at its end."""
+        with self.database.write() as session:
+            self.open_session = session
+            try:
+                yield
+                derive_current(session, self.dataset_pk, self.to_derive)
+            finally:
+                self.open_session = None
+                self.to_derive.clear()
+
+    @contextmanager
+    def _write(self) -> Iterator[Session]:
+        if self.open_session is not None:
+            yield self.open_session
+            return
+        with self.database.write() as session:
+            yield session
 
     def person(self, username: str, role: str = "annotator", *, simulated: bool = False) -> Actor:
         """Somebody with a role on the dataset."""
@@ -57,7 +82,7 @@ class JudgedWorld:
     def query(self, query_id: str, text: str, **fields: Any) -> None:
         """A query after the ones before it."""
         self.queries += 1
-        with self.database.write() as session:
+        with self._write() as session:
             session.add(
                 QueryRow(
                     dataset_pk=self.dataset_pk,
@@ -79,7 +104,7 @@ class JudgedWorld:
         **extra: Any,
     ) -> str:
         """A pair, and its document if it is new; returns the pair's key."""
-        with self.database.write() as session:
+        with self._write() as session:
             query_pk = key_of(
                 session.scalar(select(col(QueryRow.pk)).where(col(QueryRow.query_id) == query_id))
             )
@@ -116,7 +141,7 @@ class JudgedWorld:
         self.judged += 1
         at = NOW + timedelta(minutes=self.judged)
         event_id = str(UUID(int=self.judged, version=4))
-        with self.database.write() as session:
+        with self._write() as session:
             pair_pk, sha256 = session.execute(
                 select(col(PairRow.pk), col(DocumentRow.text_sha256))
                 .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
@@ -140,7 +165,10 @@ class JudgedWorld:
                     }
                 )
             )
-            derive_current(session, self.dataset_pk, [pair_pk])
+            if self.open_session is None:
+                derive_current(session, self.dataset_pk, [pair_pk])
+            else:
+                self.to_derive.add(pair_pk)
         return event_id
 
     def add_decision(self, lead: Actor, query_id: str, doc_id: str, grade: int, **more: Any) -> None:

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from itertools import product
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from annotator.evaluation.evaluate import EvaluationOptions, evaluate_runs
 from annotator.evaluation.profiles import PROFILES, Profile, find_profile
 from annotator.evaluation.records import RankedRun, ScoreTable, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
+from tests.short_run import draw_few
 from tests.unit.evaluation.small_runs import make_run
 
 SYSTEMS = ("A", "B", "C")
@@ -27,18 +28,25 @@ MORE = {
 }
 ORDERED_BY = [
     ("trec", "nDCG@2"),
-    ("trec", "nDCG@20"),
-    ("trec", "nDCG(dcg='exp-log2')@2"),
     ("trec", "P(rel=2)@2"),
     ("trec", "Success@2"),
     ("nablarch", "NDCG@2"),
-    ("law", "NDCG@2"),
-    ("law", "P@2"),
-    ("survey", "NDCG@2"),
-    ("survey", "Precision@3"),
-    ("code", "NDCG@2"),
     ("document", "InTop@2"),
+    *(
+        pytest.param(profile, measure, marks=pytest.mark.long)
+        for profile, measure in (
+            ("trec", "nDCG@20"),
+            ("trec", "nDCG(dcg='exp-log2')@2"),
+            ("law", "NDCG@2"),
+            ("law", "P@2"),
+            ("survey", "NDCG@2"),
+            ("survey", "Precision@3"),
+            ("code", "NDCG@2"),
+        )
+    ),
 ]
+"""A measure of each kind in every run: with ideal lists of two profiles, of a share, of any, and of the top."""
+
 LISTS = st.lists(st.sampled_from("abcdef"), unique=True, max_size=4)
 GRADES = st.dictionaries(st.sampled_from("abcdefx"), st.integers(0, 3), max_size=6)
 Query = tuple[dict[str, int], Sequence[Sequence[str]]]
@@ -82,7 +90,7 @@ def score(queries: dict[str, Query], profile: Profile, measures: Sequence[str]) 
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=lambda profile: profile.name)
-@settings(deadline=None, max_examples=40)
+@draw_few()
 @given(query=QUERIES)
 def test_a_range_ends_at_the_lowest_and_the_highest_score_of_all_gradings(
     profile: Profile, query: Query
@@ -110,7 +118,7 @@ def test_a_range_ends_at_the_lowest_and_the_highest_score_of_all_gradings(
 
 
 @pytest.mark.parametrize(("profile_name", "measure"), ORDERED_BY)
-@settings(deadline=None, max_examples=40)
+@draw_few()
 @given(queries=st.lists(QUERIES, min_size=1, max_size=2))
 def test_no_grading_changes_an_order_that_is_not_open(
     profile_name: str, measure: str, queries: list[Query]
@@ -151,7 +159,7 @@ def test_no_grading_changes_an_order_that_is_not_open(
 
 
 @pytest.mark.parametrize(("profile_name", "measure"), ORDERED_BY)
-@settings(deadline=None, max_examples=40)
+@draw_few(filters=True)
 @given(queries=st.lists(QUERIES, min_size=1, max_size=2))
 def test_where_judging_can_stop_no_unjudged_result_at_any_rank_changes_an_order(
     profile_name: str, measure: str, queries: list[Query]

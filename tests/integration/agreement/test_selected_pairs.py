@@ -25,6 +25,7 @@ from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import QualityDrawRow, QualityPairRow
 from annotator.storage.tables.central import CurrentJudgmentRow, PairRow, RubricRow
 from annotator.storage.tables.labeling import DisclosureRow, RepeatRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 GRADES = (  # of ann, 민준, 花子 (None: not judged) on each document
@@ -33,20 +34,25 @@ GRADES = (  # of ann, 민준, 花子 (None: not judged) on each document
 )  # fmt: skip
 
 
-@pytest.fixture
-def world(database: Database) -> JudgedWorld:
+def make_world(database: Database) -> JudgedWorld:
     """Eight pairs of two queries, judged by up to three."""
     made = JudgedWorld(database)
     people = [made.person(name) for name in ("ann", "민준", "花子")]
     made.person("lead", "lead")
-    made.query("Q1", "設定", category="設定", extra={"team": "A"})
-    made.query("Q2", "법", category="법")
-    for query_id, doc_id, grades in GRADES:
-        made.pair(query_id, doc_id, title=f"T {doc_id}", area="north" if doc_id == "d1" else "south")
-        for person, grade in zip(people, grades, strict=True):
-            if grade is not None:
-                made.judge(person, query_id, doc_id, grade)
+    with made.at_once():
+        made.query("Q1", "設定", category="設定", extra={"team": "A"})
+        made.query("Q2", "법", category="법")
+        for query_id, doc_id, grades in GRADES:
+            made.pair(query_id, doc_id, title=f"T {doc_id}", area="north" if doc_id == "d1" else "south")
+            for person, grade in zip(people, grades, strict=True):
+                if grade is not None:
+                    made.judge(person, query_id, doc_id, grade)
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_world)  # type: ignore[no-any-return]
 
 
 def find(world: JudgedWorld, selection: PairSelection, **options: int) -> SelectedPairs:
@@ -148,13 +154,14 @@ def _measure_long_work(database: Database) -> tuple[JudgedWorld, AgreementReport
     """144 pairs of 12 queries within two hours and a bit, the last third of them judged at odds; some by three people."""
     world = JudgedWorld(database)
     people = [world.person(name) for name in ("ann", "민준", "花子")]
-    for at in range(12):
-        world.query(f"Q{at}", "x", category="設定")
-    for at in range(144):
-        query_id, grade = f"Q{at % 12}", at % 4
-        world.pair(query_id, str(at))
-        for index, person in enumerate(people[: 3 if at % 8 == 0 else 2]):
-            world.judge(person, query_id, str(at), (grade + index) % 4 if at >= 96 else grade)
+    with world.at_once():
+        for at in range(12):
+            world.query(f"Q{at}", "x", category="設定")
+        for at in range(144):
+            query_id, grade = f"Q{at % 12}", at % 4
+            world.pair(query_id, str(at))
+            for index, person in enumerate(people[: 3 if at % 8 == 0 else 2]):
+                world.judge(person, query_id, str(at), (grade + index) % 4 if at >= 96 else grade)
     return world, compute_agreement(database, OPERATOR, "d", resamples=0)
 
 

@@ -24,11 +24,11 @@ def qrels(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("command", "lines"),
     [
-        (("check", "--json"), 0),
         (("check", "--json"), 1),
-        (("check",), 0),
-        (("convert", "--help"), 0),
-        (("--version",), 0),
+        *(
+            pytest.param(command, 0, marks=pytest.mark.long)
+            for command in (("check", "--json"), ("check",), ("convert", "--help"), ("--version",))
+        ),
     ],
 )
 def test_a_reader_who_stops_early_ends_the_command_quietly(

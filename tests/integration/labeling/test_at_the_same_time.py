@@ -117,7 +117,9 @@ def run_together(people: list[Annotator], presses: int) -> None:
         list(pool.map(label, people))
 
 
-@pytest.mark.parametrize(("seed", "reopens"), [(1, False), (2, False), (3, True)])
+@pytest.mark.parametrize(
+    ("seed", "reopens"), [(1, False), pytest.param(2, False, marks=pytest.mark.long), (3, True)]
+)
 @pytest.mark.parametrize(("queries", "documents"), [(1, 12), (6, 5)])
 def test_after_a_storm_all_that_is_derived_is_as_if_computed_from_scratch(
     database: Database, queries: int, documents: int, seed: int, reopens: bool
@@ -138,7 +140,7 @@ def test_after_a_storm_all_that_is_derived_is_as_if_computed_from_scratch(
     assert sum(annotator.surplus for annotator in people) == 0
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_after_a_storm_in_shared_transactions_all_is_as_if_computed_from_scratch(
     database: Database, seed: int
 ) -> None:
@@ -225,7 +227,7 @@ class Lead:
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_after_a_storm_of_judgments_decisions_settings_guidelines_and_imports_too(
     database: Database, tmp_path: Path, seed: int
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
@@ -20,6 +20,7 @@ from annotator.storage.tables.central import PairRow
 from tests.integration.judged_world import JudgedWorld
 from tests.integration.labeling.test_calibration import mark, repeat
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
+from tests.short_run import draw_few
 
 
 def everything_that_counts(world: JudgedWorld) -> tuple[object, ...]:
@@ -100,7 +101,7 @@ ANSWERS = st.lists(
 )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@draw_few()
 @given(answers=ANSWERS)
 def test_whatever_is_answered_on_checks_changes_nothing_that_counts(
     checked: tuple[ReleaseWorld, tuple[object, ...]], answers: list[Any]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import insert, select, text
 from sqlmodel import col
@@ -14,6 +14,7 @@ from annotator.storage.judgments.current_judgments import derive_current, list_c
 from annotator.storage.lookup import find_rubric
 from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow, PairRow
 from tests.integration.judged_world import JudgedWorld
+from tests.short_run import draw_few
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 ANSWERS = st.sampled_from(
@@ -110,7 +111,7 @@ def expected(table: Table, presses: list[tuple[Any, ...]]) -> list[tuple[Any, ..
 def test_out_of_order_deliveries_give_the_same_current_judgments_as_in_order(database: Database) -> None:
     table = Table(database)
 
-    @settings(max_examples=25)
+    @draw_few()
     @given(presses=PRESSES, chance=st.randoms(use_true_random=False))
     def holds(presses: list[tuple[Any, ...]], chance: Any) -> None:
         distinct = list({press[:3]: press for press in presses}.values())
@@ -124,7 +125,7 @@ def test_out_of_order_deliveries_give_the_same_current_judgments_as_in_order(dat
 def test_of_presses_at_the_same_instant_the_last_received_holds(database: Database) -> None:
     table = Table(database)
 
-    @settings(max_examples=25)
+    @draw_few()
     @given(presses=PRESSES)
     def holds(presses: list[tuple[Any, ...]]) -> None:
         assert table.deliver(table.pairs(), presses) == expected(table, presses)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select, text
 from sqlmodel import col
@@ -22,6 +22,7 @@ from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow
 from tests.databases import CopyWorld
 from tests.integration.labeling_world import NOW, World
+from tests.short_run import draw_few
 
 
 @pytest.fixture
@@ -198,7 +199,7 @@ class Deliveries:
 def test_presses_that_arrive_in_their_order_leave_the_last_one_whatever_the_clocks_say(world: World) -> None:
     table = Deliveries(world)
 
-    @settings(max_examples=30)
+    @draw_few()
     @given(presses=PRESSES)
     def holds(presses: list[Press]) -> None:
         held, stored = table.deliver(presses, range(len(presses)))
@@ -211,7 +212,7 @@ def test_presses_that_arrive_in_their_order_leave_the_last_one_whatever_the_cloc
 def test_of_one_browser_the_last_press_holds_in_whatever_order_its_presses_arrive(world: World) -> None:
     table = Deliveries(world)
 
-    @settings(max_examples=30)
+    @draw_few()
     @given(presses=PRESSES, chance=st.randoms(use_true_random=False))
     def holds(presses: list[Press], chance: Any) -> None:
         alone = [Press("desk", press.grade, press.jump, press.again) for press in presses]
@@ -225,7 +226,7 @@ def test_of_one_browser_the_last_press_holds_in_whatever_order_its_presses_arriv
 def test_of_two_browsers_that_one_holds_which_had_something_new_to_say_last(world: World) -> None:
     table = Deliveries(world)
 
-    @settings(max_examples=30)
+    @draw_few()
     @given(presses=PRESSES, chance=st.randoms(use_true_random=False))
     def holds(presses: list[Press], chance: Any) -> None:
         order = chance.sample(range(len(presses)), len(presses))
@@ -243,7 +244,7 @@ def test_of_two_browsers_that_one_holds_which_had_something_new_to_say_last(worl
 def test_deriving_everything_anew_gives_what_each_receipt_gave(world: World) -> None:
     table = Deliveries(world)
 
-    @settings(max_examples=10)
+    @draw_few()
     @given(presses=PRESSES, chance=st.randoms(use_true_random=False))
     def holds(presses: list[Press], chance: Any) -> None:
         table.deliver(presses, chance.sample(range(len(presses)), len(presses)))

@@ -4,7 +4,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from annotator.cli import main
 from annotator.dataset.service import list_datasets
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
+from tests.browser.warm_server import start_process
 
 COMMAND = [sys.executable, "-c", "from annotator.cli.main import run; run()"]
 SECRETS = ("hunter2", "hunter3")
@@ -22,20 +23,36 @@ SECRETS = ("hunter2", "hunter3")
 def run(
     *arguments: str, folder: Path, stdout: Path | None = None, largest_file: int | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command as a process. `largest_file`: the kernel lets no file become larger, as on a disk that is full."""
+    """Run the command as a process. `largest_file`: the kernel lets no file become larger, as on a disk that is full.
 
-    def limit() -> None:
-        if largest_file is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+    The process is forked from one that has imported the program, unless it is to have another output: how a new
+    interpreter ends is part of that.
+    """
+    if stdout is not None:
+        with stdout.open("wb") as target:
+            return subprocess.run(
+                [*COMMAND, *arguments],
+                cwd=folder,
+                stdout=target,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+    errors = folder / "stderr.txt"
+    process = start_process(act, folder, arguments, errors, largest_file)
+    process.join()
+    assert process.exitcode is not None
+    return subprocess.CompletedProcess(arguments, process.exitcode, "", errors.read_text(encoding="utf-8"))
 
-    target = os.open(stdout or os.devnull, os.O_WRONLY)
-    try:
-        return subprocess.run(
-            [*COMMAND, *arguments], cwd=folder, stdout=target, stderr=subprocess.PIPE, text=True, check=False,
-            preexec_fn=limit,
-        )  # fmt: skip
-    finally:
-        os.close(target)
+
+def act(folder: Path, arguments: Sequence[str], errors: Path, largest_file: int | None) -> None:
+    os.chdir(folder)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+    if largest_file is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+    sys.argv = ["annotator", *arguments]
+    main.run()
 
 
 def check_sentence(done: subprocess.CompletedProcess[str], message: str) -> None:

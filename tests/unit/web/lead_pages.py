@@ -16,17 +16,18 @@ def make_world(database: Database) -> JudgedWorld:
     made = JudgedWorld(database)
     hanako, minjun = made.person("花子"), made.person("simulated_1", simulated=True)
     made.person("lead", "lead")
-    made.query("Q1", "ハンドラキュー <b>🔎", category="設定", narrative="順序を知りたい *今*")
-    made.query("Q2", "법령 :red[검색]", category="법")
-    for query_id, doc_id, grades, text in (
-        ("Q1", "同じ", (0, 0), "本文"),
-        ("Q1", "遠い", (0, 3), "<script>alert(1)</script> __init__ $5 <mark>x</mark>"),
-        ("Q2", "近い", (2, 3), None),
-        ("Q2", "같은", (3, 3), "본문"),
-    ):
-        made.pair(query_id, doc_id, rank=2, title=f"題 {doc_id}", text=text)
-        made.judge(hanako, query_id, doc_id, grades[0], note=f"ノート <i>{doc_id}")
-        made.judge(minjun, query_id, doc_id, grades[1])
+    with made.at_once():
+        made.query("Q1", "ハンドラキュー <b>🔎", category="設定", narrative="順序を知りたい *今*")
+        made.query("Q2", "법령 :red[검색]", category="법")
+        for query_id, doc_id, grades, text in (
+            ("Q1", "同じ", (0, 0), "本文"),
+            ("Q1", "遠い", (0, 3), "<script>alert(1)</script> __init__ $5 <mark>x</mark>"),
+            ("Q2", "近い", (2, 3), None),
+            ("Q2", "같은", (3, 3), "본문"),
+        ):
+            made.pair(query_id, doc_id, rank=2, title=f"題 {doc_id}", text=text)
+            made.judge(hanako, query_id, doc_id, grades[0], note=f"ノート <i>{doc_id}")
+            made.judge(minjun, query_id, doc_id, grades[1])
     return made
 
 

@@ -6,13 +6,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from starlette.testclient import TestClient
 from streamlit.runtime import Runtime
 from streamlit.testing.v1 import AppTest
@@ -33,6 +35,7 @@ from annotator.web.importing import file_jobs, import_tab, table_tabs, try_tab
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob, FileJobs, TaskLimits
 from annotator.web.importing.file_tasks import TASKS
 from annotator.web.page_context import PageContext
+from tests.browser.warm_server import WarmTask
 from tests.unit.web.lead_pages import html_rows, run, run_page, words
 
 NOW = datetime(2026, 3, 5, 5, 6, 7, tzinfo=UTC)
@@ -60,6 +63,24 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databa
     yield opened
     FILE_JOBS.discard_all()
     opened.dispose()
+
+
+WITH_NEW_INTERPRETERS = (
+    "test_a_file_of_the_upload_is_never_run_as_a_program",
+    "test_an_import_that_needs_too_much_memory_is_ended_and_stores_nothing",
+)
+
+
+@pytest.fixture(autouse=True)
+def warm_tasks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the process of a task be forked from one that has imported the program: a new interpreter takes a second for it."""
+    usual = file_jobs.COMMAND
+
+    def start(command: Sequence[str], **options: Any) -> Any:
+        return WarmTask(options["env"]) if command == usual else subprocess.Popen(command, **options)
+
+    if request.node.name not in WITH_NEW_INTERPRETERS:
+        monkeypatch.setattr(file_jobs, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": start}))
 
 
 def find(database: Database, username: str) -> Actor:
@@ -327,7 +348,8 @@ def test_a_cancelled_import_stores_nothing_and_says_so_only_if_that_is_true(
 ) -> None:
     jobs = FileJobs()
     job = stage(jobs, database, "lea")
-    with database.write():  # its process waits for the lock
+    with database.write() as session:
+        session.execute(text("SELECT 1"))  # takes the lock that the process needs
         jobs.start(job, request(database, "lea"), database=database, was_stored=lambda: False)
         while job.process is None:
             assert job.thread is not None and job.thread.is_alive()
@@ -367,7 +389,8 @@ def test_an_import_that_needs_too_much_memory_is_ended_and_stores_nothing(databa
 def test_an_import_that_takes_too_long_is_ended_and_stores_nothing(database: Database) -> None:
     jobs = FileJobs(TaskLimits(seconds=0.5))
     job = stage(jobs, database, "lea")
-    with database.write():  # its process waits for the lock
+    with database.write() as session:
+        session.execute(text("SELECT 1"))  # takes the lock that the process needs
         start_and_wait(jobs, job, database)
     assert (job.ended, count(database)) == ("late", {})
     jobs.discard_all()

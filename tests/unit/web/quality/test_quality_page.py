@@ -38,10 +38,11 @@ def database(tmp_path: Path) -> Iterator[Database]:
 def world(database: Database) -> JudgedWorld:
     """Ten settled pairs, of which the lead has judged none; and two that wait for a decision."""
     made = make_world(database)
-    for number, doc_id in enumerate(DOCUMENTS):
-        made.pair("Q2", doc_id)
-        for annotator in ("花子", "simulated_1"):
-            made.judge(find(made, annotator), "Q2", doc_id, number % 4)
+    with made.at_once():
+        for number, doc_id in enumerate(DOCUMENTS):
+            made.pair("Q2", doc_id)
+            for annotator in ("花子", "simulated_1"):
+                made.judge(find(made, annotator), "Q2", doc_id, number % 4)
     with database.write() as session:
         session.execute(update(PersonRow).values(password_hash="x"))  # everybody can sign in
     return made
