@@ -11,7 +11,7 @@ from annotator.people.roles_service import find_actor
 from annotator.people.service import change_person
 from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key
-from tests.browser.conftest import Server, SignIn
+from tests.browser.conftest import Server, SignIn, go
 from tests.integration.judged_world import NOW, JudgedWorld
 
 DISAGREED = "Pairs graded 0 by ann Realname and 3 by 花子 🌱 Realname"
@@ -23,17 +23,18 @@ def world(database: Database) -> JudgedWorld:
     made = JudgedWorld(database)
     change_person(database, OPERATOR, "lea", role="lead", dataset="d", now=NOW)
     people = [made.person(name) for name in ("ann", "花子 🌱", "a_long_*name*_that_goes_on@example.org")]
-    made.query("Q1", "ハンドラキュー <b>🔎</b>", category="設定")
-    made.query("Q2", "토지거래허가구역", category="법")
-    for at in range(8):
-        query_id = f"Q{at % 2 + 1}"
-        made.pair(query_id, f"d{at}")
-        for person, grade in zip(people, (0, 3, 0) if at == 0 else (at % 4,) * 3, strict=True):
-            made.judge(person, query_id, f"d{at}", grade)
+    with made.at_once():
+        made.query("Q1", "ハンドラキュー <b>🔎</b>", category="設定")
+        made.query("Q2", "토지거래허가구역", category="법")
+        for at in range(8):
+            query_id = f"Q{at % 2 + 1}"
+            made.pair(query_id, f"d{at}")
+            for person, grade in zip(people, (0, 3, 0) if at == 0 else (at % 4,) * 3, strict=True):
+                made.judge(person, query_id, f"d{at}", grade)
     return made
 
 
-def test_a_click_on_a_cell_opens_its_pairs_and_their_case(
+def test_a_click_on_a_cell_or_the_keyboard_opens_its_pairs_and_their_case_also_at_400_pixels(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
     sign_in(page, "lea", to="/agreement?dataset=d&tab=Annotators&rows=ann&columns=花子 🌱")
@@ -50,7 +51,38 @@ def test_a_click_on_a_cell_opens_its_pairs_and_their_case(
     page.wait_for_url(re.compile(pair_key("d", "Q1", "d0")))
     expect(page.get_by_role("heading", name="d0", exact=True)).to_be_visible()
 
+    go(page, "/agreement?dataset=d&tab=Annotators&rows=ann&columns=花子 🌱")
+    expect(page.locator(".st-key-confusion svg.marks")).to_be_visible()
+    page.locator('.st-key-confusion [data-testid="stElementToolbar"] button').first.focus()
+    toolbar = page.locator('.st-key-confusion [data-testid="stElementToolbar"]')
+    expect(toolbar).to_have_css("opacity", "1")  # what has the focus can be seen
+    page.get_by_text("Matrix as a table with links to the pairs").focus()
+    table = page.get_by_text("Matrix as a table with links to the pairs").locator("xpath=ancestor::summary")
+    table.focus()
+    page.keyboard.press("Enter")
+    link = page.get_by_role("link", name="1 pair graded 0 by ann Realname and 3 by 花子 🌱 Realname")
+    expect(link).to_be_visible()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if link.evaluate("one => one === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name=DISAGREED)).to_be_visible()
 
+    page.set_viewport_size({"width": 400, "height": 800})
+    go(page, "/agreement?dataset=d&pairs=differing")
+    expect(page.get_by_role("heading", name=DISAGREED)).to_have_count(0)
+    way = page.get_by_role("link", name="Open disagreement Q1 d0")
+    expect(way).to_be_visible()
+    box = way.bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 400
+    for part in ("document.scrollingElement", "document.querySelector('.stMain')"):
+        assert page.evaluate(f"{part}.scrollWidth") <= 400
+
+
+@pytest.mark.long(
+    "browser/agreement/test_agreement_page.py::test_a_click_on_a_cell_or_the_keyboard_opens_its_pairs_and_their_case_also_at_400_pixels"
+)
 def test_a_click_on_the_matrix_opens_the_pairs_of_two_annotators(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
@@ -78,6 +110,10 @@ def test_an_address_copied_from_a_japanese_page_opens_the_same_also_after_a_relo
         page.reload()
 
 
+@pytest.mark.long(
+    "browser/agreement/test_agreement_page.py::test_a_click_on_a_cell_or_the_keyboard_opens_its_pairs_and_their_case_also_at_400_pixels",
+    "integration/agreement/test_selected_pairs.py",
+)
 def test_a_bar_opens_as_many_pairs_as_it_says_and_so_does_its_number_in_the_table(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
@@ -98,15 +134,20 @@ def test_a_bar_opens_as_many_pairs_as_it_says_and_so_does_its_number_in_the_tabl
     expect(heading).to_be_visible()
 
 
+@pytest.mark.long(
+    "browser/agreement/test_agreement_page.py::test_a_click_on_a_cell_or_the_keyboard_opens_its_pairs_and_their_case_also_at_400_pixels",
+    "integration/agreement/test_selected_pairs.py::test_every_period_opens_as_many_pairs_as_it_counts",
+)
 def test_a_point_opens_the_pairs_of_its_period_and_of_its_annotator(
     world: JudgedWorld, page: Page, sign_in: SignIn, database: Database
 ) -> None:
-    for at in range(90):
-        world.pair("Q1", f"more{at}")
-        for name, grade in (("ann", at % 4), ("花子 🌱", min(3, at % 4 + 1))):
-            with database.read() as session:
-                person = find_actor(session, name)
-            world.judge(person, "Q1", f"more{at}", grade)
+    with database.read() as session:
+        ann, hanako = (find_actor(session, name) for name in ("ann", "花子 🌱"))
+    with world.at_once():
+        for at in range(90):
+            world.pair("Q1", f"more{at}")
+            world.judge(ann, "Q1", f"more{at}", at % 4)
+            world.judge(hanako, "Q1", f"more{at}", min(3, at % 4 + 1))
     sign_in(page, "lea", to="/agreement?dataset=d&tab=Over time")
     page.locator(".st-key-drift .mark-symbol path").first.click()
     heading = page.get_by_role("heading", name="Pairs judged by two or more annotators; second judgment")
@@ -119,26 +160,6 @@ def test_a_point_opens_the_pairs_of_its_period_and_of_its_annotator(
     expect(of_one).to_be_visible()
     expect(of_one).to_be_in_viewport()  # the click was far down the page
     assert "when=" in page.url and "who=ann" in page.url
-
-
-def test_the_keyboard_opens_the_same_pairs(world: JudgedWorld, page: Page, sign_in: SignIn) -> None:
-    sign_in(page, "lea", to="/agreement?dataset=d&tab=Annotators&rows=ann&columns=花子 🌱")
-    expect(page.locator(".st-key-confusion svg.marks")).to_be_visible()
-    page.locator('.st-key-confusion [data-testid="stElementToolbar"] button').first.focus()
-    toolbar = page.locator('.st-key-confusion [data-testid="stElementToolbar"]')
-    expect(toolbar).to_have_css("opacity", "1")  # what has the focus can be seen
-    page.get_by_text("Matrix as a table with links to the pairs").focus()
-    table = page.get_by_text("Matrix as a table with links to the pairs").locator("xpath=ancestor::summary")
-    table.focus()
-    page.keyboard.press("Enter")
-    link = page.get_by_role("link", name="1 pair graded 0 by ann Realname and 3 by 花子 🌱 Realname")
-    expect(link).to_be_visible()
-    for _ in range(12):
-        page.keyboard.press("Tab")
-        if link.evaluate("one => one === document.activeElement"):
-            break
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name=DISAGREED)).to_be_visible()
 
 
 def test_the_files_of_a_chart_are_made_without_leaving_the_browser(
@@ -169,16 +190,3 @@ def test_the_files_of_a_chart_are_made_without_leaving_the_browser(
     assert kept["d-groups.png"].startswith(b"\x89PNG") and len(kept["d-groups.png"]) > 3_000
     assert kept["d-groups.csv"].decode("utf-8-sig").startswith('"category","pairs",')
     assert elsewhere == []
-
-
-def test_at_400_pixels_the_way_to_a_case_needs_no_scrolling_sideways(
-    world: JudgedWorld, page: Page, sign_in: SignIn
-) -> None:
-    page.set_viewport_size({"width": 400, "height": 800})
-    sign_in(page, "lea", to="/agreement?dataset=d&pairs=differing")
-    way = page.get_by_role("link", name="Open disagreement Q1 d0")
-    expect(way).to_be_visible()
-    box = way.bounding_box()
-    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 400
-    for part in ("document.scrollingElement", "document.querySelector('.stMain')"):
-        assert page.evaluate(f"{part}.scrollWidth") <= 400

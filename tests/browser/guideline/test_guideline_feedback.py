@@ -1,5 +1,6 @@
 """From disagreements to a better guideline in a real browser: chosen, kept over a reload, an example, published, measured since."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from annotator.domain.people import OPERATOR
@@ -24,6 +25,7 @@ def settle(page: Page) -> None:
     use_theme(page, "light")
 
 
+@pytest.mark.long("unit/web/guideline/test_guideline_feedback.py", "integration/guideline/test_feedback.py")
 def test_what_disputes_teach_becomes_a_version_that_names_them(
     database: Database, server: Server, page: Page, sign_in: SignIn
 ) -> None:

@@ -34,8 +34,15 @@ def speak(database: Database, username: str, language: str) -> None:
     ("username", "language", "name", "sheet", "tab"),
     [
         ("hanako", "ja", "完全に適合する", "文書は一つずつ", "ガイドライン"),
-        ("minjun", "ko", "완벽함", "문서를 하나씩", "지침"),
-        ("hanako", "en", "Perfect", "Judge each document for a developer", "Guideline"),
+        pytest.param("minjun", "ko", "완벽함", "문서를 하나씩", "지침", marks=pytest.mark.long),
+        pytest.param(
+            "hanako",
+            "en",
+            "Perfect",
+            "Judge each document for a developer",
+            "Guideline",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_each_annotator_judges_by_the_guideline_in_their_language(
@@ -65,6 +72,10 @@ def test_each_annotator_judges_by_the_guideline_in_their_language(
     assert [grade for _, grade in stored(database, username)] == [3]
 
 
+@pytest.mark.long(
+    "unit/web/guideline/test_guideline_languages_page.py::test_a_panel_gets_the_grades_in_the_readers_language",
+    "unit/web/guideline/test_guideline_languages_page.py::test_each_reader_sees_their_language_and_is_told_when_it_is_missing",
+)
 def test_without_a_translation_the_sheet_says_which_language_is_shown(
     page: Page, database: Database, sign_in: SignIn
 ) -> None:
@@ -109,6 +120,9 @@ def test_switching_the_language_while_labeling_loses_nothing(
     assert stored(database)[1][0] == pair
 
 
+@pytest.mark.long(
+    "unit/web/guideline/test_guideline_languages_page.py::test_a_browser_is_told_of_a_version_only_if_it_changed_something_in_its_language"
+)
 def test_only_those_in_whose_language_something_changed_are_told_of_a_version(
     browser: Browser, database: Database, sign_in: SignIn
 ) -> None:

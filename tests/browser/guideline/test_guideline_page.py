@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from annotator.domain.people import OPERATOR
@@ -47,6 +48,9 @@ def test_what_is_typed_outlives_a_reload_until_it_is_thrown_away(
     expect(page.get_by_text("Your saved draft.")).to_have_count(0)
 
 
+@pytest.mark.long(
+    "unit/web/guideline/test_guideline_page.py::test_of_two_leads_the_second_gets_both_changes_and_publishes_them"
+)
 def test_two_leads_write_at_once_and_both_changes_are_published(
     page: Page, context: BrowserContext, server: Server, sign_in: SignIn, database: Database
 ) -> None:

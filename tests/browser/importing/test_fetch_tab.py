@@ -63,6 +63,7 @@ def server(world: Database, tmp_path: Path, endpoint: Endpoint) -> Iterator[Serv
     running.kill()
 
 
+@pytest.mark.long("unit/web/importing/test_import_page.py", "integration/importing/test_search_endpoint.py")
 def test_a_run_is_tried_fetched_stopped_resumed_and_imported(
     world: Database, page: Page, server: Server, endpoint: Endpoint, tmp_path: Path
 ) -> None:

@@ -105,6 +105,10 @@ def test_a_lead_draws_the_expert_judges_blind_and_the_error_leads_to_its_case(
     expect(page.get_by_role("region", name="Document").get_by_text(WRONG[1], exact=True)).to_be_visible()
 
 
+@pytest.mark.long(
+    "browser/web/test_accessibility.py",
+    "browser/quality/test_quality.py::test_a_lead_draws_the_expert_judges_blind_and_the_error_leads_to_its_case",
+)
 def test_at_400_pixels_no_date_or_share_of_a_draw_is_broken_and_only_the_table_scrolls_sideways(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
