@@ -206,7 +206,7 @@ def answering_servers() -> Iterator[list[Any]]:
         server.server_close()
 
 
-@pytest.mark.parametrize("way", ["containers", "systemd"])
+@pytest.mark.parametrize("way", ["containers", pytest.param("systemd", marks=pytest.mark.long)])
 def test_a_real_nginx_keeps_each_browser_with_one_server(
     way: str, answering_servers: list[Any], tmp_path: Path
 ) -> None:

@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.adjudication.impact.impact import NONE, RankedQuery, score, weigh, weigh_without_runs
+from tests.short_run import draw_few
 from tests.unit.adjudication.plain_formula import CUTOFF, compute_dcg, count_flips, find_gain, score_all
 
 GRADE = st.sampled_from((NONE, 0, 1, 2, 3))
@@ -44,7 +45,7 @@ def _known(scores: Any) -> Any:
     return np.array(scores, dtype=np.float64).reshape(3, -1)
 
 
-@settings(max_examples=25)
+@draw_few()
 @given(queries(), st.integers(1, 12), st.integers(1, 2))
 def test_every_score_is_that_of_the_formulas(
     query: tuple[list[list[int]], list[int], dict[int, tuple[int, ...]]], cutoff: int, relevant: int
@@ -64,7 +65,7 @@ def test_every_score_is_that_of_the_formulas(
         np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=25)
+@draw_few()
 @given(queries(), st.data())
 def test_what_a_choice_moves_and_which_systems_it_turns_round_is_what_two_computations_say(
     query: tuple[list[list[int]], list[int], dict[int, tuple[int, ...]]], data: st.DataObject
@@ -88,7 +89,7 @@ def test_what_a_choice_moves_and_which_systems_it_turns_round_is_what_two_comput
         )
 
 
-@settings(max_examples=25)
+@draw_few()
 @given(queries())
 def test_without_runs_a_choice_weighs_its_gain_by_the_ideal_that_it_makes(
     query: tuple[list[list[int]], list[int], dict[int, tuple[int, ...]]],

@@ -99,7 +99,7 @@ def publish(world: JudgedWorld, *, minutes: int) -> None:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_marking_all_at_once_comes_to_what_deriving_each_pair_comes_to(database: Database, seed: int) -> None:
     world = make_world(database, seed)
     before = read(database)

@@ -26,7 +26,7 @@ from tests.integration.shown_figures import (
     run_command,
 )
 
-SIZES = (2, 5, 120)
+SIZES = (2, 5, pytest.param(120, marks=pytest.mark.long))
 ALL = "files page report terminal manifest datasheet"
 READ = "files page report terminal"
 SAID_ONCE = "a name: it is part of the path of every figure beside it"

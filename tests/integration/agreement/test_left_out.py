@@ -104,7 +104,7 @@ def _name_kind(row: dict[str, Any], current: set[str], grades: Counter[int]) -> 
     return "single" if grades[row["pair_pk"]] == 1 else "counted"
 
 
-@pytest.mark.parametrize("seeds", [range(1, 6), range(6, 11)], ids=str)
+@pytest.mark.parametrize("seeds", [range(1, 6), pytest.param(range(6, 11), marks=pytest.mark.long)], ids=str)
 def test_every_judgment_counts_or_is_left_out_for_one_reason(
     database: Database, seeds: Sequence[int]
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 from sqlmodel import SQLModel, col
@@ -56,6 +56,7 @@ from annotator.storage.tables.central import (
 from annotator.storage.tables.labeling import DisclosureRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling_world import hand_out
+from tests.short_run import draw_few
 
 LATER = NOW + timedelta(days=1)
 
@@ -644,12 +645,7 @@ def kind_of(old: str, links: set[tuple[str, str]]) -> str | None:
 
 
 @given(states=PAIRS, links=LINKS)
-@settings(
-    max_examples=40,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@draw_few()
 def test_whatever_the_mapping_no_judgment_is_lost_doubled_or_on_another_document(
     database: Database, tmp_path: Path, states: dict[tuple[int, str], str], links: list[tuple[str, str]]
 ) -> None:

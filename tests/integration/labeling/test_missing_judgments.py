@@ -201,7 +201,7 @@ def read(session: Session, dataset_pk: int) -> tuple[dict[int, tuple[int, int]],
     return pairs, +work, +answers
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_what_is_derived_equals_a_computation_from_scratch(database: Database, seed: int) -> None:
     drawn, bench = random.Random(seed), Bench(database)
     for turn in range(90):

@@ -174,7 +174,7 @@ def count_plainly(session: Session, dataset_pk: int) -> Any:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", (4, 8, 9))
+@pytest.mark.parametrize("seed", [4, *(pytest.param(seed, marks=pytest.mark.long) for seed in (8, 9))])
 def test_counts_by_the_column_are_those_pair_by_pair(database: Database, tmp_path: Path, seed: int) -> None:
     world = RandomWorld(database, tmp_path, seed)
     overview = show_overview(database, OPERATOR, "d")

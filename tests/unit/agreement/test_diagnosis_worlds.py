@@ -381,8 +381,13 @@ WORLDS = (
 
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: f"{world.kind}: {world.name}: {world.said}")
-def test_a_sentence_is_said_where_it_is_true_and_not_where_it_is_false(world: World) -> None:
-    sentences = [list_said(world, seed) for seed in SEEDS]
+def test_a_sentence_is_said_where_it_is_true_and_not_where_it_is_false(
+    world: World, is_long_run: bool
+) -> None:
+    """In `make test` with the first half of the seeds, if these all say the same."""
+    sentences = [list_said(world, seed) for seed in SEEDS[:4]]
+    if is_long_run or not all(bool(said) is world.is_true for said in sentences):
+        sentences += [list_said(world, seed) for seed in SEEDS[4:]]
     share = sum(map(bool, sentences)) / len(sentences)
     assert share >= world.found if world.is_true else share <= FALSE, [
         message[0] for message in sentences if message

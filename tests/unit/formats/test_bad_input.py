@@ -104,7 +104,7 @@ def test_a_line_over_the_limit_is_refused(name: str, tmp_path: Path, monkeypatch
     )
 
 
-@pytest.mark.parametrize("name", [*LINES, "law"])
+@pytest.mark.parametrize("name", [*LINES, pytest.param("law", marks=pytest.mark.long)])
 def test_a_line_of_a_hundred_megabytes_is_refused(name: str, tmp_path: Path) -> None:
     """The lines of JSON are counted as one file: there it is the id that is too long."""
     text = WRITERS[name]((Asked("Q1", (Item("d1", "3"), Item("MARK", "2"))),))
