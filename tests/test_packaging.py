@@ -61,6 +61,7 @@ def test_a_wheel_holds_every_file_of_the_program(copied: Path, tmp_path: Path) -
         assert expected - set(wheel.namelist()) == set()
 
 
+@pytest.mark.long("test_packaging.py::test_a_wheel_holds_every_file_of_the_program")
 def test_a_wheel_from_the_source_package_is_as_complete(copied: Path, tmp_path: Path) -> None:
     expected = list_program(copied)
     with tarfile.open(build("sdist", copied, tmp_path / "sdist")) as source:

@@ -29,11 +29,10 @@ def test_hostile_requests_neither_fail_nor_cost_a_label(arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("where", "what"),
     [
-        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows, **_more: [{**row, "late": False} for row in rows]),
-        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows, **_more: [{**row, "late": False, "grade": row["grade"] and 1} for row in rows]),
-        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows, **_more: [{**row, "late": False} for row in rows[1:]]),
+        pytest.param("annotator.labeling.submission_sql.mark_late", lambda _session, rows, **_more: [{**row, "late": False} for row in rows], id="late presses hold", marks=pytest.mark.long),
+        pytest.param("annotator.labeling.submission_sql.mark_late", lambda _session, rows, **_more: [{**row, "late": False, "grade": row["grade"] and 1} for row in rows], id="another grade", marks=pytest.mark.long),
+        pytest.param("annotator.labeling.submission_sql.mark_late", lambda _session, rows, **_more: [{**row, "late": False} for row in rows[1:]], id="a lost label"),
     ],
-    ids=["late presses hold", "another grade", "a lost label"],
 )  # fmt: skip
 def test_it_notices(where: str, what: object, arena: Arena, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(where, what)

@@ -37,6 +37,7 @@ def press(element: Locator, key: str = "Enter") -> None:
     element.press(key)
 
 
+@pytest.mark.long("unit/web/adjudication/test_own_disagreements.py")
 def test_a_discussion_and_an_objection_by_keyboard_alone(
     world: JudgedWorld, server: Server, page: Page, sign_in: SignIn
 ) -> None:

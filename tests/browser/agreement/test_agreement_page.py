@@ -97,6 +97,9 @@ def test_a_click_on_the_matrix_opens_the_pairs_of_two_annotators(
     expect(page.get_by_role("heading", name="By group")).to_be_visible()
 
 
+@pytest.mark.long(
+    "unit/web/test_reader.py::test_an_address_names_the_same_choice_to_a_reader_of_any_language"
+)
 def test_an_address_copied_from_a_japanese_page_opens_the_same_also_after_a_reload(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:

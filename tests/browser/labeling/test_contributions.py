@@ -164,6 +164,11 @@ def test_a_document_of_the_pool_is_judged_from_the_dialog_and_does_not_come_agai
     expect(page.locator(".empty")).to_contain_text("All done. Pairs you judged: 2.")
 
 
+@pytest.mark.long(
+    "unit/web/labeling/test_contributions_api.py::test_a_question_is_stored_once_on_a_pair_that_was_shown",
+    "unit/web/labeling/test_contribution_pages.py::test_a_lead_reads_a_question_answers_it_and_marks_it_for_the_guideline",
+    "browser/labeling/test_contributions.py::test_what_was_typed_for_a_proposal_survives_a_failure_and_a_reload",
+)
 def test_a_question_is_kept_while_typed_and_the_answer_comes_to_the_asker(
     page: Page, browser: Browser, sign_in: SignIn
 ) -> None:

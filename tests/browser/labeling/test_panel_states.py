@@ -255,6 +255,9 @@ def test_forbidden_storage_is_said_before_the_first_press_and_an_answer_of_anoth
     assert stored(database) == seen
 
 
+@pytest.mark.long(
+    "browser/labeling/test_panel_keys.py::test_going_back_changes_the_grade_of_the_pair_before_and_then_goes_on"
+)
 def test_the_history_keeps_both_values_of_a_changed_judgment(
     page: Page, database: Database, sign_in: SignIn
 ) -> None:

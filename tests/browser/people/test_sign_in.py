@@ -68,6 +68,9 @@ def test_signing_out_leads_to_the_form_and_back_shows_nothing(
     expect(page.get_by_text("minjun")).to_have_count(0)
 
 
+@pytest.mark.long(
+    "unit/web/test_pages.py::test_a_session_revoked_while_the_page_is_open_shows_nothing_at_the_next_run"
+)
 def test_a_session_revoked_elsewhere_shows_nothing_more_at_the_next_step(
     page: Page, server: Server, sign_in: SignIn, database: Database
 ) -> None:
@@ -114,6 +117,10 @@ def test_the_chosen_dataset_stays_from_page_to_page_and_back(
     expect(page).to_have_url(f"{server.address}/help?dataset=law")
 
 
+@pytest.mark.long(
+    "unit/web/test_pages.py::test_an_admin_adds_a_person_and_sees_the_one_time_password_once",
+    "unit/web/test_pages.py::test_a_one_time_password_is_replaced_before_anything_else",
+)
 def test_an_admin_adds_somebody_by_keyboard_who_then_chooses_a_password(
     page: Page, server: Server, sign_in: SignIn, context: BrowserContext
 ) -> None:
@@ -220,6 +227,10 @@ def test_no_page_is_wider_than_the_screen(
                 assert page.evaluate(f"{part}.scrollWidth") <= width, (address, part)
 
 
+@pytest.mark.long(
+    "security/entrance/test_slow_connections.py::test_the_server_ends_whatever_is_open",
+    "browser/labeling/test_panel_loses_nothing.py::test_kill_9_of_the_server_and_a_restart_lose_nothing",
+)
 def test_a_server_told_to_stop_ends_well_and_one_started_again_knows_the_session(
     page: Page, server: Server, sign_in: SignIn
 ) -> None:

@@ -169,6 +169,9 @@ def test_qrels_stand_under_their_query(published: JudgedWorld, page: Page, sign_
     expect_nothing_taken(page)
 
 
+@pytest.mark.long(
+    "browser/releases/test_releases_page.py::test_enter_on_a_row_shows_the_trail_and_the_focus_stays"
+)
 def test_a_click_anywhere_on_a_row_shows_the_trail_below_on_a_narrow_screen(
     published: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
@@ -181,6 +184,10 @@ def test_a_click_anywhere_on_a_row_shows_the_trail_below_on_a_narrow_screen(
     expect_nothing_taken(page)
 
 
+@pytest.mark.long(
+    "browser/releases/test_releases_page.py::test_enter_on_a_row_shows_the_trail_and_the_focus_stays",
+    "unit/web/releases/test_releases_page.py",
+)
 def test_choosing_a_release_shows_it_and_stands_in_the_address(
     published: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
