@@ -93,11 +93,16 @@ def test_a_command_imports_no_other_commands(url: str) -> None:
     ("command", "budget"),
     [
         (("dataset", "list"), 264),
-        (("people", "list"), 271),
         (("progress", "d"), 293),
-        (("judgments", "d"), 293),
-        (("pairs", "d"), 275),
-        (("disagreements", "d"), 287),
+        *(
+            pytest.param(command, budget, marks=pytest.mark.long)
+            for command, budget in (
+                (("people", "list"), 271),
+                (("judgments", "d"), 293),
+                (("pairs", "d"), 275),
+                (("disagreements", "d"), 287),
+            )
+        ),
     ],
 )
 def test_a_command_that_reads_imports_the_tables_and_nothing_heavy(
