@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Literal
@@ -254,6 +255,15 @@ def go(page: Page, address: str) -> None:
     )
 
 
+def send_login(
+    page: Page, username: str, *, server: Server, password: str = PASSWORD, to: str | None = None
+) -> None:
+    form = {"username": username, "password": password}
+    answer = page.context.request.post(f"{server.address}/login", form=form, max_redirects=0, max_retries=3)
+    assert answer.status == 303, answer.text()
+    page.goto(server.address + (to or answer.headers["location"]))
+
+
 SignIn = Callable[..., None]
 
 
@@ -262,12 +272,4 @@ def sign_in(server: Server) -> SignIn:
     """`sign_in(page, "hanako")` sends the login form; ends on the page where that person's work begins, or on `to`,
     e.g. `to="/people"`. The form itself is drawn and filled in by people/test_sign_in.py."""
 
-    def do(page: Page, username: str, *, password: str = PASSWORD, to: str | None = None) -> None:
-        form = {"username": username, "password": password}
-        answer = page.context.request.post(
-            f"{server.address}/login", form=form, max_redirects=0, max_retries=3
-        )
-        assert answer.status == 303, answer.text()
-        page.goto(server.address + (to or answer.headers["location"]))
-
-    return do
+    return partial(send_login, server=server)

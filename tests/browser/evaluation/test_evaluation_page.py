@@ -53,7 +53,10 @@ def test_a_lead_goes_from_the_scores_to_a_query_and_has_its_unjudged_documents_j
     expect(page.get_by_role("heading", name="nDCG@10 by query")).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["dark", pytest.param("light", marks=pytest.mark.long)])
+@pytest.mark.long(
+    "browser/web/test_accessibility.py::test_no_page_violates_wcag_22_aa_or_its_own_policy_and_headings_come_in_order"
+)
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_part_of_the_page_violates_wcag_22_aa(
     world: EvaluatedWorld, page: Page, sign_in: SignIn, theme: str
 ) -> None:

@@ -22,6 +22,10 @@ def world(database: Database) -> Database:
     return database
 
 
+@pytest.mark.long(
+    "browser/web/test_read_only_file_system.py::test_a_server_writes_to_its_data_and_temporary_files_only",
+    "unit/web/importing/test_import_page.py",
+)
 def test_a_lead_imports_queries_and_a_folder_and_finds_the_files_again_after_closing_the_tab(
     world: Database, page: Page, sign_in: SignIn, tmp_path: Path
 ) -> None:

@@ -35,7 +35,8 @@ def list_given(database: Database) -> dict[str, tuple[str, ...]]:
     return {query.query_id: query.given_to for query in status.queries if query.given_to}
 
 
-@pytest.mark.parametrize("width", [400, pytest.param(1280, marks=pytest.mark.long)])
+@pytest.mark.long("unit/web/labeling/test_assignment_page.py")
+@pytest.mark.parametrize("width", [1280, 400])
 def test_a_lead_assigns_queries_with_the_keyboard_and_undoes_it(
     world: JudgedWorld, page: Page, sign_in: SignIn, width: int
 ) -> None:

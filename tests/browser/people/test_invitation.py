@@ -89,6 +89,10 @@ def test_somebody_with_an_account_signs_in_on_the_page_and_gets_the_role(
     expect(guest).to_have_url(re.compile(r"/label\?dataset=law"))
 
 
+@pytest.mark.long(
+    "browser/people/test_invitation.py::test_a_lead_sends_a_link_and_whoever_opens_it_lands_where_the_work_is",
+    "integration/people/test_invitations.py",
+)
 def test_who_is_signed_in_accepts_with_one_button(
     page: Page, database: Database, server: Server, sign_in: SignIn
 ) -> None:
@@ -101,6 +105,10 @@ def test_who_is_signed_in_accepts_with_one_button(
     expect(page).to_have_url(re.compile(r"/overview\?dataset=law"))
 
 
+@pytest.mark.long(
+    "browser/people/test_invitation.py::test_a_lead_sends_a_link_and_whoever_opens_it_lands_where_the_work_is",
+    "integration/people/test_invitations.py",
+)
 def test_a_link_for_a_password_asks_once_and_signs_in(
     page: Page, database: Database, server: Server, sign_in: SignIn
 ) -> None:

@@ -26,7 +26,8 @@ def make_code(secret: str, step: int) -> str:
     return pyotp.TOTP(secret).at(datetime.now(UTC) + timedelta(seconds=30) * step)
 
 
-@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.long)])
+@pytest.mark.long("security/second_factor/test_second_factor.py")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_whole_way_by_keyboard_at_400_pixels(
     page: Page, server: Server, sign_in: SignIn, tmp_path: Path, scheme: str
 ) -> None:
@@ -93,7 +94,7 @@ def test_the_whole_way_by_keyboard_at_400_pixels(
     expect(page.get_by_text("The second factor is off.")).to_be_visible()
 
 
-@pytest.mark.long("browser/people/test_second_factor.py::test_the_whole_way_by_keyboard_at_400_pixels")
+@pytest.mark.long("security/second_factor/test_second_factor.py")
 def test_an_admin_resets_it_on_the_page_people(page: Page, server: Server, sign_in: SignIn) -> None:
     sign_in(page, "lea", to="/login/set-up")
     page.get_by_label("Current password").fill(PASSWORD)

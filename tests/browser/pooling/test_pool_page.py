@@ -58,7 +58,10 @@ def test_a_lead_goes_from_a_system_to_its_pairs_and_from_what_a_round_left_out_t
     expect(page.get_by_text("came in round 1")).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.long)])
+@pytest.mark.long(
+    "browser/web/test_accessibility.py::test_no_page_violates_wcag_22_aa_or_its_own_policy_and_headings_come_in_order"
+)
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_tab_of_the_page_violates_wcag_22_aa(
     world: PooledWorld, page: Page, sign_in: SignIn, theme: str
 ) -> None:
@@ -82,6 +85,7 @@ def test_no_tab_of_the_page_violates_wcag_22_aa(
         assert list_violations(page) == [], parameters
 
 
+@pytest.mark.long("unit/web/pooling/test_new_round.py")
 def test_a_lead_makes_rounds_by_relations_and_sees_why_there_are_no_unjudged_results(
     world: PooledWorld, page: Page, sign_in: SignIn, tmp_path: Path
 ) -> None:

@@ -1,9 +1,11 @@
-"""Every page: WCAG 2.2 AA by axe in both themes and in each language, its headings, and what the browser complains about."""
+"""Every page: WCAG 2.2 AA by axe in both themes and in each language, its headings, what the browser complains about, and that nobody else is asked."""
 
 from collections.abc import Iterator
 from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -14,7 +16,8 @@ from annotator.people.service import change_person, choose_language
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr, use_language
 from annotator.web.navigation import PAGES
-from tests.browser.conftest import Server, SignIn, go, list_complaints, wait_until
+from tests.browser.conftest import Server, find_free_port, go, list_complaints, send_login, wait_until
+from tests.browser.walled import RECORD, refuse_to_connect
 from tests.integration.judged_world import NOW, JudgedWorld
 
 PATIENCE = 60_000  # ms, on a machine with other work
@@ -51,6 +54,16 @@ def world(database: Database) -> JudgedWorld:
             made.judge(person, "Q1", doc_id, grade, note="ノート")
     made.check_quality(made.person("third"), "Q1", "近い", 0, settled=2, note="別の観点のノート")
     return made
+
+
+@pytest.fixture
+def walled_server(database: Database, tmp_path: Path) -> Iterator[Server]:
+    """A server that can connect to nobody, and writes down what it tried."""
+    url = database.url.render_as_string(hide_password=False)
+    running = Server(url, tmp_path, find_free_port(), first=refuse_to_connect)
+    running.start()
+    yield running
+    running.kill()
 
 
 def list_violations(page: Page) -> Found:
@@ -105,11 +118,11 @@ def use_theme(page: Page, theme: str) -> None:
 )
 def test_no_page_violates_wcag_22_aa_or_its_own_policy_and_headings_come_in_order(
     world: JudgedWorld,
-    server: Server,
+    walled_server: Server,
     page: Page,
-    sign_in: SignIn,
     language: str,
     themes: tuple[str, ...],
+    tmp_path: Path,
     is_long_run: bool,
 ) -> None:
     """In `make test` every other page is dark."""
@@ -119,8 +132,9 @@ def test_no_page_violates_wcag_22_aa_or_its_own_policy_and_headings_come_in_orde
     use_language(language)
     titles = [tr(listed_page.title) for listed_page in PAGES]
     use_language("en")
-    complaints = list_complaints(page)
-    sign_in(page, "ada")
+    complaints, asked, server = list_complaints(page), list[str](), walled_server
+    page.on("request", lambda request: asked.append(request.url))
+    send_login(page, "ada", server=server)
     wait_until_drawn(page)
     violations: list[str] = []
     for number, (listed_page, title) in enumerate(zip(PAGES, titles, strict=True)):
@@ -142,6 +156,9 @@ def test_no_page_violates_wcag_22_aa_or_its_own_policy_and_headings_come_in_orde
             expect(chart.locator("[aria-label]").first).to_be_attached()
     assert not violations, "\n".join(violations)
     assert complaints == []
+    hosts = {urlsplit(url).netloc for url in asked if not url.startswith(("data:", "blob:"))}
+    assert hosts == {f"127.0.0.1:{server.port}"}
+    assert (tmp_path / RECORD).read_text(encoding="utf-8") == "", "the server asked somebody else"
 
 
 def test_the_login_page_violates_nothing_either(server: Server, browser: Browser) -> None:

@@ -271,7 +271,7 @@ def test_a_page_that_is_open_on_one_replica_shows_what_was_imported_judged_and_p
 
 @pytest.mark.long(
     "test_deploy.py",
-    "browser/importing/test_import_page.py::test_a_lead_imports_queries_and_a_folder_and_finds_the_files_again_after_closing_the_tab",
+    "browser/web/test_read_only_file_system.py::test_a_server_writes_to_its_data_and_temporary_files_only",
 )
 def test_files_are_uploaded_through_the_proxy_and_imported(
     proxy: Proxy, open_page: OpenPage, tmp_path: Path

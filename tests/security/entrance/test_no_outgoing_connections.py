@@ -1,8 +1,6 @@
 """The server connects to nobody, and its pages load nothing from elsewhere, whatever is asked of it."""
 
 import socket
-import sys
-import traceback
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,27 +20,11 @@ from annotator.storage.schema import upgrade_schema
 from annotator.web.navigation import PAGES, AppPage
 from annotator.web.server.streamlit_options import CLOSED, make_config
 from tests.browser.conftest import PASSWORD, Server, find_free_port, go
+from tests.browser.walled import RECORD, refuse_to_connect
 from tests.security.entrance.conftest import Attacker
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-RECORD = "outgoing.txt"
-ASKING = ("socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo", "socket.gethostbyname")
 PEOPLE = {"ada": "admin", "lea": "lead", "hanako": "annotator"}
-
-
-def refuse_to_connect() -> None:
-    """Refuse every connection out of this process and write it down in its folder; for the rest of its life."""
-    record = Path.cwd() / RECORD
-
-    def refuse(event: str, args: tuple[object, ...]) -> None:
-        if event in ASKING:
-            with record.open("a", encoding="utf-8") as file:
-                file.write(f"{event} {args[1:] if event == 'socket.connect' else args}\n")
-                file.writelines(traceback.format_stack(limit=8))
-            raise ConnectionRefusedError(f"{event}: refused by the test")
-
-    record.touch()
-    sys.addaudithook(refuse)
 
 
 @pytest.fixture(scope="module")
@@ -89,13 +71,13 @@ def visit(page: Page, server: Server, username: str, pages: Sequence[AppPage]) -
         expect(drawn).to_be_attached(timeout=60_000)
 
 
-@pytest.mark.parametrize(
-    "username", ["lea", *(pytest.param(name, marks=pytest.mark.long) for name in ("ada", "hanako"))]
+@pytest.mark.long(
+    "browser/web/test_accessibility.py::test_no_page_violates_wcag_22_aa_or_its_own_policy_and_headings_come_in_order"
 )
+@pytest.mark.parametrize("username", PEOPLE)
 def test_no_page_makes_the_server_or_the_browser_ask_anybody_else(
-    demo: str, tmp_path: Path, context: BrowserContext, username: str, is_long_run: bool
+    demo: str, tmp_path: Path, context: BrowserContext, username: str
 ) -> None:
-    """In `make test` a lead, who then becomes an admin for the pages that only admins open."""
     server = Server(demo, tmp_path, find_free_port(), first=refuse_to_connect)
     server.start()
     page, urls = context.new_page(), list[str]()
@@ -104,9 +86,6 @@ def test_no_page_makes_the_server_or_the_browser_ask_anybody_else(
         pages = list_open_pages(PEOPLE[username])
         assert len(pages) >= 6
         visit(page, server, username, pages)
-        if not is_long_run:
-            context.clear_cookies()
-            visit(page, server, "ada", [listed for listed in PAGES if listed not in pages])
         (cookie,) = (
             item["value"] for item in context.cookies() if item["name"] == f"annotator_session_{server.port}"
         )

@@ -6,7 +6,7 @@ PARAMETERS names what each route reads. A route that is not in it, or that reads
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -68,6 +68,7 @@ HOSTILE = (
     "%ED%A0%80", "%zz%\xff", "-1", "9" * 5000, "%D9%A3%C2%B2", "%F0%9F%94%8E" * 1000, "9999-12-31",
     "0001-01-01T00:00:00Z%2F9999-12-31T23:59:59Z", "..%2F%25%s{x}'%22;--%0D%0Ax:%20y",
 )  # fmt: skip
+FOR_POSTGRESQL = ("-1", "9" * 5000, "%D9%A3%C2%B2", "9999-12-31")
 NO_TIMES = (
     "9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59.999999-00:01", "0001-01-01T00:00:00%2B14:00", "0001-01-01T00:00%2B00:01", "0000-01-01", "10000-01-01",
     "2026-13-01", "2026-02-30", "%D9%A2026-01-01", "-2026-01-01", "2026-03-04T25:00", "2026-03-04T12:00%2B99:00", "yesterday", "9" * 400, "%ED%A0%80",
@@ -237,12 +238,14 @@ def test_what_no_text_may_hold_is_refused_with_the_name_of_its_parameter(lead: T
         assert [answer.status for answer in unknown] == [400, 400], path
 
 
-def list_hostile(path: str) -> list[tuple[str, str]]:
-    return [(path, with_hostile(path, name, value)) for name in PARAMETERS[path] for value in HOSTILE]
+def list_hostile(path: str, values: Sequence[str] = HOSTILE) -> list[tuple[str, str]]:
+    return [(path, with_hostile(path, name, value)) for name in PARAMETERS[path] for value in values]
 
 
-def test_no_parameter_makes_a_route_fail(lead: TestClient) -> None:
-    answers = ask_all(lead, [asked for path in PARAMETERS for asked in list_hostile(path)])
+def test_no_parameter_makes_a_route_fail(lead: TestClient, database: Database, is_long_run: bool) -> None:
+    """In `make test` PostgreSQL is asked for numbers and times only: what else is refused is refused before it."""
+    values = HOSTILE if is_long_run or database.is_sqlite else FOR_POSTGRESQL
+    answers = ask_all(lead, [asked for path in PARAMETERS for asked in list_hostile(path, values)])
     assert [answer for answer in answers if not 200 <= answer.status < 500] == []
     assert {answer.status for answer in answers} >= {200, 303, 400, 404}, (
         "they are asked by somebody signed in"
