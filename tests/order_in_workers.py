@@ -25,7 +25,7 @@ class WaitingTestsApart(LoadFileScheduling):
 def spread_waiting_tests(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     """Return the tests with the waiting ones spread among the files of the others.
 
-    The last folder comes first: it has the test of two minutes.
+    The last folder comes first: it has the longest test.
     """
     waiting = [item for item in items if item.nodeid.startswith(WAITING)][::-1]
     others = [item for item in items if not item.nodeid.startswith(WAITING)]
