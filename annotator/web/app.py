@@ -51,7 +51,11 @@ from annotator.web.server.preparation import prepare_first_run
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from annotator.web.server.request_id import current_request_id
 from annotator.web.server.start_page import StartPage
-from annotator.web.server.streamlit_options import forbid_outgoing_requests, ignore_components_of_packages
+from annotator.web.server.streamlit_options import (
+    drop_other_messages,
+    forbid_outgoing_requests,
+    ignore_components_of_packages,
+)
 from annotator.web.server.uploads import UploadGuard, free_files_of_ended_sessions
 from annotator.web.session import require_signed_in
 from annotator.web.single_sign_on import make_provider
@@ -93,6 +97,7 @@ def make_app(database: Database, settings: Settings) -> App:
         settings.import_processes, settings.import_memory_mb, settings.import_minutes * 60
     )
     forbid_outgoing_requests()
+    drop_other_messages()
     ignore_components_of_packages()
     own = list_own_routes(database, settings)
     budgets = Budgets()

@@ -50,7 +50,7 @@ PROCESSOR_OF_LEADS = Allowance(at_once=60.0, per_second=0.5, most_over=1.0)
 NOTES = Allowance(at_once=200_000, per_second=50_000 / 60)
 """Bytes of notes, questions and other texts that one person sends to be kept."""
 MESSAGE_SECONDS, MESSAGE_BYTES_PER_SECOND = 0.002, 20_000_000
-"""What a websocket message is counted as."""
+"""What a websocket message is counted as, besides the time that the server takes for it."""
 HANDSHAKE_SECONDS = 0.02
 REFUSAL_SECONDS = 0.5
 """The server waits so many seconds before it sends a 429."""
@@ -358,13 +358,20 @@ class BudgetGuard:
             await send({"type": "websocket.close", "code": TRY_AGAIN_LATER})
             return
 
+        given: float | None = None
+
         async def receive_in_time() -> Message:
+            nonlocal given
+            if given is not None:  # Streamlit asks for the next message as soon as it has handled one
+                budgets.processor.spend(who, budgets.clock() - given, allowance)
+            given = None
             message = await receive()
             if message["type"] == "websocket.receive":
                 size = len(message.get("bytes") or message.get("text") or b"")
                 seconds = MESSAGE_SECONDS + size / MESSAGE_BYTES_PER_SECOND
                 await budgets.wait("message", who, allowance)
                 budgets.processor.spend(who, seconds, allowance)
+                given = budgets.clock()
             return message
 
         budgets.websockets[who] = budgets.websockets.get(who, 0) + 1

@@ -1,5 +1,8 @@
 """Set Streamlit's options, and stop what no option stops.
 
+A websocket takes more kinds of messages than our pages send. By some of them everybody who is signed in could start
+programs or make millions of objects on the event loop, while nobody else is answered.
+
 Streamlit 1.67 asks checkip.amazonaws.com for this machine's address, on the event loop, for an unknown websocket origin
 and when it prints its own address. Its other requests are usage statistics (off by `browser.gatherUsageStats`), the
 e-mail prompt and `streamlit run URL` (not used here), and a theme that the operator's config.toml names by a URL.
@@ -7,12 +10,20 @@ Theme colours have a contrast of 4.5:1 for text and 3:1 for controls.
 """
 
 from collections.abc import Mapping
-from typing import Any, cast
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 
 from streamlit import net_util
 from streamlit.components.v2 import manifest_scanner
 
-from annotator.web.server.uploads import MOST_IMPORT_MB
+from annotator.web.server.uploads import MOST_IMPORT_FILES, MOST_IMPORT_MB
+
+if TYPE_CHECKING:
+    from streamlit.proto.BackMsg_pb2 import BackMsg
+    from streamlit.runtime.app_session import AppSession
+
+TAKEN = frozenset({"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"})
+"""The kinds of websocket messages that our pages send. All others are dropped."""
 
 
 def forbid_outgoing_requests() -> None:
@@ -27,6 +38,21 @@ def _find_no_address() -> str | None:
 def ignore_components_of_packages() -> None:
     """Stop Streamlit from looking for components in other installed packages, which takes 0.15 s at each start."""
     cast(Any, manifest_scanner).scan_component_manifests = list
+
+
+@cache
+def drop_other_messages() -> None:
+    """Let websockets take only messages of TAKEN, and only requests for as many files as an import has."""
+    from streamlit.runtime.app_session import AppSession
+
+    handle = AppSession.handle_backmsg
+
+    def handle_ours(session: "AppSession", message: "BackMsg") -> None:
+        files = len(message.file_urls_request.file_names)
+        if message.WhichOneof("type") in TAKEN and files <= MOST_IMPORT_FILES:
+            handle(session, message)
+
+    cast(Any, AppSession).handle_backmsg = handle_ours
 
 
 FONT = (

@@ -7,9 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 from starlette.testclient import TestClient, WebSocketTestSession
-from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit import git_util
+from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.Common_pb2 import FileURLsRequest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession
 
 from annotator.domain.people import Actor, SignedIn
 from annotator.web.server import budgets as module
@@ -31,11 +34,17 @@ def budgets(visitor: Attacker) -> Iterator[Budgets]:
 def run_page(websocket: WebSocketTestSession, page: str = "help") -> None:
     """Let the page run, and wait for its end."""
     websocket.send_bytes(BackMsg(rerun_script=ClientState(page_name=page)).SerializeToString())
-    while True:
+    receive_until(websocket, "script_finished")
+
+
+def receive_until(websocket: WebSocketTestSession, last: str) -> list[str]:
+    """Return the kinds of the messages up to the first one of this kind."""
+    kinds: list[str] = []
+    while last not in kinds:
         message = ForwardMsg()
         message.ParseFromString(websocket.receive_bytes())
-        if message.WhichOneof("type") == "script_finished":
-            return
+        kinds.append(message.WhichOneof("type") or "")
+    return kinds
 
 
 def test_every_run_of_a_page_is_counted_for_its_person(
@@ -126,3 +135,48 @@ def test_signing_in_and_reading_pages_as_people_do_meets_no_budget(
     for _ in range(50):
         assert visitor.http.get("/work").status_code == 200
     assert waits == []
+
+
+def test_a_websocket_takes_only_what_our_pages_send(
+    visitor: Attacker, budgets: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs: list[object] = []
+    monkeypatch.setattr(git_util.subprocess, "run", lambda *given, **_: programs.append(given))
+    visitor.sign_in("hanako")
+    with visitor.http.websocket_connect("/_stcore/stream", headers=PAGE, subprotocols=["streamlit"]) as page:
+        run_page(page)
+        for message in (
+            BackMsg(load_git_info=True),
+            BackMsg(clear_cache=True),
+            BackMsg(set_run_on_save=True),
+            BackMsg(backend_operation_request=BackendOperationRequest(request_id="r")),
+            BackMsg(file_urls_request=FileURLsRequest(request_id="r", file_names=[""] * 3_001)),
+            BackMsg(file_urls_request=FileURLsRequest(request_id="r", file_names=["a.csv"])),
+            BackMsg(app_heartbeat=True),
+        ):
+            page.send_bytes(message.SerializeToString())
+        kinds = receive_until(page, "heartbeat_ack")
+        assert [kind for kind in kinds if kind != "session_status_changed"] == [
+            "file_urls_response",
+            "heartbeat_ack",
+        ]
+    assert programs == []
+
+
+def test_what_a_message_makes_the_server_do_is_counted_for_its_sender(
+    visitor: Attacker, budgets: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acknowledge = AppSession._handle_app_heartbeat_request
+
+    def acknowledge_slowly(session: AppSession) -> None:
+        time.sleep(0.3)
+        acknowledge(session)
+
+    monkeypatch.setattr(AppSession, "_handle_app_heartbeat_request", acknowledge_slowly)
+    visitor.sign_in("hanako")
+    with visitor.http.websocket_connect("/_stcore/stream", headers=PAGE, subprotocols=["streamlit"]) as page:
+        for _ in range(3):
+            page.send_bytes(BackMsg(app_heartbeat=True).SerializeToString())
+            receive_until(page, "heartbeat_ack")
+        (spent,) = budgets.processor._used.values()
+        assert spent[0] > 0.6
