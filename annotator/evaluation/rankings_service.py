@@ -167,8 +167,10 @@ def show_query_rankings(
         ]
         states = {state.doc_id: state for state in list_pair_states(session, dataset_pk, pair_pks)}
         present_titles = {result.doc_id: result.title for results in listed.values() for result in results}
-        ranked = [states[doc_id].pair_pk for doc_id in present_titles if doc_id in states]
-        hidden = list_to_judge(session, actor.person_id, ranked)  # whatever the depth and the chosen systems
+        told = [  # of all systems and ranks; that a judged document is not among the missing ones tells its grade
+            state.pair_pk for state in states.values() if state.doc_id in present_titles or _is_judged(state)
+        ]
+        hidden = list_to_judge(session, actor.person_id, told)
         published = None
         if version is not None:
             truth, _ = read_truth(session, dataset_pk, row.name, version)

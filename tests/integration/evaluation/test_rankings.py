@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select, update
+from sqlmodel import col
 
 from annotator.domain.errors import InsufficientData, NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR
@@ -14,6 +16,7 @@ from annotator.evaluation.rankings_service import (
 from annotator.evaluation.service import EvaluationRequest, evaluate_dataset, list_choices, read_stamp
 from annotator.pooling.service import list_pairs, pool_results
 from annotator.storage.database import Database
+from annotator.storage.tables.central import DocumentRow, PairRow
 from tests.integration.evaluated_world import EvaluatedWorld
 from tests.integration.judged_world import NOW
 
@@ -61,6 +64,21 @@ def test_the_ranks_of_a_pair_that_the_lead_may_still_judge_are_shown_only_on_req
     assert grades == [("a", 0), ("c", 2 if version is None else 1)]
     assert world.list_seen(other) == {("Q2", "a"), ("Q2", "c")}
     assert show_query_rankings(world.database, other, "d", "Q2", version=version, now=NOW) == rankings
+
+
+def test_a_pair_in_no_run_that_the_lead_may_still_judge_hides_the_lists_too(world: EvaluatedWorld) -> None:
+    other = world.person("other", "lead")
+    with world.database.write() as session:
+        in_no_run = select(col(DocumentRow.pk)).where(col(DocumentRow.doc_id) == "d")
+        session.execute(update(PairRow).where(col(PairRow.document_pk).in_(in_no_run)).values(lacking=1))
+    rankings = show_query_rankings(world.database, other, "d", "Q1", now=NOW)
+    assert (rankings.systems, rankings.missed, rankings.to_judge) == ({}, (), 1), (
+        "its absence would tell its grade"
+    )
+    assert not world.list_seen(other)
+    rankings = show_query_rankings(world.database, other, "d", "Q1", reveal=True, now=NOW)
+    assert [(result.doc_id, result.grade) for result in rankings.missed] == [("d", 2)]
+    assert ("Q1", "d") in world.list_seen(other)
 
 
 def test_the_ranks_of_unjudged_documents_that_the_lead_may_judge_are_hidden(
