@@ -2,8 +2,9 @@
 
 Runs a dozen statements for any number of pairs. Returns usernames; the services replace them by letters
 (`domain/shuffling.py`). Never reads ranks, scores or systems. Of each query, the MOST_NEIGHBOURS documents
-with the most judgments are read, decided ones first. Pairs that the lead may still judge are left out. A
-neighbour has a grade only if its pair is settled and lacks no judgment.
+with the most judgments are read, decided ones first. A neighbour has a grade only if its pair is settled and
+it lacks no judgment. Documents that the lead may still judge are left out: their stage would tell whether
+grades differ.
 """
 
 from collections import Counter
@@ -240,14 +241,13 @@ def read_pair_document(session: Session, pair_pk: int) -> PairDocument:
 def list_judged_documents(
     session: Session, lead_pk: int | None, query_pks: Collection[int]
 ) -> list[JudgedDocument]:
-    """Return the judged documents of these queries, at most MOST_NEIGHBOURS of each.
-
-    Leaves out the pairs that the lead may still judge: their state must not be shown.
-    """
+    """Return the judged documents of these queries that the lead may not judge, at most MOST_NEIGHBOURS of each."""
+    fetched = fetch(session, _JUDGED_DOCUMENTS, JudgedDocument, {"queries": sorted(query_pks)})
+    to_judge = list_to_judge(session, lead_pk, {document.pair_pk for document in fetched})
     documents, by_query = list[JudgedDocument](), Counter[int]()
-    for document in fetch(session, _JUDGED_DOCUMENTS, JudgedDocument, {"queries": sorted(query_pks)}):
-        by_query[document.query_pk] += 1
-        if by_query[document.query_pk] <= MOST_NEIGHBOURS:
+    for document in fetched:
+        by_query[document.query_pk] += document.pair_pk not in to_judge
+        if document.pair_pk not in to_judge and by_query[document.query_pk] <= MOST_NEIGHBOURS:
             documents.append(document)
     hidden = list_to_judge(session, lead_pk, {document.pair_pk for document in documents})
     return [document for document in documents if document.pair_pk not in hidden]

@@ -114,13 +114,9 @@ def hand_out_disagreements(
         if actor.person_id is not None:
             renew_holds(session, reader.dataset_pk, actor.person_id, tab, have, now=now)
         excluded = {*have, *([pair] if pair is not None else [])}
-        for ahead in (False, True):
-            limit = want - len(pair_pks) if ahead else min(want, 1 - len(excluded))
-            head = list_head(
-                session, reader, queue_filter, sort, tab=tab, have=excluded, limit=limit, ahead=ahead
-            )
-            pair_pks += [entry.pair_pk for entry in head]
-            excluded |= {entry.key for entry in head}
+        limit = want - len(pair_pks)
+        head = list_head(session, reader, queue_filter, sort, tab=tab, have=excluded, limit=limit)
+        pair_pks += [entry.pair_pk for entry in head]
         if actor.person_id is not None:
             take_holds(session, actor.person_id, tab, pair_pks, now=now)
             add_seen(session, pair_pks, actor.person_id, now=now)

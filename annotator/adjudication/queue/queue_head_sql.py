@@ -65,12 +65,11 @@ def list_head(
     tab: str,
     have: Collection[str],
     limit: int,
-    ahead: bool,
 ) -> list[QueueHead]:
     """Return the first pairs of the queue for this lead and tab, at most `limit`, without those in `have`.
 
-    `ahead`: the pairs are fetched before they are shown. Pairs that the lead may still be given to judge are
-    then left out, because their grades would be disclosed.
+    Pairs that the lead may still judge are left out, as in the list of the queue: with a filter, even an
+    empty answer would tell their grades.
     """
     if limit < 1:
         return []
@@ -92,7 +91,7 @@ def list_head(
     distances = DISTANCES if sort == "distance" and wanted.distance is None else (None,)
     for last, part in product((False, True), distances):
         if len(head) < limit:
-            statement = _build(wanted, sort, (last, part), ahead, apart, bool(gone))
+            statement = _build(wanted, sort, (last, part), apart, bool(gone))
             rows = session.execute(statement, {**values, "most": limit - len(head)})
             head += [QueueHead(pk, key) for pk, key in rows]
     return head
@@ -108,7 +107,7 @@ class _BoundReader(QueueReader):
 
 @lru_cache(maxsize=256)
 def _build(
-    wanted: QueueFilter, sort: str, part: tuple[bool, int | None], ahead: bool, apart: int | None, left: bool
+    wanted: QueueFilter, sort: str, part: tuple[bool, int | None], apart: int | None, left: bool
 ) -> Any:
     """Return the statement for one part of the queue, cached: building takes longer than running.
 
@@ -116,9 +115,7 @@ def _build(
     annotator who judged in the dataset can no longer discuss.
     """
     reader = _BoundReader(_DATASET, _LEAD, _NOW)
-    chosen, (is_last, distance) = _choose(reader, wanted), part
-    if ahead:
-        chosen.append(~_may_still_judge(reader))
+    chosen, (is_last, distance) = [*_choose(reader, wanted), ~_may_still_judge(reader)], part
     last = or_(_is_put_off(reader), _is_discussed(reader, apart), _is_proposed(reader), _is_elsewhere(reader))
     chosen.append(last if is_last else ~last)
     if distance is not None:

@@ -176,19 +176,17 @@ def test_a_pair_whose_discussion_was_closed_comes_in_its_place(desk: DecisionWor
     assert desk.ask(desk.lea, 1) == ["甲"]
 
 
-def test_a_pair_that_its_lead_may_still_be_handed_for_labeling_is_only_handed_out_to_be_shown(
-    desk: DecisionWorld,
-) -> None:
+def test_a_pair_that_its_lead_may_still_judge_is_handed_out_only_by_its_name(desk: DecisionWorld) -> None:
     desk.set_lacking("甲", 1)
     desk.set_lacking("乙", 1)
-    assert desk.ask(desk.lea, 3) == ["甲", "丙", "丁"]
-    assert desk.seen_by(desk.lea) == 3
+    assert desk.ask(desk.lea, 3) == ["丙", "丁"]
+    assert desk.ask(desk.lea, 1, have=("丙", "丁")) == []
+    far = QueueFilter(distance=3, query_id="Q1")
+    assert desk.ask(desk.lea, 1, have=("丙", "丁"), wanted=far) == [], "an empty answer tells nothing of them"
+    assert desk.seen_by(desk.lea) == 2
+    assert desk.ask(desk.lea, pair="甲") == ["甲"]
     assert desk.ask(desk.lea, 3, have=("丙", "丁")) == ["甲"], "seen before, so nothing is lost"
-    assert desk.ask(desk.lea, 3, have=("甲", "丙", "丁")) == []
-    assert desk.ask(desk.lou, 3) == ["乙"]
-    let_go_disagreements(desk.database, desk.lea, "d", [desk.keys["甲"]], tab="t1", now=NOW)
-    assert desk.ask(desk.lou, 3, have=("乙",)) == [], "another has seen it, they have not"
-    assert desk.seen_by(desk.lou) == 1
+    assert desk.seen_by(desk.lea) == 3
 
 
 def test_a_pair_that_its_lead_is_to_check_for_quality_is_not_kept_ready_for_them(desk: DecisionWorld) -> None:
@@ -211,7 +209,11 @@ def test_a_pair_that_a_lead_may_still_have_to_judge_is_not_among_the_neighbours(
     desk.keys["戊"] = desk.pair("Q1", "戊")
     desk.judge(desk.hanako, "Q1", "戊", 2)
     disagreement = show_disagreement(desk.database, desk.lea, "d", desk.keys["甲"], now=NOW)
-    assert "戊" not in {neighbour.doc_id for neighbour in disagreement.neighbours}
+    assert "戊" not in [neighbour.doc_id for neighbour in disagreement.neighbours]
+    desk.judge(desk.minjun, "Q1", "戊", 0)
+    desk.set_lacking("戊", 1)
+    disagreement = show_disagreement(desk.database, desk.lea, "d", desk.keys["甲"], now=NOW)
+    assert "戊" not in [item.doc_id for item in disagreement.neighbours], "that its grades differ tells one"
     desk.judge(desk.minjun, "Q1", "戊", 2)
     disagreement = show_disagreement(desk.database, desk.lea, "d", desk.keys["甲"], now=NOW)
     (settled,) = [neighbour for neighbour in disagreement.neighbours if neighbour.doc_id == "戊"]
