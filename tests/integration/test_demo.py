@@ -48,7 +48,7 @@ def read_all(database: Database) -> tuple[object, ...]:
         list_judgments(database, OPERATOR, DATASET, history=True),
         list_checks(database, OPERATOR, DATASET, now=NOW),
         list_questions(database, OPERATOR, DATASET),
-        list_proposals(database, OPERATOR, DATASET),
+        list_proposals(database, OPERATOR, DATASET, now=NOW),
     )
 
 
@@ -148,7 +148,7 @@ def test_with_simulated_judgments_there_are_questions_and_a_proposal(database: D
     build_demo(database, now=NOW, with_judgments=True)
     questions = list_questions(database, OPERATOR, DATASET)
     assert [item.answered_by for item in questions] == [None, "Sora"]
-    assert list_proposals(database, OPERATOR, DATASET).total.proposed == 1
+    assert list_proposals(database, OPERATOR, DATASET, now=NOW).total.proposed == 1
 
 
 def test_its_evaluation_compares_three_systems_and_its_measures_name_different_ones_as_the_best(

@@ -515,7 +515,7 @@ WAYS: Mapping[str, Way] = {
     ),
     "evaluation of a release": lambda w, a: write_json(w, a, version="0.1.0"),
     "candidates for checks": lambda w, a: find_candidates(w.database, a, "d", now=w.now),
-    "what annotators proposed": lambda w, a: list_proposals(w.database, a, "d"),
+    "what annotators proposed": lambda w, a: list_proposals(w.database, a, "d", now=NOW),
     "preview of suggestions": preview_suggestions,
     "refused draw": lambda w, a: draw_sample(
         w.database, a, "d", annotator="boss" if a is w.lea else "lea", size=100, new_round=True, now=w.now

@@ -60,7 +60,7 @@ CALLS: dict[str, Callable[[Database, Actor], Any]] = {
     "near duplicates without grades": lambda d, a: show_duplicates(d, a, "d", now=NOW),
     "accepting": lambda d, a: accept_duplicates(d, a, "d", now=NOW),
     "suggestions": lambda d, a: report_suggestions(d, a, "d", now=NOW),
-    "proposals": lambda d, a: list_proposals(d, a, "d"),
+    "proposals": lambda d, a: list_proposals(d, a, "d", now=NOW),
 }
 
 

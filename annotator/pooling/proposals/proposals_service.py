@@ -40,7 +40,7 @@ from annotator.pooling.proposals.snippets import cut_snippet
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.judgments.leases import make_open_pairs_request
-from annotator.storage.logs.disclosures import list_blind_pairs
+from annotator.storage.logs.disclosures import list_blind_pairs, note_seen
 from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.pairs.pair_states import iterate_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
@@ -278,8 +278,12 @@ def propose(
         return proposed[key_of(document.pk)].key or ""
 
 
-def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentProposals:
-    """Return the annotators' proposals and their gains. For leads. Pairs they may judge count as not judged."""
+def list_proposals(database: Database, actor: Actor, dataset: str, *, now: datetime) -> DocumentProposals:
+    """Return the annotators' proposals and their gains. For leads.
+
+    Pairs that the lead may still judge count as not judged. The lead no longer judges the pairs of which is
+    shown whether others found them relevant.
+    """
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         stored = list_stored_proposals(session, dataset_pk)
         if not stored:
@@ -288,10 +292,12 @@ def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentPr
         states = list(iterate_pair_states(session, dataset_pk, blind))
         alone = list_only_proposed(session, dataset_pk, PROPOSED)
     by_pair = {state.pair_pk: state for state in states}
-    proposals = []
+    proposals, shown = [], set()
     for item in stored:
         state = by_pair[item.pair_pk]
         others = [grade for person, grade in state.grades.items() if person != item.proposer_pk]
+        if others and not item.lacking:
+            shown.add(item.pair_pk)
         proposals.append(
             DocumentProposal(
                 item.query_id,
@@ -302,9 +308,10 @@ def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentPr
                 item.proposed_at,
                 state.settlement.status,
                 len(others),
-                any(grade >= RELEVANT_FROM for grade in others) if others and not item.lacking else None,
+                any(grade >= RELEVANT_FROM for grade in others) if item.pair_pk in shown else None,
             )
         )
+    note_seen(database, shown, actor.person_id, now=now)
     settled = ((state.query_id, state.settlement.grade, state.pair_pk in alone) for state in states)
     queries, total = count_gains(settled, Counter(item.query_id for item in stored))
     return DocumentProposals(tuple(proposals), queries, total)

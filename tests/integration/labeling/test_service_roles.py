@@ -83,7 +83,7 @@ FOR_LEADS: dict[str, Act] = {
     "find_candidates": lambda d, a, p: calibration.find_candidates(d, a, "d", now=NOW),
     "compute_results": lambda d, a, p: calibration.compute_results(d, a, "d", now=NOW),
     "compute_times": lambda d, a, p: work.compute_times(d, a, "d"),
-    "list_proposals": lambda d, a, p: proposals.list_proposals(d, a, "d"),
+    "list_proposals": lambda d, a, p: proposals.list_proposals(d, a, "d", now=NOW),
     "list_questions": lambda d, a, p: questions.list_questions(d, a, "d"),
     "list_for_guideline": lambda d, a, p: questions.list_for_guideline(d, a, "d"),
     "count_open_questions": lambda d, a, p: questions.count_open_questions(d, a, "d"),

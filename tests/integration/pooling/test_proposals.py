@@ -31,6 +31,7 @@ from annotator.pooling.proposals.search_service import SEARCHES
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
 from annotator.storage.judgments.leases import OpenPairsRequest, make_open_pairs_request
+from annotator.storage.logs.disclosures import find_pair_pks, has_seen
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import AssignmentRow, CheckRow, ProposalRow, QueryWorkRow
@@ -323,18 +324,20 @@ def test_leads_see_who_proposed_and_what_it_adds_once_all_is_judged(world: World
     hanako, minjun, lead = world.person("hanako"), world.person("minjun"), world.person("lead", "lead")
     key = suggest(world, hanako)
     suggest(world, hanako, "missed/2", 1, id=str(UUID(int=901, version=4)))
-    begun = list_proposals(world.database, lead, "d")
+    begun = list_proposals(world.database, lead, "d", now=world.now)
     assert [(item.doc_id, item.proposer, item.others, item.relevant) for item in begun.proposals] == [
         ("missed/2", "hanako", 0, None), ("missed/1", "hanako", 0, None),
     ]  # fmt: skip
     handed = {pair.pair: pair for pair in world.send(minjun, want=20).pairs}
     world.send(minjun, *(world.event(pair, 3 if pair == key else 0) for pair in handed))
-    done = list_proposals(world.database, lead, "d")
+    done = list_proposals(world.database, lead, "d", now=world.now)
     assert [(item.doc_id, item.status, item.relevant) for item in done.proposals] == [
         ("missed/2", "disagreement", False), ("missed/1", "unanimous", True),
     ]  # fmt: skip
     assert (done.total.proposed, done.total.relevant, done.total.only_proposed) == (2, 1, 1)
     assert [(query.query_id, query.relevant, query.only_proposed) for query in done.queries] == [("Q0", 1, 1)]
+    with world.database.read() as session:
+        assert has_seen(session, find_pair_pks(session, [key])[key], lead.person_id or 0)
 
 
 def test_what_others_found_is_not_told_while_a_pair_still_lacks_judgments(database: Database) -> None:
@@ -346,11 +349,11 @@ def test_what_others_found_is_not_told_while_a_pair_still_lacks_judgments(databa
     key = suggest(world, world.person("hanako"))
     world.send(minjun, want=9)
     world.send(minjun, world.event(key, 2))
-    shown = [list_proposals(database, reader, "d").proposals for reader in (lead, OPERATOR)]
+    shown = [list_proposals(database, reader, "d", now=world.now).proposals for reader in (lead, OPERATOR)]
     assert [[(item.others, item.relevant) for item in items] for items in shown] == [[(0, None)], [(1, None)]]
 
 
 def test_only_leads_see_the_proposals(world: World) -> None:
     with pytest.raises(NotAllowed):
-        list_proposals(world.database, world.person("hanako"), "d")
-    assert list_proposals(world.database, world.person("lead", "lead"), "d").proposals == ()
+        list_proposals(world.database, world.person("hanako"), "d", now=world.now)
+    assert list_proposals(world.database, world.person("lead", "lead"), "d", now=world.now).proposals == ()
