@@ -10,11 +10,11 @@ from sqlmodel import col
 
 from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.labeling.records import PairQuestion
+from annotator.storage.logs.disclosures import list_to_judge
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
 from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables.central import (
-    CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,
     PairRow,
@@ -66,7 +66,10 @@ def _count(session: Session, *conditions: ColumnElement[bool]) -> int:
 
 def list_questions_of(session: Session, dataset_pk: int, *, reader_pk: int | None) -> list[PairQuestion]:
     """Return the dataset's questions: first unanswered ones by age, then the others, latest answer first."""
-    questions = _read(session, dataset_pk, reader_pk, _select())
+    statement = _select().add_columns(literal(False)).where(col(PairRow.dataset_pk) == dataset_pk)
+    rows = session.execute(statement.order_by(col(QuestionRow.asked_at), col(QuestionRow.pk))).all()
+    to_judge = list_to_judge(session, reader_pk, {row[0].pair_pk for row in rows})
+    questions = [_to_question(row, unjudged=row[0].pair_pk in to_judge) for row in rows]
     waiting = [item for item in questions if item.answer is None]
     answered = [item for item in questions if item.answer is not None]
     answered.sort(key=lambda item: (item.answered_at or item.asked_at, item.number), reverse=True)
@@ -87,7 +90,7 @@ def list_questions_by(
     is_new = and_(col(QuestionRow.answered_at).is_not(None), ~_was_shown(before=visit))
     statement = (
         _select()
-        .add_columns(literal(False), is_new)
+        .add_columns(is_new)
         .where(*own)
         .order_by(case((is_new, 0), else_=1), col(QuestionRow.asked_at).desc(), col(QuestionRow.pk).desc())
         .limit(limit)
@@ -155,25 +158,8 @@ def _select() -> Select[tuple[object, ...]]:
     )
 
 
-def _read(
-    session: Session, dataset_pk: int, reader_pk: int | None, statement: Select[tuple[object, ...]]
-) -> list[PairQuestion]:
-    judged = exists().where(
-        col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk),
-        col(CurrentJudgmentRow.annotator_pk) == (reader_pk or 0),
-        col(CurrentJudgmentRow.outcome) != "later",
-    )
-    unjudged = literal(False) if reader_pk is None else and_(col(PairRow.lacking) > 0, ~judged)
-    rows = session.execute(
-        statement.add_columns(unjudged, literal(False))
-        .where(col(PairRow.dataset_pk) == dataset_pk)
-        .order_by(col(QuestionRow.asked_at), col(QuestionRow.pk))
-    )
-    return [_to_question(row) for row in rows]
-
-
-def _to_question(row: Row[*tuple[Any, ...]]) -> PairQuestion:
-    question, pair, query, document, length, beginning, asked_by, answered_by, unjudged, is_new = row
+def _to_question(row: Row[*tuple[Any, ...]], *, unjudged: bool = False) -> PairQuestion:
+    question, pair, query, document, length, beginning, asked_by, answered_by, is_new = row
     return PairQuestion(
         number=key_of(question.pk),
         pair=pair.key,
@@ -192,6 +178,6 @@ def _to_question(row: Row[*tuple[Any, ...]]) -> PairQuestion:
         answered_by=answered_by,
         answered_at=question.answered_at,
         in_guideline=question.in_guideline,
-        unjudged_by_reader=bool(unjudged),
+        unjudged_by_reader=unjudged,
         new=bool(is_new),
     )

@@ -1,7 +1,7 @@
 """Draw the page Questions: leads answer questions on pairs, annotators see their own and the answers.
 
 Never shows a grade. A lead's typed text stays until it is stored. A question on a pair that the lead may
-still judge is folded, because the question may hint at a grade.
+still judge is folded with its answer, because both may hint at a grade.
 """
 
 from datetime import datetime
@@ -49,7 +49,6 @@ def draw_answered(context: PageContext, question: PairQuestion) -> None:
     """Draw an answered question, with its checkbox for the guideline and a form for a new answer."""
     with st.container(border=True, gap="small"):
         _draw_question(context, question)
-        st.html(_show_answer(question))
         key = f"mark {question.number} {question.in_guideline}"
         st.checkbox(
             tr("Include in the guideline"),
@@ -65,6 +64,8 @@ def draw_answered(context: PageContext, question: PairQuestion) -> None:
 def _draw_question(context: PageContext, question: PairQuestion) -> None:
     st.html(_describe(question))
     question_html = _show_question(question, tr("{name} asked", name=question.asked_by))
+    if question.answer is not None:
+        question_html += _show_answer(question)
     if question.unjudged_by_reader:
         draw_note(
             tr(

@@ -19,6 +19,7 @@ from annotator.labeling.questions_service import (
     read_question_text,
 )
 from annotator.labeling.records import PairQuestion
+from annotator.overview.service import keep_answers
 from annotator.storage.database import Database
 from tests.integration.labeling_world import World
 
@@ -148,6 +149,18 @@ def test_a_lead_who_may_still_judge_the_pair_is_told_so(world: World) -> None:
     ask(world, hanako, pair)
     assert list_questions(world.database, lead, "d")[0].unjudged_by_reader
     world.send(lead, world.event(pair, 1))
+    assert not list_questions(world.database, lead, "d")[0].unjudged_by_reader
+
+
+def test_a_lead_who_may_still_change_the_answer_is_told_so_too(world: World) -> None:
+    hanako, lead = world.person("hanako"), world.person("lead", "lead")
+    pair = world.send(hanako, want=1).pairs[0].pair
+    ask(world, hanako, pair)
+    world.send(hanako, world.event(pair, 3))
+    assert pair in [handed.pair for handed in world.send(lead, want=3).pairs]
+    world.send(lead, world.event(pair, 1))
+    assert list_questions(world.database, lead, "d")[0].unjudged_by_reader
+    keep_answers(world.database, lead, "d", now=world.now)
     assert not list_questions(world.database, lead, "d")[0].unjudged_by_reader
 
 

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotator.domain.people import Actor
-from annotator.labeling.questions_service import ask_question, list_questions
+from annotator.labeling.questions_service import answer_question, ask_question, list_questions
 from annotator.pooling.proposals.proposals_service import propose
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
@@ -75,6 +75,18 @@ def test_a_question_on_a_pair_that_the_lead_may_be_given_is_folded(world: Judged
     page = open_page(world, "questions")
     assert "the question may hint at a grade" in words(page)
     assert "Read the question anyway" in [item.label for item in page.expander]
+    (asked,) = list_questions(world.database, lead(world), "d")
+    other = world.person("lead2", "lead")
+    answer_question(
+        world.database, other, "d", asked.number, "It is a 2.", seen=None, in_guideline=False, now=NOW
+    )
+    page = open_page(world, "questions")
+    folded = next(item for item in page.expander if item.label == "Read the question anyway")
+    assert (
+        words(page).count("It is a 2.")
+        == sum("It is a 2." in str(item.proto) for item in folded.get("html"))
+        == 1
+    )
 
 
 def test_the_pool_says_what_proposals_add(world: JudgedWorld) -> None:
