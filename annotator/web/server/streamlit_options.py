@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TAKEN = frozenset({"rerun_script", "stop_script", "app_heartbeat", "file_urls_request"})
 """The kinds of websocket messages that our pages send. All others are dropped."""
+MOST_WIDGETS = 10_000
+"""How many fields a page may report at a time, many times as many as any has: each is looked at in Python."""
 
 
 def forbid_outgoing_requests() -> None:
@@ -42,14 +44,15 @@ def ignore_components_of_packages() -> None:
 
 @cache
 def drop_other_messages() -> None:
-    """Let websockets take only messages of TAKEN, and only requests for as many files as an import has."""
+    """Let websockets take only messages of TAKEN, with at most MOST_WIDGETS fields and the files of an import."""
     from streamlit.runtime.app_session import AppSession
 
     handle = AppSession.handle_backmsg
 
     def handle_ours(session: "AppSession", message: "BackMsg") -> None:
         files = len(message.file_urls_request.file_names)
-        if message.WhichOneof("type") in TAKEN and files <= MOST_IMPORT_FILES:
+        widgets = len(message.rerun_script.widget_states.widgets)
+        if message.WhichOneof("type") in TAKEN and files <= MOST_IMPORT_FILES and widgets <= MOST_WIDGETS:
             handle(session, message)
 
     cast(Any, AppSession).handle_backmsg = handle_ours

@@ -4,6 +4,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient, WebSocketTestSession
@@ -12,6 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.Common_pb2 import FileURLsRequest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.app_session import AppSession
 
 from annotator.domain.people import Actor, SignedIn
@@ -161,6 +163,15 @@ def test_a_websocket_takes_only_what_our_pages_send(
             "heartbeat_ack",
         ]
     assert programs == []
+
+
+@pytest.mark.parametrize(("widgets", "runs"), [(10_000, 1), (10_001, 0)])
+def test_a_page_with_more_fields_than_any_has_is_not_run(visitor: Attacker, widgets: int, runs: int) -> None:
+    asked: list[object] = []
+    session = SimpleNamespace(_handle_rerun_script_request=asked.append)
+    states = WidgetStates(widgets=[WidgetState()] * widgets)
+    AppSession.handle_backmsg(session, BackMsg(rerun_script=ClientState(widget_states=states)))  # type: ignore[arg-type]
+    assert len(asked) == runs
 
 
 def test_what_a_message_makes_the_server_do_is_counted_for_its_sender(
