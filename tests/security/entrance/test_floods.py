@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 from starlette.testclient import TestClient, WebSocketTestSession
-from streamlit import git_util
 from streamlit.proto.BackMsg_pb2 import BackendOperationRequest, BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.Common_pb2 import FileURLsRequest
@@ -143,7 +142,7 @@ def test_a_websocket_takes_only_what_our_pages_send(
     visitor: Attacker, budgets: Budgets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     programs: list[object] = []
-    monkeypatch.setattr(git_util.subprocess, "run", lambda *given, **_: programs.append(given))
+    monkeypatch.setattr("streamlit.git_util._run_git", lambda *given, **_: programs.append(given))
     visitor.sign_in("hanako")
     with visitor.http.websocket_connect("/_stcore/stream", headers=PAGE, subprotocols=["streamlit"]) as page:
         run_page(page)
