@@ -20,7 +20,7 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 from sqlalchemy import Table, insert, select, text
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
@@ -69,6 +69,8 @@ ROLES = "membership"
 _AT_ONCE = 1_000
 _BYTES_AT_ONCE = 8_000_000
 """Rows are stored as soon as so many wait, or so many bytes of them: a zip can hold a thousand rows of 64 MB each."""
+_METHODS = (ZIP_STORED, ZIP_DEFLATED)
+"""Others can ask for gigabytes of memory."""
 _REFUSED_BY_DATABASE = (IntegrityError, DataError, StatementError)
 
 
@@ -144,7 +146,8 @@ def _refuse(path: Path, line: int | None, expected: str, found: str, file: str =
 
 
 def _read_manifest(archive: ZipFile, path: Path, now: datetime) -> dict[str, Any]:
-    if MANIFEST not in archive.namelist() or archive.getinfo(MANIFEST).file_size > MOST_OF_A_MANIFEST:
+    entry = archive.NameToInfo.get(MANIFEST)
+    if entry is None or entry.file_size > MOST_OF_A_MANIFEST or entry.compress_type not in _METHODS:
         raise _refuse(path, None, f"a zip of annotator dataset export with {MANIFEST}", "another zip")
     try:
         manifest = decode_row(archive.read(MANIFEST))
@@ -174,6 +177,8 @@ def _check_members(archive: ZipFile, path: Path, manifest: Mapping[str, Any]) ->
         seen.add(name)
         if name not in names or not {MANIFEST, *manifest["listed"]} >= {name}:
             raise _refuse(path, None, "only the files of an export", name)
+        if member.compress_type not in _METHODS:
+            raise _refuse(path, None, "files that are stored or deflated", "another compression", name)
         if stat.S_ISLNK(member.external_attr >> 16):
             raise _refuse(path, None, "a file", "a link", name)
         if member.file_size > SMALL + MOST_RATIO * member.compress_size:

@@ -184,6 +184,8 @@ class BackupReader:
         for name in listed:
             if not is_safe_path(name):
                 raise self._refuse("paths below the folders that it restores", name)
+        if any(entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for entry in archive.infolist()):
+            raise self._refuse("members that are stored or deflated", "another compression")
 
     def copy_member(self, member: BackupMember, target: IO[bytes]) -> None:
         """Write a member to an open file or pipe. Raises BadInput if its bytes differ from the saved ones."""

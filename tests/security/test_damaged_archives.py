@@ -1,7 +1,9 @@
 """A damaged backup or export is refused in words, whatever is damaged; nothing of it is written."""
 
+import io
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZIP_LZMA, ZipFile
 
 import pytest
 
@@ -23,6 +25,18 @@ def test_a_zip_that_lacks_its_beginning_or_its_end_is_refused(
         path.write_bytes(data)
         with pytest.raises(BadInput):
             read(path)
+
+
+@pytest.mark.parametrize(("make", "read"), ARCHIVES, ids=["backup", "export"])
+def test_a_compression_that_may_need_gigabytes_is_refused(
+    make: Callable[[], bytes], read: Callable[[Path], object], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.zip"
+    with ZipFile(io.BytesIO(make())) as whole, ZipFile(path, "w", ZIP_LZMA) as packed:
+        for name in whole.namelist():
+            packed.writestr(name, whole.read(name))
+    with pytest.raises(BadInput):
+        read(path)
 
 
 def test_the_whole_ones_are_read(tmp_path: Path) -> None:

@@ -194,6 +194,8 @@ def _check_entry(entry: zipfile.ZipInfo, archive: str, path: PurePosixPath) -> N
         raise ValidationError(
             say("{name}: the archive has a password. Unpack it and upload its files.", name=archive)
         )
+    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise zipfile.BadZipFile("another compression, which may need gigabytes of memory")
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
         raise ValidationError(
