@@ -11,8 +11,6 @@ signals that are not a mapping. A line may name its query by the query's text (N
 """
 
 import math
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -213,10 +211,11 @@ class _RunLineReader:
         if time is None:
             return None
         self.response_times.append(time)
-        return time * 1000 if self.response_time_unit == "s" else time
+        milliseconds = time * 1000 if self.response_time_unit == "s" else time
+        return self._check_time(milliseconds, RESPONSE_TIME, row.line)
 
     def _check_time(self, value: Any, name: str, line: int) -> float | None:
-        if type(value) in (int, float) and value >= 0:
+        if type(value) in (int, float) and 0 <= value < math.inf:
             return float(value)
         self.problems.add(line, say("{name} to be a number from 0", name=name), describe(value))
         return None

@@ -155,7 +155,7 @@ def _read_engine_ms(paths: AnswerPaths, answer: Any) -> float | None:
     value = _search(path, answer, "engine time") if path else None
     if value is None:
         return None
-    if _is_finite(value) and value >= 0:
+    if _is_finite(value) and value >= 0 and math.isfinite(float(value) * factor):
         return float(value) * factor
     raise AnswerRefused(say("engine time: {path} to be a number from 0", path=path), describe(value))
 

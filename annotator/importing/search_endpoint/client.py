@@ -255,10 +255,10 @@ class EndpointClient:
 
     def _follow(self, response: "httpx2.Response", url: str, method: str) -> str:
         """Return the address of a redirect. It must have the same host and keep the method."""
-        target = urljoin(url, response.headers.get("location", ""))
         try:
+            target = urljoin(url, response.headers.get("location", ""))
             origin = find_origin(target)
-        except ValidationError:
+        except (ValidationError, ValueError):
             raise RequestFailed(
                 say("a redirect (HTTP {status}) to no address", status=response.status_code), for_all=True
             ) from None

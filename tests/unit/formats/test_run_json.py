@@ -69,6 +69,10 @@ def test_the_unit_of_response_time_can_be_named() -> None:
     assert file.notes[1] == "response_time read as seconds (median 120)"
     with pytest.raises(ValidationError, match="--response-time-unit: expected one of ms, s"):
         read(FORMS["lines"], response_time_unit="min")
+    with pytest.raises(BadInput, match="f:1: expected response_time to be a number from 0, found inf"):
+        read(
+            '{"query_id": "q", "results": [{"doc_id": "a"}], "response_time": 1e308}', response_time_unit="s"
+        )
 
 
 def test_the_id_field_is_the_first_known_one_that_every_result_has_or_the_one_named() -> None:

@@ -68,6 +68,8 @@ def test_the_engines_seconds_become_milliseconds() -> None:
     paths = AnswerPaths("r", "id", engine_seconds="time")
     assert read_page({"r": [], "time": 0.0125}, paths).engine_ms == 12.5
     assert read_page({"r": []}, paths).engine_ms is None
+    with pytest.raises(AnswerRefused, match="engine time: time to be a number from 0"):
+        read_page({"r": [], "time": 1e308}, paths)
 
 
 @pytest.mark.parametrize(

@@ -237,6 +237,12 @@ def test_an_address_of_another_host_is_never_sent_however_it_came_about(url: str
     assert sent == []
 
 
+def test_a_redirect_to_what_is_no_address_is_refused_in_words() -> None:
+    assert "a redirect (HTTP 302) to no address" in str(
+        fail(lambda _: httpx2.Response(302, headers={"Location": "http://["}))
+    )
+
+
 def test_a_redirect_that_never_ends_is_given_up() -> None:
     assert str(fail(lambda _: httpx2.Response(302, headers={"Location": "/s"}))) == "more than 3 redirects"
 
