@@ -15,7 +15,7 @@ from annotator.domain.judgments import (
     COUNTED_PURPOSE,
     CURRENT_PURPOSES,
     FURTHER_PURPOSE,
-    REASONS,
+    MOST_ANSWERS,
     JudgmentEvent,
     RefusedEvent,
     read_event_id,

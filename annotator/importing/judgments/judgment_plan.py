@@ -11,6 +11,7 @@ import hmac
 import json
 import unicodedata
 import uuid
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -22,7 +23,7 @@ from annotator.domain.judgments import COUNTED_PURPOSE, MOST_ANSWERS
 from annotator.domain.messages import say, say_n
 from annotator.domain.normal_forms import show_id
 from annotator.formats.syntax.text import describe
-from annotator.importing.new_ids import expect_query
+from annotator.importing.new_ids import LISTED, expect_query, list_some
 from annotator.importing.texts.text_plan import DocumentKey, QueryText
 
 OLD_NAMESPACE = uuid.UUID("8b6f2f5e-3f0e-5a53-9d0c-0f6d5c0f7c11")
@@ -75,6 +76,36 @@ class EventPlan:
     contradicting: int
 
 
+class _EarlierAnswers:
+    """The lines so far of one annotator on one pair. Each further line takes the same time, however many there are."""
+
+    __slots__ = ("by_answer", "contents", "count", "last")
+
+    def __init__(self, first: JudgmentLine) -> None:
+        self.by_answer: dict[tuple[str, int | None], list[JudgmentLine]] = {}
+        self.contents: Counter[tuple[object, ...]] = Counter()
+        self.count = 0
+        self.add(first)
+
+    def add(self, line: JudgmentLine) -> None:
+        """Note a line. Of each answer, keep the first line, and the first one with another spelling."""
+        self.last = line
+        self.count += 1
+        self.contents[_list_content(line)] += 1
+        same = self.by_answer.setdefault(_take_answer(line), [])
+        if not same or (len(same) == 1 and _spell(same[0]) != _spell(line)):
+            same.append(line)
+
+    def find_other_spelling(self, line: JudgmentLine) -> JudgmentLine | None:
+        """Return an earlier line with another answer under another spelling of the name, or None."""
+        others = (kept for answer, kept in self.by_answer.items() if answer != _take_answer(line))
+        return next((other for kept in others for other in kept if _spell(other) != _spell(line)), None)
+
+
+def _take_answer(line: JudgmentLine) -> tuple[str, int | None]:
+    return line.outcome, line.grade
+
+
 def plan_events(
     lines: Iterable[JudgmentLine], path: str, *, now: datetime, persons: Mapping[str, str] = NOBODY
 ) -> EventPlan:
@@ -90,7 +121,8 @@ def plan_events(
     """
     problems = Problems(path)
     events: dict[str, ImportedJudgmentEvent] = {}
-    earlier_lines: dict[tuple[str, str, str], list[JudgmentLine]] = {}
+    first_lines: dict[tuple[str, str, str], JudgmentLine] = {}
+    answers: dict[tuple[str, str, str], _EarlierAnswers] = {}  # where there is a second line
     contradicting = 0
     for line in lines:
         judged_at = datetime.fromisoformat(line.judged_at) if line.judged_at else None
@@ -101,28 +133,26 @@ def plan_events(
                 str(line.judged_at),
             )
         username = persons.get(line.annotator) or _spell(line)
-        before = earlier_lines.setdefault((username, line.query_id, line.doc_id), [])
-        if len(before) == MOST_ANSWERS:
-            expected = say("at most {most:,} answers of an annotator on a pair", most=MOST_ANSWERS)
-            problems.add(line.line, expected, say("another one by {annotator}", annotator=line.annotator))
-            continue
-        answers = {(earlier.outcome, earlier.grade) for earlier in before}
-        contradicting += bool(answers - {(line.outcome, line.grade)})
-        for other in before:
-            if _spell(other) != _spell(line) and (other.outcome, other.grade) != (line.outcome, line.grade):
+        key = (username, line.query_id, line.doc_id)
+        repetitions = 0
+        if (first := first_lines.setdefault(key, line)) is not line:
+            earlier = answers.get(key) or answers.setdefault(key, _EarlierAnswers(first))
+            contradicting += bool(earlier.by_answer.keys() - {_take_answer(line)})
+            if (other := earlier.find_other_spelling(line)) is not None:
                 expected = say(
                     "the answer of line {line}, which is by the same annotator ({annotator})",
                     line=other.line,
                     annotator=repr(other.annotator),
                 )
                 problems.add(line.line, expected, f"{describe(line.grade)} by {line.annotator!r}")
-                break
-        repetitions = 0
-        if judged_at is None and before and not _says_the_same(before[-1], line):
-            repetitions = sum(_says_the_same(earlier, line) for earlier in before)
-        if before and judged_at is None and _says_the_same(before[-1], line):
-            continue
-        before.append(line)
+            if judged_at is None:
+                if _list_content(earlier.last) == _list_content(line):
+                    continue
+                repetitions = earlier.contents[_list_content(line)]
+            if earlier.count == MOST_ANSWERS:
+                limit = say("at most {n} judgments of one annotator on one pair", n=MOST_ANSWERS)
+                problems.add(line.line, limit, str(earlier.count + 1))
+            earlier.add(line)
         line_id = _name_line(username, line, repetitions)
         event = ImportedJudgmentEvent(line_id, username, judged_at, line, repetitions)
         events.setdefault(line_id, event)
@@ -189,7 +219,7 @@ def note_respelled(persons: Mapping[str, str]) -> tuple[str, ...]:
     }
     if not respelled:
         return ()
-    listed = ", ".join(f"{show_id(name)} = {person}" for name, person in respelled.items())
+    listed = list_some([f"{show_id(name)} = {person}" for name, person in respelled.items()], LISTED)
     return (
         say_n(
             "{n:,} name is another spelling of an annotator's name and counts as that person: {listed}",
@@ -220,10 +250,6 @@ def check_respelled(
             )
             problems.add(line.line, expected, show_id(line.annotator))
     problems.raise_if_any()
-
-
-def _says_the_same(line: JudgmentLine, other: JudgmentLine) -> bool:
-    return _list_content(line) == _list_content(other)
 
 
 def _list_content(line: JudgmentLine) -> tuple[object, ...]:
