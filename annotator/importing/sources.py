@@ -47,7 +47,10 @@ from annotator.importing.texts.office_files import (
     require_readable,
 )
 from annotator.importing.texts.sections import SectionedPage, read_page, split_sections
+from annotator.importing.texts.text_plan import measure_metadata
 
+MOST_REPEATED = 100_000_000
+"""Characters: each part of a file has the file's fields and its title again, so a small file could fill a disk."""
 MEDIA_TYPE_BY_SUFFIX = {
     ".md": "text/markdown",
     ".rst": "text/x-rst",
@@ -154,6 +157,13 @@ def _divide(
             documents = list(law.documents)
             skipped["deleted"] += law.deleted
             skipped["whole"] += documents == [page.document]
+        repeated = sum(len(document.title) + measure_metadata(document.metadata) for document in documents)
+        if len(documents) > 1 and repeated > MOST_REPEATED:
+            expected = say(
+                "titles and fields of at most {n} characters in all parts together", n=f"{MOST_REPEATED:,}"
+            )
+            problems.add(None, expected, f"{repeated:,}", path=shown)
+            continue
         lines += [
             DocumentLine(shown, None, document)
             for document in documents

@@ -11,15 +11,30 @@ import pytest
 from annotator.dataset.coverage_service import check_file
 from annotator.domain import errors
 from annotator.domain.errors import BadInput, Problems, ValidationError
-from annotator.formats.input_tables import RelationLine, read_relation_table
+from annotator.domain.ground_truth import Document, JudgmentLine, Query
+from annotator.domain.judgments import MOST_ANSWERS
+from annotator.domain.normal_forms import find_near_ids
+from annotator.formats.input_tables import DocumentLine, QueryLine
+from annotator.formats.relations import RelationLine, read_relation_table
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.texts import law_relations
-from annotator.importing.texts.law_relations import LawDocument, find_relations
+from annotator.formats.syntax.yaml_text import load_yaml
+from annotator.importing import sources
+from annotator.importing.judgments import judgments_service
+from annotator.importing.judgments.judgment_plan import plan_events
+from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.relations import law_relations
+from annotator.importing.relations.law_relations import LawDocument, find_relations
+from annotator.importing.sources import FileLayout, read_single_file
+from annotator.importing.texts.office_files import read_office_page
+from annotator.importing.texts.sections import MOST_TITLE_CHARACTERS
+from annotator.importing.texts.text_plan import plan_documents, plan_queries
 from annotator.importing.uploads.staging import StagingLimits, stage_files
 from annotator.pooling.proposals import search_index
 from annotator.pooling.proposals.search_index import make_searchable
 from annotator.pooling.suggestions.suggestion_records import SuggestionRule
 from annotator.pooling.suggestions.suggestion_rules import find_suggestions
+from annotator.storage.database import Database
+from tests.integration.judged_world import NOW, JudgedWorld
 
 
 def test_only_so_many_bad_places_of_a_file_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,3 +155,132 @@ def test_folders_of_an_archive_count_as_a_few_files(tmp_path: Path) -> None:
             archive.mkdir(f"f{number}")
             archive.writestr(f"f{number}/a.md", "text")
     assert stage_files([("a.zip", file)], tmp_path, limits=StagingLimits(files=5)) == 5
+
+
+# What an import does while nobody else can write (on SQLite) grows with the file, not with its square.
+
+
+def test_an_annotator_judges_a_pair_only_so_often_in_a_file() -> None:
+    lines = [
+        JudgmentLine(number, "Q1", "d", "hana", "graded", number % 2) for number in range(1, MOST_ANSWERS + 2)
+    ]
+    plan = plan_events(lines[:-1], "j.csv", now=NOW)
+    assert (len(plan.events), plan.contradicting) == (200, 199)
+    assert plan.events[-1].repetitions == 99
+    with pytest.raises(
+        BadInput, match=r"j.csv:201: expected at most 200 judgments of one annotator on one pair"
+    ):
+        plan_events(lines, "j.csv", now=NOW)
+
+
+def test_repeated_lines_of_one_annotator_are_planned_in_time_that_grows_with_them() -> None:
+    lines = [JudgmentLine(n, "Q1", f"d{n // 200}", "hana", "graded", n % 2) for n in range(100_000)]
+    began = time.process_time()
+    assert len(plan_events(lines, "j.csv", now=NOW).events) == 100_000
+    assert time.process_time() - began < 8
+
+
+def test_ids_of_one_form_are_compared_in_time_that_grows_with_them() -> None:
+    ids = [
+        "".join(sign.upper() if number >> place & 1 else sign for place, sign in enumerate("abcdefghijklmn"))
+        for number in range(16_000)
+    ]
+    began = time.process_time()
+    near = find_near_ids(ids[8_000:], ids[:8_000], among_new=True)
+    assert time.process_time() - began < 4
+    assert set(near.values()) == {ids[0]} and len(near) == 8_000
+
+
+def test_one_file_adds_few_people(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = JudgedWorld(database)
+    world.query("Q1", "a")
+    world.pair("Q1", "d")
+    lea = world.person("lea", "lead")
+    path = tmp_path / "j.csv"
+    path.write_text("query_id,doc_id,annotator,grade\n" + "".join(f"Q1,d,n{n},1\n" for n in range(3)))
+    monkeypatch.setattr(judgments_service, "MOST_NEWCOMERS", 2)
+    with pytest.raises(BadInput, match="at most 2 new annotators in a file, found 3"):
+        import_judgments(database, lea, "d", path, now=NOW)
+    monkeypatch.setattr(judgments_service, "MOST_NEWCOMERS", 3)
+    assert import_judgments(database, lea, "d", path, now=NOW).added == 3
+
+
+# A small file does not multiply.
+
+
+@pytest.mark.parametrize(
+    ("name", "layout", "content"),
+    [
+        ("a.md", FileLayout(sections=True), "---\na: " + "x" * 90 + "\n---\n" + "# h\nx\n" * 20),
+        ("a.md", FileLayout(cut="articles"), "---\na: " + "x" * 90 + "\n---\n" + "## 제1조(가)\nx\n" * 20),
+        ("a.html", FileLayout(sections=True), f"<title>{'y' * 90}</title>" + "<h2>h</h2>x" * 20),
+        ("a.rst", FileLayout(sections=True), f"{'t' * 90}\n{'=' * 90}\n\n" + "ab\n~~~~\n\nx\n\n" * 20),
+    ],
+)
+def test_what_the_parts_of_a_file_repeat_is_limited(
+    name: str, layout: FileLayout, content: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = InputSource(name, content.encode())
+    read_single_file(source, layout=layout)
+    monkeypatch.setattr(sources, "MOST_REPEATED", 1_000)
+    with pytest.raises(BadInput, match="titles and fields of at most 1,000 characters in all parts together"):
+        read_single_file(source, layout=layout)
+
+
+def test_parts_of_a_file_repeat_a_title_only_so_far() -> None:
+    source = InputSource("a.html", f"<h1>{'y' * 9_000}</h1>a<h2>{'z' * 9_000}</h2>b".encode())
+    read = read_single_file(source, layout=FileLayout(sections=True)).documents
+    assert [len(line.document.title) for line in read] == [MOST_TITLE_CHARACTERS] * 2
+
+
+def test_aliases_of_a_long_text_count_by_its_length() -> None:
+    aliases = ", ".join(["*x"] * 9_000)
+    assert len(load_yaml(f"a: &x short\nb: [{aliases}]".encode(), "a").value["b"]) == 9_000
+    with pytest.raises(BadInput, match="aliases of at most 10,000 values together"):
+        load_yaml(f"a: &x {'y' * 20_000}\nb: [{aliases}]".encode(), "a")
+
+
+def test_what_every_pair_is_handed_out_with_is_limited() -> None:
+    long = "x" * 100_001
+    for query in (
+        Query("Q1", long),
+        Query("Q1", "a", narrative=long),
+        Query("Q1", "a", metadata={"m": long * 10}),
+    ):
+        with pytest.raises(
+            BadInput, match=r"q.csv:2: expected (text|narrative|metadata) to be a text of at most"
+        ):
+            plan_queries({}, [QueryLine(2, query)], "q.csv")
+    for document in (
+        Document("d", long, "x"),
+        Document("d", "t", "x", long),
+        Document("d", metadata={"m": [long] * 10}),
+    ):
+        with pytest.raises(BadInput, match=r"d.csv:2: expected (title|url|metadata) to be a text of at most"):
+            plan_documents({}, [DocumentLine("d.csv", 2, document)])
+    whole = DocumentLine("d.csv", 2, Document("d", long[1:], long * 30, metadata={"m": long * 9}))
+    assert len(plan_documents({}, [whole]).added) == 1
+
+
+def test_an_archive_whose_compression_may_need_gigabytes_is_refused(tmp_path: Path) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.md", b"a" * 10_000)
+    for data in (
+        packed.getvalue(),
+        packed.getvalue().replace(b"\x09\x04\x05\x00", b"\x09\x04\x05\x00\xff\xff", 1),
+    ):
+        with pytest.raises(ValidationError, match="the archive is damaged"):
+            stage_files([("a.zip", io.BytesIO(data))], tmp_path)
+    with pytest.raises(BadInput, match="a DOCX file, found no archive"):
+        read_office_page(packed.getvalue(), "a.docx", "a.docx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_article_with_a_number_of_thousands_of_digits_is_none() -> None:
+    content = f"## 제{'9' * 5_000}조(가)\nx\n## 제2조(나)\n{'九' * 5_000}、第{'九' * 5_000}条\n"
+    source = InputSource("a.md", content.encode())
+    read = read_single_file(source, layout=FileLayout(cut="items")).documents
+    assert "a.md_제2조" in {line.document.doc_id for line in read}

@@ -5,7 +5,7 @@ are converted, and only in metadata (`resolve`): dates, `no`, `1e3`, `0o7`, `12:
 LF, CR or CRLF as in YAML 1.2; U+0085, U+2028 and U+2029 are ordinary characters. A million qrels are ten
 million events, so lines and locations are looked up only when needed, and `yaml_lines.py` reads files in the
 style that this program writes. Refused with the line: invalid YAML, aliases that expand to more than 10,000
-values together (an alias bomb), merge keys (`<<`), a tag, a repeated key, several documents, nesting deeper
+values together, 100 characters of a text counting as one (an alias bomb), merge keys (`<<`), a tag, a repeated key, several documents, nesting deeper
 than 50, more than 256 MB. Writes every text in double quotes with risky characters escaped: SnakeYAML, PyYAML
 (both YAML 1.1) and YAML 1.2 readers agree on it.
 """
@@ -172,8 +172,8 @@ class YamlBuilder:
 
 
 def _measure(value: Any, most: int) -> tuple[int, int]:
-    """Return (number of values, nesting depth). Stops counting a little above `most`."""
-    size, depth, level = 1, 0, [value]
+    """Return (number of values, nesting depth). Long texts count as several values. Stops a little above `most`."""
+    size, depth, level = _weigh(value), 0, [value]
     while level and size <= most:
         items: list[Any] = []
         for holder in level:
@@ -182,9 +182,13 @@ def _measure(value: Any, most: int) -> tuple[int, int]:
                 if size + len(items) > most:
                     return size + len(items), depth
         depth += any(isinstance(holder, dict | list) for holder in level)
-        size += len(items)
+        size += sum(map(_weigh, items))
         level = items
     return size, depth
+
+
+def _weigh(value: Any) -> int:
+    return 1 + len(value) // 100 if isinstance(value, str) else 1
 
 
 def _line(event: Any) -> int:

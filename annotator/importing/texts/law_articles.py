@@ -12,12 +12,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from annotator.domain.ground_truth import Document
-from annotator.importing.texts.sections import BETWEEN, PageLine, SectionedPage, split_lines
+from annotator.importing.texts.sections import BETWEEN, PageLine, SectionedPage, cut_title, split_lines
 
 Cut = Literal["articles", "paragraphs", "items"]
 CUTS: tuple[Cut, ...] = get_args(Cut)
 
-_NUMBER = r"[0-9０-９]+|[一二三四五六七八九十百千〇]+"
+_NUMBER = (
+    r"[0-9０-９]{1,18}|[一二三四五六七八九十百千〇]{1,18}"  # Python reads no number of thousands of digits
+)
 _ARTICLE = re.compile(
     rf"(?P<mark>#{{1,6}}[ \t]+)?(?:\*\*)?[제第][ \t]?(?P<number>{_NUMBER})[ \t]?(?P<kind>조|条|條)"
     rf"(?P<branch>(?:[의のノ之](?:{_NUMBER}))*)(?:\*\*)?"
@@ -31,13 +33,15 @@ _HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>.*)")
 _SUPPLEMENT = re.compile(
     r"(?:#{1,6}[ \t]+)?(?:부[ \t]?칙|附[ \t　]*則)(?P<rest>[ \t　]*(?:[(（<＜〈].*)?(?:抄)?[ \t　]*)"
 )
-_ACT = re.compile(r"제[ \t]?([0-9]+)[ \t]?호|第[ \t]?([0-9０-９一二三四五六七八九十百千〇]+)[ \t]?号")
+_ACT = re.compile(
+    r"제[ \t]?([0-9]{1,18})[ \t]?호|第[ \t]?([0-9０-９一二三四五六七八九十百千〇]{1,18})[ \t]?号"
+)
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳㉑㉒㉓㉔㉕㉖㉗㉘㉙㉚㉛㉜㉝㉞㉟㊱㊲㊳㊴㊵㊶㊷㊸㊹㊺㊻㊼㊽㊾㊿"
 _PARAGRAPH = re.compile(rf"[ \t　]*(?:\*\*)?(?P<circled>[{_CIRCLED}])(?:\*\*)?[ \t　]*(?P<text>.*)")
 _NUMBERED = re.compile(r"(?:\*\*)?(?P<number>[0-9０-９]{1,2})(?:\*\*)?[ \t　]+(?P<text>.*)")
-_ITEM_KO = re.compile(r"[ \t　]*(?P<number>[0-9]+)(?:의(?P<branch>[0-9]+))?\\?\.[ \t]+(?P<text>.*)")
+_ITEM_KO = re.compile(r"[ \t　]*(?P<number>[0-9]{1,18})(?:의(?P<branch>[0-9]{1,18}))?\\?\.[ \t]+(?P<text>.*)")
 _ITEM_JA = re.compile(
-    r"[ \t　]*(?P<number>[一二三四五六七八九十百]+)(?P<branch>(?:の[一二三四五六七八九十]+)*)[　 \t]+(?P<text>.*)"
+    r"[ \t　]*(?P<number>[一二三四五六七八九十百]{1,18})(?P<branch>(?:の[一二三四五六七八九十]{1,18})*)[　 \t]+(?P<text>.*)"
 )
 _DELETED = re.compile(
     r"\s*(?:삭[ \t]?제|削除)[ \t　]*(?:[<〈＜(（\[][^\n]*)?(?:\n[ \t　]*(?:[<〈＜(（\[][^\n]*)?)*"
@@ -104,7 +108,9 @@ def cut_law(page: SectionedPage, cut: Cut) -> LawCut:
         whole = replace(
             document,
             doc_id=f"{document.doc_id}_{part.number}",
-            title=f"{document.title}{BETWEEN}{part.number}{f' {part.caption}' if part.caption else ''}",
+            title=cut_title(
+                f"{document.title}{BETWEEN}{part.number}{f' {part.caption}' if part.caption else ''}"
+            ),
             text=text[part.start : part.end].strip("\n"),
             metadata=fields,
         )
@@ -248,7 +254,7 @@ def _make_other(document: Document, part: _Part, shared: dict[str, Any]) -> Iter
         name = re.sub(r"[^\w]+", "-", part.title).strip("-")[:80]
         doc_id = f"{document.doc_id}_{name}" if name else document.doc_id
         fields = shared
-    title = f"{document.title}{BETWEEN}{part.title}" if part.title else document.title
+    title = cut_title(f"{document.title}{BETWEEN}{part.title}") if part.title else document.title
     yield replace(document, doc_id=doc_id, title=title, text=content, metadata=fields)
 
 
@@ -336,7 +342,7 @@ def _take(above: Document, text: str, passage: _Passage, field_name: str) -> Doc
     return replace(
         above,
         doc_id=f"{above.doc_id}_{passage.number}",
-        title=f"{above.title}{BETWEEN}{passage.number}",
+        title=cut_title(f"{above.title}{BETWEEN}{passage.number}"),
         text=text[passage.start : passage.end].strip("\n"),
         metadata={**above.metadata, field_name: passage.number},
     )

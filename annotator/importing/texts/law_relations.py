@@ -20,7 +20,7 @@ from annotator.importing.texts.law_articles import read_number
 
 SIBLING, DECREE, RULE, REFERENCE = "sibling", "decree", "rule", "reference"
 SUPPLEMENTS = ("부칙", "附則")
-_NUMBER = r"[0-9０-９]+|[一二三四五六七八九十百千〇]+"
+_NUMBER = r"[0-9０-９]{1,18}|[一二三四五六七八九十百千〇]{1,18}"
 _BRANCH = rf"(?:[의のノ之](?:{_NUMBER}))*"
 _RELATIVE = (
     rf"(?<![가-힣])(?:전[ ]?(?P<before_ko>{_NUMBER})?[ ]?조|(?P<after_ko>다음[ ]?조|차조)|본조|이[ ]조)"

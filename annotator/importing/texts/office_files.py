@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import Document
 from annotator.domain.messages import say
-from annotator.importing.texts.sections import Heading, SectionedPage
+from annotator.importing.texts.sections import Heading, SectionedPage, cut_title
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -113,7 +113,7 @@ def read_office_page(data: bytes, doc_id: str, shown: str) -> SectionedPage:
     if suffix == ".docx":
         title = next((heading.title for heading in text.headings if heading.title), title)
     document = Document(
-        doc_id, title or PurePosixPath(doc_id).name, text.content, None, "text/plain", metadata
+        doc_id, cut_title(title or PurePosixPath(doc_id).name), text.content, None, "text/plain", metadata
     )
     return SectionedPage(document, tuple(text.headings))
 
@@ -184,6 +184,8 @@ def _check_archive(data: bytes, shown: str, suffix: str) -> None:
         entries = zipfile.ZipFile(io.BytesIO(data)).infolist()
     except (zipfile.BadZipFile, *_BROKEN):
         raise _refuse(shown, say("a {kind} file", kind=kind), say("no archive, or a broken one")) from None
+    if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+        raise _refuse(shown, say("a {kind} file", kind=kind), say("no archive, or a broken one"))
     unpacked = sum(entry.file_size for entry in entries)
     if len(entries) > MOST_ENTRIES or unpacked > MOST_UNPACKED:
         limit = say(

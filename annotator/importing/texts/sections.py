@@ -25,7 +25,8 @@ from annotator.formats.syntax.yaml_text import load_yaml, resolve
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-# Of a longer title only so many characters are read: the patterns that clean a title take time with its length squared.
+# Of a longer title only so many characters are kept: all parts below repeat it, and the patterns that clean it take time
+# with its length squared.
 MOST_TITLE_CHARACTERS = 2_000
 
 
@@ -324,7 +325,7 @@ def read_page(doc_id: str, text: str, media_type: str) -> SectionedPage:
         headings, title = find_html_headings(text)
     title = title or next((heading.title for heading in headings if heading.title), "")
     title = title or PurePosixPath(doc_id).name
-    document = Document(doc_id, title, text, None, media_type, metadata)
+    document = Document(doc_id, cut_title(title), text, None, media_type, metadata)
     return SectionedPage(document, tuple(headings))
 
 
@@ -355,8 +356,13 @@ def _has_own_text(body: str, media_type: str) -> bool:
 
 
 def _path_of(title: str, above: list[Heading]) -> str:
-    names = [heading.title for heading in above if heading.title]
-    return BETWEEN.join(names if names[:1] == [title] else [title, *names])
+    names = [cut_title(heading.title) for heading in above if heading.title]
+    return cut_title(BETWEEN.join(names if names[:1] == [title] else [title, *names]))
+
+
+def cut_title(title: str) -> str:
+    """Return a title that every part of a page can repeat."""
+    return title if len(title) <= MOST_TITLE_CHARACTERS else f"{title[: MOST_TITLE_CHARACTERS - 1]}…"
 
 
 def _make_slug(title: str, taken: dict[str, int]) -> str:

@@ -8,12 +8,43 @@ to the old one, each under the SHA-256 of its UTF-8 bytes, and judgments record 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query
+from annotator.domain.messages import say
 from annotator.formats.input_tables import DocumentLine, QueryLine
 from annotator.formats.syntax.text import describe
+
+MOST_WORDS, MOST_FIELDS = 100_000, 1_000_000
+"""Characters of a query's text or field and of a document's title or address, and of all further fields together.
+
+Every pair that is handed out has them whole: one query of 30 MB made an answer of a gigabyte.
+"""
+
+
+def measure_metadata(metadata: Mapping[str, Any]) -> int:
+    """Return about how many characters these fields have."""
+    return sum(
+        len(name) + (len(value) if isinstance(value, str) else len(repr(value)))
+        for name, value in metadata.items()
+    )
+
+
+def _check_lengths(
+    texts: Mapping[str, str | None],
+    metadata: Mapping[str, Any],
+    line: int | None,
+    problems: Problems,
+    path: str,
+) -> None:
+    measured = [(name, len(text or ""), MOST_WORDS) for name, text in texts.items()]
+    measured.append(("metadata", measure_metadata(metadata), MOST_FIELDS))
+    for name, length, most in measured:
+        if length > most:
+            limit = say("a text of at most {n} characters", n=most)
+            expected = say("{place} to be {expected}", place=name, expected=limit)
+            problems.add(line, expected, say("{n} characters", n=length), path=path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +78,8 @@ def plan_queries(stored: Mapping[str, StoredQuery], lines: Sequence[QueryLine], 
     added: list[Query] = []
     changed: list[tuple[int, Query]] = []
     for line, query in lines:
+        texts = {"text": query.text, **{name: getattr(query, name) for name in QUERY_FIELDS}}
+        _check_lengths(texts, query.metadata, line, problems, path)
         before = stored.get(query.query_id)
         if before is None:
             added.append(query)
@@ -100,11 +133,15 @@ def hash_text(text: str) -> str | None:
 
 
 def plan_documents(stored: Mapping[str, StoredDocument], lines: Sequence[DocumentLine]) -> DocumentPlan:
-    """Compare a file's documents with the stored ones (by doc_id)."""
+    """Compare a file's documents with the stored ones (by doc_id). BadInput for each that is too long."""
     added: list[tuple[Document, str | None]] = []
     changed: list[tuple[int, Document, str | None]] = []
     retexted: list[int] = []
-    for _, _, document in lines:
+    problems = Problems(lines[0].path if lines else "")
+    for path, line, document in lines:
+        _check_lengths(
+            {"title": document.title, "url": document.url}, document.metadata, line, problems, path
+        )
         sha256 = hash_text(document.text)
         before = stored.get(document.doc_id)
         if before is None:
@@ -116,6 +153,7 @@ def plan_documents(stored: Mapping[str, StoredDocument], lines: Sequence[Documen
             retexted.append(before.pk)
         if new_text or after != before.document:
             changed.append((before.pk, replace(after, text=document.text), sha256 or before.sha256))
+    problems.raise_if_any()
     unchanged = len(lines) - len(added) - len(changed)
     return DocumentPlan(tuple(added), tuple(changed), tuple(retexted), unchanged)
 
