@@ -24,7 +24,7 @@ COUNTED = re.compile(rf"\{{[a-z_]+(?::,)?\}} (?:[a-z-]+ )?(?:{NOUNS})\b")
 ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "{least_pairs} pairs of {least_queries} queries",  # a constant: 30 pairs of 10 queries
     "{tier} queries",  # 30, 100, 500
-    "at most {most:,} decisions", "at most {most:,} new annotators",  # constants
+    "at most {most:,} decisions", "at most {most:,} new annotators", "at most {n} judgments of one",  # constants
     "{n} annotators who", "{n} of {all:,} annotators",  # drawn of many
     "{of} gold pairs", "{of:,} gold pairs",  # said from a few on
     "The first {shown} of {all} queries", "your last {timed:,} judgments", "The first {shown} of {all} errors",  # only where they are too many to show
@@ -38,7 +38,7 @@ ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "{measure} these queries",  # no number
     "first {depth} results", "at most {groups} groups and {systems} systems", "at least {n} queries",  # constants
     "up to {most:,} relevant documents",  # a constant
-    "sheets of at most {n} rows", "at most {n} new annotators", "at most {n} judgments of one",  # constants
+    "sheets of at most {n} rows",  # a constant
     "a list of {n} documents at most, since {rule} gives no grade behind that place (add one)",  # a limit of the file's own
     "{n} best systems", "{drawn} of {total:,} queries", "{listed} of {total:,}", "{n} of {all:,} queries",  # drawn of many
     "{before:,} and {after:,} queries",  # two numbers that differ

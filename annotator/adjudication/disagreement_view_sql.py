@@ -249,8 +249,7 @@ def list_judged_documents(
         by_query[document.query_pk] += document.pair_pk not in to_judge
         if document.pair_pk not in to_judge and by_query[document.query_pk] <= MOST_NEIGHBOURS:
             documents.append(document)
-    hidden = list_to_judge(session, lead_pk, {document.pair_pk for document in documents})
-    return [document for document in documents if document.pair_pk not in hidden]
+    return documents
 
 
 def list_stages(

@@ -1,4 +1,4 @@
-"""Read the audit log in parts, so that memory stays small with a million entries; remove what names a person."""
+"""Read the audit log in parts, so memory stays small with a million entries; remove what names a person."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,19 +10,14 @@ from sqlmodel import col
 
 from annotator.audit.records import AuditEntry, AuditFilter, AuditHead, PersonalValue
 from annotator.domain.audit import PERSONAL_FIELDS, ChainedEntry, PersonalField
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables.adjudication import AuditEventRow
 from annotator.storage.tables.audit import AuditEntryRow, AuditPersonalRow
 from annotator.storage.tables.central import ImportRecordRow, PersonRow
 from annotator.storage.tables.releases import ReleaseRow
 from annotator.storage.tables.sign_in import (
-    HalfSignInRow,
-    KnownDeviceRow,
-    LoginAttemptRow,
     LoginSessionRow,
-    OneTimeLinkRow,
     ProviderIdentityRow,
-    RecoveryCodeRow,
-    SecondFactorRow,
 )
 
 AT_ONCE = 1_000
@@ -134,40 +129,31 @@ def _to_entry(row: object, personal: dict[PersonalField, PersonalValue]) -> Audi
 NAMES = [field for field in PERSONAL_FIELDS if field != "address"]
 
 
+_REVOKE_LINKS = prepare_sql(
+    "UPDATE one_time_link SET revoked_at = :now WHERE person_pk = :person_pk AND used_at IS NULL AND revoked_at IS NULL"
+)
+_SIGN_IN_DATA = {
+    **{
+        table: prepare_sql(f"DELETE FROM {table} WHERE person_pk = :person_pk")
+        for table in ("login_session", "known_device", "half_sign_in", "recovery_code", "second_factor")
+    },
+    "login_attempt": prepare_sql("DELETE FROM login_attempt WHERE username IN (:username, :of_codes)"),
+    "provider_identity": prepare_sql("DELETE FROM provider_identity WHERE person_pk = :person_pk"),
+    "one_time_link": prepare_sql(
+        "UPDATE one_time_link SET note = '' WHERE user_pk = :person_pk AND note <> ''"
+    ),
+}
+
+
 def remove_sign_in_data(session: Session, person_pk: int, username: str, *, now: datetime) -> dict[str, int]:
     """Delete the person's sessions, known browsers, identities and failed sign-ins. Returns {table: rows}.
 
     Also empties the notes of their invitations and revokes their links for choosing a password.
     """
-    notes = (
-        update(OneTimeLinkRow)
-        .where(col(OneTimeLinkRow.user_pk) == person_pk, col(OneTimeLinkRow.note) != "")
-        .values(note="")
-    )
-    session.execute(
-        update(OneTimeLinkRow)
-        .where(
-            col(OneTimeLinkRow.person_pk) == person_pk,
-            col(OneTimeLinkRow.used_at).is_(None),
-            col(OneTimeLinkRow.revoked_at).is_(None),
-        )
-        .values(revoked_at=now)
-    )
-    statements = {
-        "login_session": delete(LoginSessionRow).where(col(LoginSessionRow.person_pk) == person_pk),
-        "known_device": delete(KnownDeviceRow).where(col(KnownDeviceRow.person_pk) == person_pk),
-        "login_attempt": delete(LoginAttemptRow).where(
-            col(LoginAttemptRow.username).in_((username, f"code/{username}"))
-        ),
-        "half_sign_in": delete(HalfSignInRow).where(col(HalfSignInRow.person_pk) == person_pk),
-        "recovery_code": delete(RecoveryCodeRow).where(col(RecoveryCodeRow.person_pk) == person_pk),
-        "second_factor": delete(SecondFactorRow).where(col(SecondFactorRow.person_pk) == person_pk),
-        "provider_identity": delete(ProviderIdentityRow).where(
-            col(ProviderIdentityRow.person_pk) == person_pk
-        ),
-        "one_time_link": notes,
-    }
-    return {name: _count(session.execute(statement)) for name, statement in statements.items()}
+    session.flush()
+    execute_sql(session, _REVOKE_LINKS, {"person_pk": person_pk, "now": now})
+    values = {"person_pk": person_pk, "username": username, "of_codes": f"code/{username}"}
+    return {table: execute_sql(session, removal, values) for table, removal in _SIGN_IN_DATA.items()}
 
 
 def detach_sessions(session: Session, person_pk: int) -> None:

@@ -1,4 +1,9 @@
-"""Read, check and write the audit log for administrators, and remove names from it."""
+"""Read the audit log and verify its chain, and remove personal data. For the operator and admins of every dataset.
+
+Removal replaces a person's names by a pseudonym, or deletes names from old entries. Judgments, decisions and releases stay. The chain
+stays valid: an entry records each removal. Rows that can never change (a release's manifest, a dataset's activity log) are counted
+and reported.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

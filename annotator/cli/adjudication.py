@@ -28,7 +28,7 @@ from annotator.domain.figures import show_figure
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.adjudication.bulk.policies import DecisionBatch, PolicyPreview
+    from annotator.adjudication.bulk.policies import PolicyPreview
     from annotator.adjudication.impact.impact_service import ProgressCallback
     from annotator.adjudication.queue.queue_records import QueueFilter, Shown
 

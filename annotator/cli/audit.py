@@ -23,7 +23,7 @@ from annotator.domain.messages import count_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from annotator.adjudication.history.history_records import AuditLogPage
+    from annotator.adjudication.history.history import AuditLogPage
     from annotator.audit.records import AuditEntry, AuditFilter, AuditVerification
     from annotator.domain.people import Actor
     from annotator.storage.database import Database
@@ -189,8 +189,7 @@ def trail(
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Show the activity log: the latest 200 actions of leads, or all with --csv or --json, oldest first."""
-    from annotator.adjudication.history.history import write_csv
-    from annotator.adjudication.history.history_records import AuditLogFilter, read_day_or_time
+    from annotator.adjudication.history.history import AuditLogFilter, read_day_or_time, write_csv
     from annotator.adjudication.history.history_service import (
         find_pair_key,
         iterate_audit_log,
@@ -214,7 +213,7 @@ def trail(
         entries = [entry for entry in history if (begin or entry.at) <= entry.at <= (end or entry.at)]
         columns = {"when": "at", "who": "who", "what": "said"}
         console.show_records(entries, columns, empty="This pair has no history in that time.")
-    if not console.show_json(list(iterate_audit_log(opened, actor, dataset, wanted, now=now()))):
+    elif not console.show_json(list(iterate_audit_log(opened, actor, dataset, wanted, now=now()))):
         _print_page(read_audit_log(opened, actor, dataset, wanted, limit=SHOWN, now=now()))
 
 

@@ -224,7 +224,7 @@ def _make_request(options: EvaluationFlags, group_by: Sequence[str]) -> "Evaluat
     from annotator.evaluation.scores.ranking import check_order
     from annotator.evaluation.scores.scoring import ScoringOptions
     from annotator.evaluation.service import EvaluationRequest
-    from annotator.formats.relations import read_relation_lines
+    from annotator.formats.input_tables import read_relation_lines
 
     if options.ideal not in ("truth", "retrieved"):
         raise ValidationError(f"--ideal: expected truth or retrieved, found {options.ideal!r}")
@@ -234,8 +234,9 @@ def _make_request(options: EvaluationFlags, group_by: Sequence[str]) -> "Evaluat
         )
     type_field, _, primary_type = options.types.partition("=")
     if not type_field or not primary_type:
-        raise ValidationError(f"--types: expected FIELD=TYPE, such as law_type=법률, found {types!r}")
-    lines = () if relations is None else read_relation_lines(relations)
+        raise ValidationError(f"--types: expected FIELD=TYPE, such as law_type=법률, found {options.types!r}")
+    lines = () if options.relations is None else read_relation_lines(options.relations)
+    targets = options.targets
     return EvaluationRequest(
         profile=options.profile,
         order=None if options.order is None else check_order(options.order),
@@ -248,8 +249,8 @@ def _make_request(options: EvaluationFlags, group_by: Sequence[str]) -> "Evaluat
         options=EvaluationOptions(
             baseline=options.baseline,
             group_by=tuple(group_by),
-            seed=seed,
-            resamples=resamples,
+            seed=options.seed,
+            resamples=options.resamples,
             structure=StructureOptions(
                 frozenset((line.start, line.end) for line in lines), type_field, primary_type
             ),

@@ -367,7 +367,6 @@ def pairs(
     console: FileConsole = FileConsole(),
 ) -> None:
     """Pairs to be judged: CSV, TSV or JSONL (query_id, doc_id)."""
-    del errors  # read where the command ends: see terminal.py
     from annotator.importing.texts.texts_service import import_pairs
 
     columns = _read_columns(column)

@@ -118,12 +118,6 @@ def pool(
         return
     if options.limit is not None:
         raise typer.BadParameter("--limit goes with --holes")
-    name = _find_strategy(strategy, budget=budget or per_category, adaptive=adaptive)
-    if depth is None and name in ("depth", "fused"):
-        raise typer.BadParameter("expected --depth K, --budget N, --strategy stratified or --holes")
-    from annotator.pooling.filters.filters import read_filters
-    from annotator.pooling.retrievers.records import RetrievalOptions, read_weights
-    from annotator.pooling.rounds.pool_records import PoolRequest
     from annotator.pooling.rounds.rounds_service import make_round
 
     request = _make_request(options, _find_strategy(options))
@@ -142,8 +136,7 @@ def pool(
 
 def _make_request(options: PoolOptions, strategy: str) -> "PoolRequest":
     from annotator.pooling.filters.filters import read_filters
-    from annotator.pooling.retrievers.options import read_weights
-    from annotator.pooling.retrievers.records import RetrievalOptions
+    from annotator.pooling.retrievers.records import RetrievalOptions, read_weights
     from annotator.pooling.rounds.pool_records import PoolRequest
     from annotator.pooling.rounds.strategies import read_strata, read_strategy
 

@@ -6,7 +6,7 @@ Only comparisons use the normal form. Names and ids are stored unchanged.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 NO_FORM = {"Cf", "Co", "Cn", "Cs", "Cc", "Zl", "Zp"}
 """General categories without a visible form that is the same everywhere: format, private use, unassigned."""
@@ -75,23 +75,7 @@ def find_near_ids(
             written.setdefault(form, []).append(new_id)
         for form in _list_roundings(new_id):
             rounded.setdefault(form, []).append(new_id)
-    near: dict[str, str] = {}
-    done: set[tuple[int, str]] = set()  # where the first existing id has been compared: others add nothing
-
-    def compare(existing: str, new_by_form: Mapping[str, list[str]], form: str) -> None:
-        if form in new_by_form and (id(new_by_form), form) not in done:
-            others = [new_id for new_id in new_by_form[form] if new_id != existing]
-            if len(others) == len(new_by_form[form]):
-                done.add((id(new_by_form), form))
-            for new_id in others:
-                near.setdefault(new_id, existing)
-
-    for existing in existing_ids if written else ():
-        for form in _list_forms(existing):
-            compare(existing, written, form)
-            compare(existing, rounded, form)
-        for form in _list_roundings(existing):
-            compare(existing, written, form)
+    among: dict[str, str] = {}
     for form, same in written.items() if among_new else ():
         for new_id in (*same, *rounded.get(form, ())):
             if new_id != same[0]:

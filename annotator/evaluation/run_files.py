@@ -30,9 +30,15 @@ from annotator.evaluation.scores.ranking import (
     note_ties,
     order_columns,
 )
-from annotator.formats.query_names import QueryNames
-from annotator.formats.run_records import MAX_RANK, RunFile
-from annotator.formats.runs import LATENCY, find_system, name_by_file, read_run_file
+from annotator.formats.runs import (
+    LATENCY,
+    MAX_RANK,
+    QueryNames,
+    RunFile,
+    find_system,
+    name_by_file,
+    read_run_file,
+)
 from annotator.formats.syntax.source import read_regular
 from annotator.formats.syntax.text import describe, is_too_long
 

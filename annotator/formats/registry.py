@@ -26,24 +26,6 @@ from annotator.formats.format import Format, group_qrels, list_runs, write_file
 from annotator.formats.syntax.grade_scale import OPTION
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import check_encoding, describe_bytes, drop_mark
-from annotator.formats.writer import group_qrels, list_runs, write_file
-
-__all__ = [
-    "FORMATS",
-    "HEAD",
-    "Feature",
-    "Format",
-    "ReservedKeys",
-    "detect_format",
-    "find_format",
-    "find_unwritable",
-    "list_certain",
-    "list_formats",
-    "read_truth",
-    "write_files",
-    "write_pieces",
-    "write_table",
-]
 
 HEAD = 65_536
 FOLDER_FORMAT = "beir"

@@ -11,6 +11,8 @@ signals that are not a mapping. A line may name its query by the query's text (N
 """
 
 import math
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain

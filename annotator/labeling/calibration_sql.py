@@ -154,7 +154,7 @@ def list_unseen_gold(session: Session, dataset_pk: int, person_pk: int | None) -
     if person_pk is None:
         return frozenset()
     values = {"dataset_pk": dataset_pk, "person_pk": person_pk}
-    return frozenset(row.pair_pk for row in fetch(session, _UNSEEN_GOLD, _Pair, values))
+    return frozenset(pair_pk for (pair_pk,) in fetch_tuples(session, _UNSEEN_GOLD, values))
 
 
 def list_checks_of(session: Session, pair_pks: Collection[int]) -> dict[int, PairCheck]:

@@ -172,7 +172,7 @@ class StoredChecks:
             "pair_pk": candidate.pair_pk,
             "most": 2 * needed + 100,
         }
-        return len(set(execute_sql(self.session, _ANSWERED_SINCE, values).scalars()))
+        return len(set(fetch_tuples(self.session, _ANSWERED_SINCE, values)))
 
     def store_repeat(self, candidate: RepeatCandidate, keys: Iterable[str]) -> str:
         """Note that the pair comes again, under the first of the keys that is free; return it."""

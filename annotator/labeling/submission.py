@@ -16,6 +16,7 @@ from annotator.domain.judgments import (
     CURRENT_PURPOSES,
     FURTHER_PURPOSE,
     MOST_ANSWERS,
+    REASONS,
     JudgmentEvent,
     RefusedEvent,
     read_event_id,

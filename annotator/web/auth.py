@@ -6,7 +6,7 @@ wrong password get the same answer (401), too many attempts 429 with Retry-After
 """
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -181,17 +181,9 @@ class SignInRoutes(PasswordPages):
 
     def _check(self, username: str, password: str, address: str, request: Request) -> tuple[str, str]:
         """Return the tokens of the new session and of the browser, for their cookies."""
-        now, device = datetime.now(UTC), find_device(request)
+        device, terms, now = find_device(request), self.settings.sign_in_terms, datetime.now(UTC)
         token = sign_in(
-            self.database,
-            username,
-            password,
-            address=address,
-            device=device,
-            now=now,
-            lifetime=self.lifetime,
-            local_accounts=self.settings.local_accounts,
-            required=self.settings.second_factor,
+            self.database, username, password, address=address, device=device, now=now, terms=terms
         )
         return token, keep_signed_in(self.database, request, token, now=now)
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from annotator.adjudication.history.history_records import read_day_or_time
+from annotator.adjudication.history.history import read_day_or_time
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.storage.database import Database

@@ -16,7 +16,6 @@ from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable, ValidationError
 from annotator.people.sign_in_limits import group_address
-from annotator.people.single_sign_on.group_roles import read_group_roles
 from annotator.people.single_sign_on.provider import Provider
 from annotator.people.single_sign_on.records import (
     ProviderSettings,

@@ -36,8 +36,8 @@ from annotator.evaluation.records import Truth
 from annotator.evaluation.run_files import RunReading, read_run
 from annotator.evaluation.targets import read_targets
 from annotator.evaluation.truth_files import read_truth_file
+from annotator.formats.input_tables import read_relation_lines
 from annotator.formats.registry import FORMATS
-from annotator.formats.relations import read_relation_lines
 from annotator.formats.syntax.grade_scale import parse_mapping
 from annotator.formats.syntax.source import InputSource
 from annotator.guideline.validation import read_examples

@@ -26,6 +26,7 @@ NOT_FUZZED = {
     "annotator/installation/postgres_programs.py read_version": "the answer of pg_dump --version",
     "annotator/people/second_factor/codes.py read_sealing_key": "bytes as they are, hashed",
     "annotator/pooling/retrievers/embedding.py load_model": "a folder of the operator, read by model2vec",
+    "annotator/web/kit/components.py load_component": "the program's own files",
 }
 """Functions that look like readers, and why the fuzzer has no target for them."""
 

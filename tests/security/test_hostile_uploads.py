@@ -13,18 +13,14 @@ from annotator.domain import errors
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import Document, JudgmentLine, Query
 from annotator.domain.judgments import MOST_ANSWERS
-from annotator.domain.normal_forms import find_near_ids
-from annotator.formats.input_tables import DocumentLine, QueryLine
-from annotator.formats.relations import RelationLine, read_relation_table
+from annotator.formats.input_tables import DocumentLine, QueryLine, RelationLine, read_relation_table
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.yaml_text import load_yaml
 from annotator.importing import sources
-from annotator.importing.judgments import judgments_service
 from annotator.importing.judgments.judgment_plan import plan_events
-from annotator.importing.judgments.judgments_service import import_judgments
-from annotator.importing.relations import law_relations
-from annotator.importing.relations.law_relations import LawDocument, find_relations
 from annotator.importing.sources import FileLayout, read_single_file
+from annotator.importing.texts import law_relations
+from annotator.importing.texts.law_relations import LawDocument, find_relations
 from annotator.importing.texts.office_files import read_office_page
 from annotator.importing.texts.sections import MOST_TITLE_CHARACTERS
 from annotator.importing.texts.text_plan import plan_documents, plan_queries
@@ -33,8 +29,7 @@ from annotator.pooling.proposals import search_index
 from annotator.pooling.proposals.search_index import make_searchable
 from annotator.pooling.suggestions.suggestion_records import SuggestionRule
 from annotator.pooling.suggestions.suggestion_rules import find_suggestions
-from annotator.storage.database import Database
-from tests.integration.judged_world import NOW, JudgedWorld
+from tests.integration.judged_world import NOW
 
 
 def test_only_so_many_bad_places_of_a_file_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,33 +173,6 @@ def test_repeated_lines_of_one_annotator_are_planned_in_time_that_grows_with_the
     began = time.process_time()
     assert len(plan_events(lines, "j.csv", now=NOW).events) == 100_000
     assert time.process_time() - began < 8
-
-
-def test_ids_of_one_form_are_compared_in_time_that_grows_with_them() -> None:
-    ids = [
-        "".join(sign.upper() if number >> place & 1 else sign for place, sign in enumerate("abcdefghijklmn"))
-        for number in range(16_000)
-    ]
-    began = time.process_time()
-    near = find_near_ids(ids[8_000:], ids[:8_000], among_new=True)
-    assert time.process_time() - began < 4
-    assert set(near.values()) == {ids[0]} and len(near) == 8_000
-
-
-def test_one_file_adds_few_people(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world = JudgedWorld(database)
-    world.query("Q1", "a")
-    world.pair("Q1", "d")
-    lea = world.person("lea", "lead")
-    path = tmp_path / "j.csv"
-    path.write_text("query_id,doc_id,annotator,grade\n" + "".join(f"Q1,d,n{n},1\n" for n in range(3)))
-    monkeypatch.setattr(judgments_service, "MOST_NEWCOMERS", 2)
-    with pytest.raises(BadInput, match="at most 2 new annotators in a file, found 3"):
-        import_judgments(database, lea, "d", path, now=NOW)
-    monkeypatch.setattr(judgments_service, "MOST_NEWCOMERS", 3)
-    assert import_judgments(database, lea, "d", path, now=NOW).added == 3
 
 
 # A small file does not multiply.

@@ -293,8 +293,8 @@ def _list_pairs(
 ) -> list[int]:
     distance = dataset.discuss_from
     few = None if distance is None else count_judged(session, request, most=FEW + 1) <= FEW
-    rows = execute_sql(session, statements[few], {**request.values, "distance": distance, **given})
-    return leave_out_busy(session, request, dataset, dict(rows.all()))
+    values = {**request.values, "distance": distance, **given}
+    return leave_out_busy(session, request, dataset, dict(fetch_tuples(session, statements[few], values)))
 
 
 def _list_rows(session: Session, pair_pks: Collection[int]) -> dict[int, DiscussionRow]:

@@ -141,7 +141,7 @@ def list_leads(session: Session, dataset_pk: int) -> list[Adjudicator]:
 
 def list_names(session: Session, usernames: Collection[str]) -> dict[str, str]:
     """Return the names of these people, by username. For leads who ask for them."""
-    people = execute_sql(session, _NAMES, {"usernames": list(usernames)})
+    people = fetch_tuples(session, _NAMES, {"usernames": list(usernames)})
     return {username: name or username for username, name in people}
 
 

@@ -34,7 +34,7 @@ from annotator.evaluation.scores.grade_grid import (
     list_blocks,
 )
 from annotator.evaluation.scores.trec_eval import TrecEval, is_computed_by_trec_eval, prepare_run
-from annotator.formats.run_records import FAILED
+from annotator.formats.runs import FAILED
 
 Values = NDArray[np.float64]
 

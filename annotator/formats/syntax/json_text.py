@@ -75,6 +75,24 @@ def describe_fault(error: json.JSONDecodeError) -> tuple[str, str]:
     return "JSON", error.msg
 
 
+def parse_object(
+    content: str, line: int, problems: Problems, *, path: str | None = None
+) -> dict[str, Any] | None:
+    """Return the object on a line of JSONL; None after noting anything else. `path`: see `Problems.add`."""
+    try:
+        value = parse_json(content)
+    except json.JSONDecodeError as error:
+        problems.add(line, *describe_line_fault(error), path=path)
+        return None
+    except ValueError as error:
+        problems.add(line, str(error), describe(content), path=path)
+        return None
+    if isinstance(value, dict):
+        return value
+    problems.add(line, say("a JSON object"), describe(value), path=path)
+    return None
+
+
 def describe_line_fault(error: json.JSONDecodeError) -> tuple[str, str]:
     """Return (expected, found) for a line of JSONL, with the position within the line."""
     if error.doc.startswith("\ufeff", error.pos):

@@ -70,7 +70,11 @@ class ImportedAnnotator(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EventPlan:
-    """The events of a file, in storing order. `contradicting`: lines that differ from an earlier one of annotator and pair."""
+    """The events of a file, in storing order.
+
+    `contradicting`: the number of lines that differ from an earlier line of the same annotator on the same
+    pair.
+    """
 
     events: tuple[ImportedJudgmentEvent, ...]
     contradicting: int
@@ -112,8 +116,7 @@ def plan_events(
     """Return the events of the lines, without lines that add nothing.
 
     `persons`: {annotator's name: username} (see `match_names`). BadInput names every time after `now`, and
-    every line that contradicts a line under another spelling of the same person's name, and every line
-    above MOST_ANSWERS.
+    every line that contradicts a line under another spelling of the same person's name.
 
     A line without a time that repeats the annotator's last answer on the pair is the same judgment. A line
     without a time that returns to an earlier answer is a revision; its name holds the number of earlier

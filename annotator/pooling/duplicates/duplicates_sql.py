@@ -13,7 +13,7 @@ from annotator.pooling.filters.filter_records import NEAR_DUPLICATE
 from annotator.storage.pairs.imported_grades import bring_in, list_kept_imports
 from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.pairs.pool import list_pair_pks
-from annotator.storage.sql import fetch_plain
+from annotator.storage.sql import fetch_tuples
 from annotator.storage.tables.central import DocumentRow, QueryRow
 from annotator.storage.tables.pooling import LeftOutRow, PoolRoundRow
 
@@ -38,7 +38,7 @@ def list_left_out_duplicates(session: Session, dataset_pk: int) -> list[LeftOutD
         .join(kept, col(kept.pk) == col(LeftOutRow.kept_document_pk))
         .where(col(PoolRoundRow.dataset_pk) == dataset_pk, col(LeftOutRow.rule).startswith(NEAR_DUPLICATE))
     )
-    return [LeftOutDuplicate(*row) for row in fetch_plain(session, statement)]
+    return [LeftOutDuplicate(*row) for row in fetch_tuples(session, statement)]
 
 
 def list_duplicate_pairs(

@@ -16,7 +16,7 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.labeling.open_pairs_sql import find_eligibility
 from annotator.storage.lookup import HANDED_OUT, key_of
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
-from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.storage.sql import fetch_tuples, prepare_sql
 from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,

@@ -19,7 +19,7 @@ from annotator.adjudication.bulk.bulk_service import (
     settle_by_policy,
     undo_batch,
 )
-from annotator.adjudication.bulk.policy_records import (
+from annotator.adjudication.bulk.policies import (
     POLICIES,
     POLICY_NAMES,
     DecisionBatch,

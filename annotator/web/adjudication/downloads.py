@@ -15,9 +15,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from annotator.adjudication.bulk.bulk_service import export_queue
-from annotator.adjudication.history.history import write_csv, write_json_lines
-from annotator.adjudication.history.history_records import (
+from annotator.adjudication.history.history import (
     AuditLogFilter,
+    write_csv,
+    write_json_lines,
 )
 from annotator.adjudication.history.history_service import iterate_audit_log
 from annotator.domain.errors import NotFound

@@ -13,8 +13,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.adjudication.history.history import ACTION_NAMES, describe_entry
-from annotator.adjudication.history.history_records import AuditLogEntry, AuditLogFilter
+from annotator.adjudication.history.history import ACTION_NAMES, AuditLogEntry, AuditLogFilter, describe_entry
 from annotator.adjudication.history.history_service import PAGE, list_audit_log_people, read_audit_log
 from annotator.adjudication.impact.impact_service import FEW, bring_up_to_date
 from annotator.adjudication.queue.queue_records import QueuePace, QueuePage

@@ -13,8 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotator.audit.chain import REMOVED
-from annotator.audit.records import AuditEntry, AuditFilter, AuditHead, AuditVerification
+from annotator.audit.records import REMOVED, AuditEntry, AuditFilter, AuditHead, AuditVerification
 from annotator.audit.service import (
     PAGE,
     find_audit_head,

@@ -4,7 +4,7 @@ import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
-from annotator.evaluation.dataset_analysis.order_stability import ResampledOrder
+from annotator.evaluation.dataset_analysis.system_order import ResampledOrder
 from annotator.pooling.service import PooledResults, pool_results
 from annotator.web.evaluation.report_view import ShownEvaluation
 from annotator.web.kit.controls import note_press

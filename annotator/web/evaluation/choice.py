@@ -7,7 +7,7 @@ import streamlit as st
 from starlette.datastructures import QueryParams
 
 from annotator.evaluation.evaluate import EvaluationOptions
-from annotator.evaluation.profiles.registry import PROFILES, find_profile
+from annotator.evaluation.profiles import PROFILES, find_profile
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.service import EvaluationChoices, EvaluationRequest
 from annotator.web.kit.controls import apply_url_choice

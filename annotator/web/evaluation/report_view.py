@@ -58,6 +58,10 @@ def draw_report(
     draw_file_link(tr("Full report as JSON"), make_report_url(dataset, choice))
 
 
+def _draw_tab(shown: "ShownEvaluation", module: str, name: str) -> None:
+    getattr(import_module(f"annotator.web.evaluation.{module}"), name)(shown)
+
+
 def _draw_sentences(context: PageContext, dataset: str, sentences: list[Message], blind_queries: int) -> None:
     """Draw the sentences; below the one about queries that are left out, the button that includes them."""
     st.header(tr("Key results"))

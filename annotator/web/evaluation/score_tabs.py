@@ -5,7 +5,7 @@ from html import escape
 import streamlit as st
 
 from annotator.domain.figures import show_number
-from annotator.evaluation.profiles.profile import MEAN_OVER
+from annotator.evaluation.profiles import MEAN_OVER
 from annotator.web.evaluation.charts import (
     MOST_DRAWN,
     MOST_GROUPS,

@@ -8,7 +8,6 @@ import streamlit as st
 from annotator.domain.import_records import DECLARED, ImportKind
 from annotator.formats.registry import FORMATS
 from annotator.formats.syntax.tables import KINDS
-from annotator.importing.uploads.import_choices import ImportChoices
 from annotator.importing.uploads.recognition import COLUMNS, ORDER, REQUIRED, suggest_names
 from annotator.importing.uploads.upload_records import ImportChoices
 from annotator.web.importing.file_jobs import FileJob

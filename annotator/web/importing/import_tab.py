@@ -12,7 +12,6 @@ import streamlit as st
 
 from annotator.domain.figures import show_number
 from annotator.importing.uploads.import_service import was_imported
-from annotator.importing.uploads.upload_records import ImportChoices
 from annotator.web.importing.choices_form import draw_choices
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.file_upload import (

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 import streamlit as st
 
-from annotator.dataset.service import Dataset, change_settings
+from annotator.dataset.service import change_settings
+from annotator.dataset.settings import Dataset
 from annotator.domain.errors import NotFound
 from annotator.domain.figures import show_number
 from annotator.domain.grades import GRADES

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from annotator.dataset.service import Dataset, read_current_rubric
+from annotator.dataset.service import read_current_rubric
+from annotator.dataset.settings import Dataset
 from annotator.domain.grades import Rubric
 from annotator.domain.people import Actor
 from annotator.web.guideline.api import describe_rubric

@@ -11,7 +11,7 @@ from annotator.dataset.records import Coverage
 from annotator.domain.figures import show_number
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.domain.messages import Message, say
-from annotator.evaluation.leading_system import LeadingSystem
+from annotator.evaluation.run_findings import LeadingSystem
 from annotator.labeling.records import OwnProgress
 from annotator.labeling.service import list_work_progress
 from annotator.overview.forecast import PACE_DAYS, WORK_GATES, ReleaseForecast, WorkForecast, WorkKind

@@ -133,16 +133,10 @@ class JoinPage(PasswordPages):
         return make_session_answer(_name_home(dataset), token, device, request, self.settings)
 
     def _choose(self, typed: Mapping[str, str], address: str, now: datetime) -> tuple[str, None]:
-        password, token = typed.get("password", ""), typed.get("token", "")
-        made = choose_password(
-            self.database,
-            token,
-            password,
-            address=address,
-            now=now,
-            lifetime=self.lifetime,
-            local_accounts=self.settings.local_accounts,
-            required=self.settings.second_factor,
+        token, password, terms = (
+            typed.get("token", ""),
+            typed.get("password", ""),
+            self.settings.sign_in_terms,
         )
         return choose_password(self.database, token, password, address=address, now=now, terms=terms), None
 
@@ -150,16 +144,8 @@ class JoinPage(PasswordPages):
         account = NewAccount(
             name=typed.get("name", ""), username=typed.get("username", ""), password=typed.get("password", "")
         )
-        return create_invited_account(
-            self.database,
-            typed.get("token", ""),
-            account,
-            address=address,
-            now=now,
-            lifetime=self.lifetime,
-            local_accounts=self.settings.local_accounts,
-            required=self.settings.second_factor,
-        )
+        token, terms = typed.get("token", ""), self.settings.sign_in_terms
+        return create_invited_account(self.database, token, account, address=address, now=now, terms=terms)
 
     def _sign_in(self, typed: Mapping[str, str], request: Request, now: datetime) -> tuple[str, str | None]:
         """Sign a person in and accept the invitation for them, unless they have such a role already."""
@@ -171,9 +157,7 @@ class JoinPage(PasswordPages):
             address=address,
             device=find_device(request),
             now=now,
-            lifetime=self.lifetime,
-            local_accounts=self.settings.local_accounts,
-            required=self.settings.second_factor,
+            terms=self.settings.sign_in_terms,
         )
         person = find_session(self.database, session_token, now=now, required=self.settings.second_factor)
         if person is None:

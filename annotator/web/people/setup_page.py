@@ -117,9 +117,7 @@ class SetupPage(PasswordPages):
             account,
             address=address,
             now=now,
-            lifetime=self.lifetime,
-            local_accounts=self.settings.local_accounts,
-            required=self.settings.second_factor,
+            terms=self.settings.sign_in_terms,
         )
         return token, keep_signed_in(self.database, request, token, now=now)
 

@@ -11,7 +11,7 @@ from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import includes
 from annotator.labeling.service import show_activity
 from annotator.overview.forecast import PACE_DAYS
-from annotator.overview.glance import list_idle
+from annotator.overview.waiting_service import list_idle
 from annotator.web.kit.figures import show_day
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.page_context import PageContext

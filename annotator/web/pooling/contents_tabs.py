@@ -196,7 +196,7 @@ def _has_others(contents: PoolContents) -> bool:
 
 def draw_proposals(shown: ShownPool) -> None:
     context, dataset = shown.context, shown.dataset
-    proposals = context.call(list_proposals, dataset)
+    proposals = context.call(list_proposals, dataset, now=context.now)
     st.header(tr("Proposed by annotators"))
     if not proposals.proposals:
         st.text(tr("Nobody has proposed a document yet. Annotators do so on the page Label, with the key p."))

@@ -10,8 +10,12 @@ import streamlit as st
 from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.pooling.analysis.pool_analysis_service import PAGE
-from annotator.pooling.duplicates.duplicate_records import DuplicateDocument, DuplicateGroup, DuplicatePage
-from annotator.pooling.duplicates.duplicates import OPEN_TO_GRADES
+from annotator.pooling.duplicates.duplicates import (
+    OPEN_TO_GRADES,
+    DuplicateDocument,
+    DuplicateGroup,
+    DuplicatePage,
+)
 from annotator.pooling.duplicates.duplicates_service import accept_duplicates, show_duplicates
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.lists import draw_link_pager

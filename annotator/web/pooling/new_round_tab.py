@@ -20,9 +20,9 @@ from annotator.people.service import list_people
 from annotator.pooling.analysis.pool_analysis_records import PairFilter
 from annotator.pooling.analysis.pool_analysis_service import read_stamp
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
-from annotator.pooling.rounds.round_choices_service import RoundChoices, list_round_choices
 from annotator.pooling.rounds.rounds_service import STORING, make_round
 from annotator.pooling.rounds.strategies import find_list_depth
+from annotator.pooling.service import RoundChoices, list_round_choices
 from annotator.storage.database import Database
 from annotator.web.kit.background_work import BackgroundWork, ReportStep, WorkBoard
 from annotator.web.kit.controls import note_press

@@ -24,6 +24,7 @@ from annotator.pooling.rounds.strategies import (
     read_strata,
     read_strategy,
 )
+from annotator.pooling.service import RoundChoices
 from annotator.web.kit.controls import KeptFields
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.page_parts import draw_note

@@ -39,7 +39,7 @@ RELATION = "relation: "
 
 def draw(shown: ShownPool) -> None:
     context, dataset, contents = shown.context, shown.dataset, shown.contents
-    rounds, shares, groups = context.call(show_rounds, dataset)
+    rounds, counts, groups = context.call(show_rounds, dataset)
     st.header(tr("Rounds"))
     if not rounds:
         st.text(tr("No round is recorded yet."))

@@ -150,6 +150,34 @@ def test_nothing_of_the_count_tells_a_check_from_an_ordinary_pair(database: Data
     assert len(others) <= 1, "where the pairs left fall below a hundred, whatever is answered then"
 
 
+@pytest.mark.parametrize("put_off", [0, 3])
+def test_the_total_has_no_room_for_repeats_that_cannot_come(database: Database, put_off: int) -> None:
+    """A pair comes again among pairs of its query only, and no query has enough of them."""
+    world = CheckedWorld(database, queries=6, documents=12, repeat_rate=0.2, repeat_after=20)
+    panel = Panel(world, world.person("ann"), ahead=6)
+    for number in range(72 + put_off):
+        if number < 15 * put_off and number % 15 == 3:
+            pair = panel.queue.pop(0)
+            panel.send(world.event(pair.pair, None, outcome="later", document_sha256=pair.document_sha256))
+        else:
+            assert panel.answer()
+    assert {total for _, total in panel.read} == {72}
+    assert panel.last.done == 72 and not panel.answer()
+
+
+@pytest.mark.parametrize("documents", [7, 30])
+def test_the_total_has_room_for_repeats_that_can_come(database: Database, documents: int) -> None:
+    world = CheckedWorld(database, queries=2, documents=documents, repeat_rate=0.5, repeat_after=4)
+    panel = Panel(world, world.person("ann"), ahead=1)
+    while panel.answer():
+        pass
+    check_never_back(panel)
+    assert panel.last.done == panel.last.total == len(panel.met)
+    assert len(panel.met) > 2 * documents, "some came again"
+    totals = [total for _, total in panel.read]
+    assert totals == sorted(totals, reverse=True) and totals[0] > 2 * documents
+
+
 @pytest.mark.parametrize("ahead", [6, pytest.param(1, marks=pytest.mark.long)])
 def test_a_query_comes_once_and_no_finished_one_comes_back_for_a_check(
     database: Database, ahead: int

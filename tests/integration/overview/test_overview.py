@@ -106,8 +106,8 @@ def test_a_dataset_goes_from_disagreement_to_release_step_by_step(
     assert world.steps() == ["agreement", "disagreements"]
     change_settings(database, OPERATOR, "d", {"kappa_target": "-1"}, now=NOW)
     assert world.steps() == ["agreement", "disagreements"], "four pairs are too few for a verdict"
-    monkeypatch.setattr("annotator.agreement.diagnosis.assess.FEW_PAIRS", 1)
-    monkeypatch.setattr("annotator.agreement.diagnosis.assess.FEW_QUERIES", 1)
+    monkeypatch.setattr("annotator.agreement.diagnosis.verdict.FEW_PAIRS", 1)
+    monkeypatch.setattr("annotator.agreement.diagnosis.verdict.FEW_QUERIES", 1)
     assert world.steps() == ["disagreements"]
     world.decide(world.pairs[3], 3)
     assert [(step.what, step.page) for step in world.look().steps] == [("Have a sample checked", "quality")]

@@ -238,7 +238,7 @@ def test_queries_with_one_relevant_document_are_counted_with_the_threshold(
 ) -> None:
     truth = Truth("t", {"q1": {"a": 3}, "q2": {"a": 3, "b": 1}})
     scoring = ScoringOptions(measures=("R@10", "nDCG@10"), relevant_from=relevant_from)
-    evaluation = evaluate_runs(truth, [make_run("s", {"q1": ["a"], "q2": ["b"]})], PROFILE, scoring=scoring)
+    evaluation = evaluate_runs(truth, [make_run("s", {"q1": ["a"], "q2": ["b"]})], TREC, scoring=scoring)
     assert evaluation.dataset.single_relevant == count
     assert sentence in evaluation.sentences
 

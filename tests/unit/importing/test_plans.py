@@ -67,14 +67,6 @@ def test_the_same_judgment_line_twice_is_one_event_and_another_grade_is_another(
     assert {event.username for event in events} == {"が"}
 
 
-def test_the_201st_different_answer_of_an_annotator_on_a_pair_is_refused() -> None:
-    lines = [JudgmentLine(number, "q", "d", "a", "graded", number % 2) for number in range(202)]
-    assert len(plan_events(lines[:200], "f", now=NOW).events) == 200
-    with pytest.raises(BadInput) as refused:
-        plan_events([*lines, JudgmentLine(900, "q", "other", "a", "graded", 1)], "f", now=NOW)
-    assert [problem.line for problem in refused.value.problems] == [200, 201]
-
-
 def test_a_judgment_yet_to_come_is_refused_with_its_line() -> None:
     late = JudgmentLine(4, "q", "d", "a", "graded", 1, judged_at="2026-01-02T00:00:01+00:00")
     with pytest.raises(BadInput, match="f:4: expected judged_at not later than now"):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from annotator.evaluation.dataset_analysis.system_order import compute_tau
-from annotator.pooling.adaptive.candidates import build_candidates
 from annotator.pooling.adaptive.choice import choose_pairs, estimate_order
 from annotator.pooling.adaptive.measures import read_measure, score_expected
 from annotator.pooling.adaptive.records import UNJUDGED, AdaptiveSettings, CandidateTable, build_candidates
