@@ -154,8 +154,8 @@ def measure_agreement(
 ) -> AgreementReport:
     """Measure agreement in an open transaction. The caller has checked the role.
 
-    `blind`: pairs to leave out, because the reader may still judge them. `unseen_gold`: gold pairs whose
-    answers to leave out for the same reason.
+    `blind`: pairs that the reader may still judge. They are left out. `unseen_gold`: gold pairs that the reader
+    may still judge. Answers on them are left out.
     """
     if not 0 <= resamples <= MAX_RESAMPLES:
         raise ValidationError(f"resamples: expected 0 to {MAX_RESAMPLES}, found {resamples}")

@@ -6,7 +6,7 @@ wrong password get the same answer (401), too many attempts 429 with Retry-After
 """
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -78,7 +78,6 @@ class PasswordPages:
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database, self.settings = database, settings
-        self.lifetime = timedelta(hours=settings.session_hours)
         self.limiter = CapacityLimiter(AT_ONCE)
 
     async def run(self, act: Callable[[], Done]) -> Done:

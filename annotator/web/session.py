@@ -157,7 +157,7 @@ def find_device(request: HTTPConnection) -> str | None:
 
 def set_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
     """Set the session cookie, hidden from scripts and other sites' requests."""
-    lifetime = timedelta(hours=settings.session_hours)
+    lifetime = settings.sign_in_terms.lifetime
     _set(response, COOKIE, token, request, settings, lifetime=lifetime, path="/")
 
 

@@ -5,7 +5,7 @@ the provider's answer is in no page or log. The browser must send the cookie of 
 itself, so another site cannot sign a person in as someone else.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from math import ceil
 
 import structlog
@@ -146,7 +146,7 @@ class SingleSignOnRoutes:
     async def finish(self, request: Request) -> Response:
         """Sign in the person from the provider's answer, and redirect to the page they asked for."""
         answer, token, now = dict(request.query_params), find_begun(request), datetime.now(UTC)
-        lifetime = timedelta(hours=self.settings.session_hours)
+        lifetime = self.settings.sign_in_terms.lifetime
         try:
             session_token, wanted = await to_thread.run_sync(
                 lambda: finish_single_sign_on(

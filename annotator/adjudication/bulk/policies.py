@@ -44,7 +44,7 @@ OBSTACLE_NAMES: Mapping[Obstacle, Message] = {
 
 @dataclass(frozen=True, slots=True)
 class GradesSettled:
-    """The number of pairs whose grades are `low` and `high` and that would get `grade`."""
+    """How many pairs with the grades `low` and `high` would be settled with `grade`."""
 
     low: int
     high: int

@@ -194,7 +194,7 @@ _TURNED = np.arange(CELLS).reshape(CATEGORIES, CATEGORIES).T.ravel()
 
 @dataclass(frozen=True, slots=True)
 class LowAgreementAnnotator:
-    """An annotator whose kappa with all others together is surely below that of all comparisons."""
+    """An annotator who surely agrees less with the others than annotators agree in all comparisons (kappa)."""
 
     annotator: str
     kappa: CoefficientValue

@@ -126,7 +126,7 @@ def describe_confused(
 ) -> list[DiagnosisFinding]:
     """Return findings about the two grades confused most: who gives the higher one, and in which categories.
 
-    `left_out`: annotators whose judgments are not counted here.
+    `left_out`: annotators without judgments in these figures.
     """
     if confusion is None:
         return []
@@ -208,7 +208,7 @@ def describe_order(
 ) -> list[DiagnosisFinding]:
     """Return the finding that most differences are small, if so, with the agreement on the order.
 
-    `tau`: from `measure_order`. `left_out`: annotators whose judgments are not counted here.
+    `tau`: from `measure_order`. `left_out`: annotators without judgments in these figures.
     """
     plain, squared = (measured.cohen_kappa[name].value for name in ("unweighted", "quadratic"))
     if plain is None or squared is None or squared - plain < NEAR_MISSES or measured.pairs < FEW_PAIRS:

@@ -317,7 +317,7 @@ def describe_annotator_pairs(
 ) -> list[DiagnosisFinding]:
     """Return findings about annotator pairs without a kappa, and with the lowest and highest kappa.
 
-    `left_out`: annotators whose pairs were not compared for `extremes`.
+    `left_out`: annotators that `extremes` does not compare.
     """
     pairs = measured.annotator_pairs
     findings = []

@@ -17,17 +17,16 @@ from annotator.importing.texts.sections import BETWEEN, PageLine, SectionedPage,
 Cut = Literal["articles", "paragraphs", "items"]
 CUTS: tuple[Cut, ...] = get_args(Cut)
 
-_NUMBER = (
-    r"[0-9０-９]{1,18}|[一二三四五六七八九十百千〇]{1,18}"  # Python reads no number of thousands of digits
-)
+NUMBER = r"[0-9０-９]{1,18}|[一二三四五六七八九十百千〇]{1,18}"
+"""The pattern of a number. Python reads no number of thousands of digits."""
 _ARTICLE = re.compile(
-    rf"(?P<mark>#{{1,6}}[ \t]+)?(?:\*\*)?[제第][ \t]?(?P<number>{_NUMBER})[ \t]?(?P<kind>조|条|條)"
-    rf"(?P<branch>(?:[의のノ之](?:{_NUMBER}))*)(?:\*\*)?"
+    rf"(?P<mark>#{{1,6}}[ \t]+)?(?:\*\*)?[제第][ \t]?(?P<number>{NUMBER})[ \t]?(?P<kind>조|条|條)"
+    rf"(?P<branch>(?:[의のノ之](?:{NUMBER}))*)(?:\*\*)?"
     r"(?=$|[ \t　(（])[ \t　]*(?P<caption>[(（][^()（）]*(?:[(（][^()（）]*[)）][^()（）]*)*[)）])?[ \t　]*(?P<rest>.*)"
 )
 _CAPTION = re.compile(r"[ \t　]*[(（][^()（）]+[)）][ \t]*")
 _CHAPTER = re.compile(
-    rf"(?:#{{1,6}}[ \t]+)?[제第][ \t]?(?:{_NUMBER})[ \t]?[편장절관編章節款](?:$|[ \t　<の의].*)"
+    rf"(?:#{{1,6}}[ \t]+)?[제第][ \t]?(?:{NUMBER})[ \t]?[편장절관編章節款](?:$|[ \t　<の의].*)"
 )
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>.*)")
 _SUPPLEMENT = re.compile(
@@ -172,7 +171,7 @@ def read_number(digits: str) -> int:
 def _name_article(match: re.Match[str]) -> str:
     """Return the article's number as in ids: 제17조의2, 第17条の2."""
     korean = match["kind"] == "조"
-    branches = re.findall(_NUMBER, match["branch"])
+    branches = re.findall(NUMBER, match["branch"])
     joined = "".join(f"{'의' if korean else 'の'}{read_number(branch)}" for branch in branches)
     return f"{'제' if korean else '第'}{read_number(match['number'])}{match['kind']}{joined}"
 
@@ -302,7 +301,7 @@ def _split_items(text: str, start: int, end: int, japanese: bool) -> tuple[_Pass
         last = number
         branches = "".join(
             f"{'の' if japanese else '의'}{read_number(branch)}"
-            for branch in re.findall(_NUMBER, match["branch"] or "")
+            for branch in re.findall(NUMBER, match["branch"] or "")
         )
         name = f"第{number}号{branches}" if japanese else f"제{number}호{branches}"
         starts.append((name, start + line.start, start + line.start + match.start("text")))

@@ -16,26 +16,25 @@ from typing import NamedTuple, TypeVar
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
-from annotator.importing.texts.law_articles import read_number
+from annotator.importing.texts.law_articles import NUMBER, read_number
 
 SIBLING, DECREE, RULE, REFERENCE = "sibling", "decree", "rule", "reference"
 SUPPLEMENTS = ("부칙", "附則")
-_NUMBER = r"[0-9０-９]{1,18}|[一二三四五六七八九十百千〇]{1,18}"
-_BRANCH = rf"(?:[의のノ之](?:{_NUMBER}))*"
+_BRANCH = rf"(?:[의のノ之](?:{NUMBER}))*"
 _RELATIVE = (
-    rf"(?<![가-힣])(?:전[ ]?(?P<before_ko>{_NUMBER})?[ ]?조|(?P<after_ko>다음[ ]?조|차조)|본조|이[ ]조)"
+    rf"(?<![가-힣])(?:전[ ]?(?P<before_ko>{NUMBER})?[ ]?조|(?P<after_ko>다음[ ]?조|차조)|본조|이[ ]조)"
     r"(?=[제의에및과와를은는이가도로]|부터|까지|[^가-힣]|$)"
-    rf"|(?<![一-龥])(?:前(?P<before_ja>{_NUMBER})?条|(?P<after_ja>次条)|本条)(?![例件文約])"
+    rf"|(?<![一-龥])(?:前(?P<before_ja>{NUMBER})?条|(?P<after_ja>次条)|本条)(?![例件文約])"
 )
 """Articles by their place: the one before, the n before, the one after, this one. Not 안전조치, 전조등, 다음 조치, 以前条例."""
 _REFERENCE = re.compile(
-    rf"(?P<article>[제第](?:{_NUMBER})[조条條]{_BRANCH}|같은[ ]?조|同条(?![例件文約])|(?P<relative>{_RELATIVE}))(?:[ ]?[제第](?P<paragraph>{_NUMBER})[항項])?(?:[ ]?[제第](?:{_NUMBER})[호号號]{_BRANCH})?"
+    rf"(?P<article>[제第](?:{NUMBER})[조条條]{_BRANCH}|같은[ ]?조|同条(?![例件文約])|(?P<relative>{_RELATIVE}))(?:[ ]?[제第](?P<paragraph>{NUMBER})[항項])?(?:[ ]?[제第](?:{NUMBER})[호号號]{_BRANCH})?"
 )
 _NEXT = re.compile(
     rf"(?P<range>부터|내지|から|乃至)?(?P<join>[ ]?(?:ㆍ|·|,|및|또는|와|과|、|・|及び|並びに|又は|若しくは|まで)?[ ]?)"
-    rf"(?:(?P<article>[제第](?:{_NUMBER})[조条條]{_BRANCH}))?(?:[ ]?[제第](?P<paragraph>{_NUMBER})[항項])?(?:[ ]?[제第](?:{_NUMBER})[호号號]{_BRANCH})?"
+    rf"(?:(?P<article>[제第](?:{NUMBER})[조条條]{_BRANCH}))?(?:[ ]?[제第](?P<paragraph>{NUMBER})[항項])?(?:[ ]?[제第](?:{NUMBER})[호号號]{_BRANCH})?"
 )
-_ARTICLE_NUMBER = re.compile(rf"[제第]({_NUMBER})([조条條])({_BRANCH})")
+_ARTICLE_NUMBER = re.compile(rf"[제第]({NUMBER})([조条條])({_BRANCH})")
 _NAMED_LAW = re.compile(r"「([^「」]+)」(?:[(（][^()（）]*[)）])?[ 　]*$")
 _DECREE_NAMES = ("시행령", "施行令")
 _RULE_NAMES = ("시행규칙", "施行規則")
@@ -269,7 +268,7 @@ def _follows(first: _Number, second: _Number) -> bool:
 
 def _read_article(article: str) -> _Number:
     """Return the numbers of an article in an id: 제17조의2 is 17, 2."""
-    return tuple(map(read_number, re.findall(_NUMBER, article)))
+    return tuple(map(read_number, re.findall(NUMBER, article)))
 
 
 def _skip_chain(text: str, position: int) -> int:
@@ -352,7 +351,7 @@ def _name(words: str) -> str:
         return ""
     korean = match[2] == "조"
     branches = "".join(
-        f"{'의' if korean else 'の'}{read_number(part)}" for part in re.findall(_NUMBER, match[3])
+        f"{'의' if korean else 'の'}{read_number(part)}" for part in re.findall(NUMBER, match[3])
     )
     return f"{'제' if korean else '第'}{read_number(match[1])}{match[2]}{branches}"
 

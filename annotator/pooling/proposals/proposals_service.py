@@ -281,8 +281,8 @@ def propose(
 def list_proposals(database: Database, actor: Actor, dataset: str, *, now: datetime) -> DocumentProposals:
     """Return the annotators' proposals and their gains. For leads.
 
-    Pairs that the lead may still judge count as not judged. The lead no longer judges the pairs of which is
-    shown whether others found them relevant.
+    Pairs that the lead may still judge count as not judged. A shown answer to "others relevant" is recorded as
+    seen: the lead no longer judges that pair.
     """
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         stored = list_stored_proposals(session, dataset_pk)

@@ -98,7 +98,7 @@ class SecondFactorPages(PasswordPages):
                 address=address,
                 device=find_device(request),
                 now=now,
-                lifetime=self.lifetime,
+                lifetime=self.settings.sign_in_terms.lifetime,
                 key=self.key,
             )
             return self._keep(request, token, next_path, now)
@@ -150,7 +150,7 @@ class SecondFactorPages(PasswordPages):
                 address=address,
                 device=find_device(request),
                 now=now,
-                lifetime=self.lifetime,
+                lifetime=self.settings.sign_in_terms.lifetime,
                 key=self.key,
             )
             return made.recovery_codes, self._keep(request, made.token, next_path, now)
@@ -172,7 +172,11 @@ class SecondFactorPages(PasswordPages):
         def decline(now: datetime, _address: str) -> tuple[str, str, str]:
             required = self.settings.second_factor
             opened = decline_second_factor(
-                self.database, token, now=now, required=required, lifetime=self.lifetime
+                self.database,
+                token,
+                now=now,
+                required=required,
+                lifetime=self.settings.sign_in_terms.lifetime,
             )
             return self._keep(request, opened, next_path, now)
 
