@@ -16,7 +16,7 @@ from time import perf_counter
 import numpy as np
 
 from annotator.domain.people import OPERATOR
-from annotator.pooling.analysis.pool_analysis_records import PairFilter
+from annotator.pooling.analysis.pool_analysis import PairFilter
 from annotator.pooling.analysis.pool_analysis_service import (
     list_pair_page,
     show_contents,

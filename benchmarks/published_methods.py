@@ -16,9 +16,15 @@ from functools import partial
 import numpy as np
 
 from annotator.domain.grades import RELEVANT_FROM
-from annotator.pooling.adaptive.choice import FAR, Rows, Values, choose_evenly, choose_from_lists
+from annotator.pooling.adaptive.choice import (
+    FAR,
+    Rows,
+    Values,
+    choose_evenly,
+    choose_from_lists,
+    sort_systems,
+)
 from annotator.pooling.adaptive.records import UNJUDGED, AdaptiveSettings, CandidateTable
-from annotator.pooling.adaptive.swaps import sort_systems
 
 METHODS = ("depth", "max-mean", "thompson", "hedge")
 HEDGE_BETA = 0.1

@@ -219,7 +219,6 @@ def _read_file(file: Path, encoding: str | None) -> bytes:
 
 
 def _check_target(file: Path) -> None:
-    """Refuse an unwritable file before the export is noted in the audit log."""
     from annotator.domain.errors import ValidationError
 
     if file.is_dir() or not file.absolute().parent.is_dir():

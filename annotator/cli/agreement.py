@@ -74,7 +74,6 @@ def agreement(
 
 
 def _check_targets(html: Path | None, consensus: Path | None) -> None:
-    """Refuse unwritable files before anything is computed."""
     from annotator.agreement.report_files import check_target
     from annotator.domain.errors import ValidationError
 

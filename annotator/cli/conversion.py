@@ -225,7 +225,6 @@ def _print_report(report: "CheckReport") -> None:
 
 
 def _print_annotators(report: "CheckReport", agreement: "MeasuredAgreement") -> None:
-    """Print the agreement between the annotators in the file, and the documents on which they differ."""
     from annotator.cli.agreement import format_value
 
     typer.echo(

@@ -11,8 +11,6 @@ from annotator.cli.terminal import (
     DatasetArgument,
     LeadConsole,
     now,
-    print_json,
-    print_table,
     read_bytes,
 )
 from annotator.domain.errors import NotFound
@@ -187,10 +185,7 @@ def lessons(dataset: DatasetArgument, console: Console = Console()) -> None:
     from annotator.guideline.feedback_service import list_worklist
 
     worklist = list_worklist(console.open(), OPERATOR, dataset, now=now())
-    if console.json:
-        items = [item.as_json() for item in worklist.items]
-        print_json({"decided": worklist.decided, "waiting": worklist.waiting, "lessons": items})
-        return
+    items = [item.as_json() for item in worklist.items]
     rows = [
         (
             len(item.decisions) or len(item.questions),
@@ -202,4 +197,5 @@ def lessons(dataset: DatasetArgument, console: Console = Console()) -> None:
         for item in worklist.items
     ]
     columns = ("decisions", "open", "impact", "answered in", "lesson")
-    print_table(columns, rows, empty="No lessons yet. Decide disagreements first.")
+    shown = {"decided": worklist.decided, "waiting": worklist.waiting, "lessons": items}
+    console.show_table(shown, columns, rows, empty="No lessons yet. Decide disagreements first.")

@@ -328,8 +328,7 @@ def look(
     from annotator.domain.errors import NotFound
     from annotator.formats.syntax.tables import KINDS
     from annotator.importing.uploads.preview import preview_file
-    from annotator.importing.uploads.recognition import recognize_file, recognize_folder
-    from annotator.importing.uploads.upload_records import ImportChoices
+    from annotator.importing.uploads.recognition import ImportChoices, recognize_file, recognize_folder
 
     if not path.exists():
         raise NotFound(f"{path}: there is no such file or folder")
@@ -426,7 +425,7 @@ def qrels(
     console: FileConsole = FileConsole(),
 ) -> None:
     """An earlier ground truth, of any format: its grades settle the pairs that nobody has judged here."""
-    from annotator.importing.judgments.ground_truth_service import import_qrels
+    from annotator.importing.judgments.judgments_service import import_qrels
 
     _import(
         import_qrels,

@@ -292,8 +292,6 @@ def results(dataset: DatasetArgument, console: Console = Console()) -> None:
     from annotator.labeling.calibration_service import compute_results
 
     results = compute_results(console.open(), OPERATOR, dataset, now=now())
-    if console.show_json(results):
-        return
     rows = [
         (
             result.annotator,
@@ -321,7 +319,7 @@ def results(dataset: DatasetArgument, console: Console = Console()) -> None:
         "equal",
         "distance",
     )
-    print_table(columns, rows, empty="No check results yet.")
+    console.show_table(results, columns, rows, empty="No check results yet.")
 
 
 def _share(value: float | None) -> str:

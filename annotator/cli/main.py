@@ -40,7 +40,7 @@ COMMANDS: dict[str, str] = {
     "pool-probabilities": "pooling:pool_probabilities",
     "pairs": "pooling:pairs",
     "relations": "suggestions:relations",
-    "duplicates": "duplicates:duplicates",
+    "duplicates": "suggestions:duplicates",
     "suggest": "suggestions:suggest",
     "suggestions": "suggestions:suggestions",
     "assign": "labeling:assign",

@@ -330,7 +330,6 @@ def _report(change: "PersonChange", what: str, console: Console) -> None:
 
 
 def _read_password() -> str:
-    """Return the first line of standard input, in UTF-8, without its line end."""
     from annotator.domain.errors import ValidationError
 
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from annotator.cli.terminal import Console, DatasetArgument, now, print_json, print_table
+from annotator.cli.terminal import Console, DatasetArgument, now, print_table
 from annotator.domain.figures import show_figure, show_number, show_percent
 from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
@@ -211,10 +211,8 @@ def pool_rounds(
         ]
         candidates.sort(key=lambda candidate: candidate[:3])
         names = ("round", "query_id", "doc_id", "rule", "kept_doc_id")
-        if console.json:
-            print_json([dict(zip(names, candidate, strict=True)) for candidate in candidates])
-            return
-        print_table(
+        console.show_table(
+            [dict(zip(names, candidate, strict=True)) for candidate in candidates],
             (*names[:-1], "judged instead"),
             [(*candidate[:-1], candidate[-1] or "") for candidate in candidates],
             empty="Nothing was left out by rule.",

@@ -235,7 +235,6 @@ def _describe_work(gate: "ReleaseGate", dataset: str) -> str | None:
 
 
 def _show_sides(gate: "ReleaseGate") -> tuple[Any, Any]:
-    """Return (required, measured) with enough digits to show a difference."""
     required, measured = gate.required, gate.measured
     if isinstance(required, float) and isinstance(measured, float):
         shown = show_beside(measured, required)
@@ -298,7 +297,6 @@ def _print_trace(qrel_trace: "QrelTrace") -> None:
 
 
 def _quote(text: str) -> str:
-    """Return a text in quotes, on one line."""
     import json
 
     return json.dumps(text, ensure_ascii=False)

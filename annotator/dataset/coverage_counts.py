@@ -261,7 +261,6 @@ def _rows_of_domains(tally: QueryTally, requirements: Requirements) -> Iterator[
 
 
 def _split_domains(tally: QueryTally, rule: Mapping[str, Any]) -> tuple[int, Counts]:
-    """Return (number of queries across domains, domains of the other queries)."""
     if "across_field" in rule:
         return tally.across, tally.domains_within
     across_type: str | None = rule.get("across_query_type")

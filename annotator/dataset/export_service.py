@@ -130,7 +130,6 @@ def _belongs(table: Table, dataset_pk: int) -> ColumnElement[bool]:
 
 
 def _find_parent(table: Table) -> tuple[Table, Column[object]]:
-    """Return the parent table through which the rows belong to the dataset."""
     for name in _PARENTS:
         for column in table.columns:
             if not column.nullable and find_reference(table, column) == name and column.name != "pk":

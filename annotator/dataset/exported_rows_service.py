@@ -99,7 +99,6 @@ def check_row(table: Table, row: Row, *, now: datetime) -> None:
 
 
 def _run(check: Callable[[Any], object], value: Any, column: str) -> None:
-    """Run one of the program's own checks on a value. RowFault if the check raises or returns False."""
     try:
         accepted = check(value)
     except (AnnotatorError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError) as error:

@@ -45,11 +45,7 @@ def name_length(text: str) -> str | None:
     """
     if not text.strip():
         return None
-    words = 0
-    for piece in text.split():
-        words += _count_in_piece(piece)
-        if words > MOST_MEDIUM:
-            return LONG
+    words = count_words(text)
     return SHORT if words <= 3 else MEDIUM if words <= MOST_MEDIUM else LONG
 
 

@@ -45,7 +45,7 @@ from annotator.dataset.exported_rows_service import CLOCKS_DIFFER, RowFault, che
 from annotator.dataset.service import check_dataset_name, make_secret, require_free_name, show_dataset
 from annotator.dataset.settings import Dataset
 from annotator.domain.audit import AuditAction
-from annotator.domain.errors import BadInput, FormatError, StateError
+from annotator.domain.errors import BadInput, StateError, refuse
 from annotator.domain.normal_forms import fold
 from annotator.domain.people import Actor
 from annotator.domain.usernames import LONGEST_NAME, clean_name, find_username_fault
@@ -142,7 +142,7 @@ def _note_roles(
 
 
 def _refuse(path: Path, line: int | None, expected: str, found: str, file: str = "") -> BadInput:
-    return BadInput([FormatError(f"{path}:{file}" if file else str(path), line, expected, found)])
+    return refuse(f"{path}:{file}" if file else str(path), line, expected, found)
 
 
 def _read_manifest(archive: ZipFile, path: Path, now: datetime) -> dict[str, Any]:

@@ -9,7 +9,7 @@ unsafe YAML (`formats/syntax/yaml_text.py`): tags, repeated keys, nesting deeper
 from pathlib import Path
 from typing import Any
 
-from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.errors import ValidationError, refuse
 from annotator.domain.grades import GRADES, GradeDefinition, Rubric
 from annotator.domain.messages import LANGUAGES, say
 from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing
@@ -22,11 +22,11 @@ _KNOWN = f"{', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}"
 def read_rubric(data: bytes, path: str) -> Rubric:
     """Return the rubric of a YAML file's bytes. Raises BadInput with every missing or wrong entry."""
     if len(data) > MAX_BYTES:
-        raise BadInput([FormatError(path, None, "a rubric of at most 3 MB", f"{len(data):,} bytes")])
+        raise refuse(path, None, "a rubric of at most 3 MB", f"{len(data):,} bytes")
     tree = load_yaml(data, path)
     problems = TreeProblems(tree)
     if not isinstance(tree.value, dict):
-        raise BadInput([FormatError(path, 1, "a mapping with 'grades'", type(tree.value).__name__)])
+        raise refuse(path, 1, "a mapping with 'grades'", type(tree.value).__name__)
     language = problems.optional_text(tree.value.get("language"), ("language",)) or ""
     _check_texts(tree.value, (), problems)
     translations = _check_translations(tree.value.get("translations"), language, problems)

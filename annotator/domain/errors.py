@@ -121,6 +121,11 @@ class BadInput(AnnotatorError):
         return "\n".join([*shown, self.hint] if self.hint else shown)
 
 
+def refuse(path: str, line: int | None, expected: str, found: str) -> BadInput:
+    """Return a BadInput with one problem, to raise."""
+    return BadInput([FormatError(path, line, expected, found)])
+
+
 class Problems:
     """Collect the bad places of one file, up to MOST_PROBLEMS, and raise them all at once.
 

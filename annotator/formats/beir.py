@@ -29,7 +29,7 @@ from annotator.domain.ground_truth import (
 )
 from annotator.domain.messages import say
 from annotator.formats.format import OTHER_KEYS, QUERY_FEATURES, FileWriter, Format, ReservedKeys, list_fields
-from annotator.formats.qrel_jsonl import end_lines, read_objects, write_object
+from annotator.formats.qrel_files import end_lines, read_objects, write_object
 from annotator.formats.qrel_rows import QrelList
 from annotator.formats.syntax.grade_scale import UNRATEABLE
 from annotator.formats.syntax.source import MAX_LINE, InputSource

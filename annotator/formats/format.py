@@ -114,7 +114,6 @@ def list_runs(truth: GroundTruth, groups: Sequence[Group], *, list_grade_0: bool
 
 
 def _stand_together(truth: GroundTruth) -> bool:
-    """Check whether the qrels follow the order of the queries."""
     order = {query.query_id: index for index, query in enumerate(truth.queries)}
     last = -1
     for qrel in truth.qrels:

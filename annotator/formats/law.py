@@ -216,7 +216,6 @@ def _list_slots(qrel: Qrel) -> tuple[str, ...]:
 
 
 def _further_keys(qrel: Qrel) -> Iterator[str]:
-    """Yield the metadata keys of a qrel that the format does not use itself."""
     taken = {"relevance", "law_type", *_list_slots(qrel)[: len(qrel.annotator_grades)]}
     taken |= {"notes"} if qrel.note is not None else set()
     taken |= {"description"} if qrel.description is not None else set()
@@ -266,7 +265,6 @@ def has_mixed_annotators(source: InputSource) -> bool:
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:
-    """Return the content of a manifest; empty if it does not exist or cannot be read."""
     try:
         if not path.is_file() or path.stat().st_size > MOST_MANIFEST_BYTES:
             return {}

@@ -97,7 +97,6 @@ def _read_field(
     location: Location,
     problems: TreeProblems,
 ) -> str | None:
-    """Return a known field from either of its two places."""
     outer = problems.optional_text(other_keys.pop(name, None), (*location, name))
     inner = problems.optional_text(metadata.pop(name, None), (*location, "metadata", name))
     if outer is not None and inner is not None and outer != inner:

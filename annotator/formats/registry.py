@@ -8,7 +8,7 @@ import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
-from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.errors import BadInput, ValidationError, refuse
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth
 from annotator.domain.messages import CommandWords, say
@@ -17,8 +17,7 @@ from annotator.formats import (
     beir,
     law,
     nablarch,
-    qrel_csv,
-    qrel_jsonl,
+    qrel_files,
     ranked,
     trec,
 )
@@ -39,8 +38,8 @@ FORMATS: tuple[Format, ...] = (
     assay.QUERY_LIST,
     trec.FORMAT,
     beir.FORMAT,
-    qrel_csv.FORMAT,
-    qrel_jsonl.FORMAT,
+    qrel_files.CSV,
+    qrel_files.JSONL,
 )
 
 
@@ -68,7 +67,7 @@ def detect_format(source: InputSource) -> Format:
     with source.open() as file:
         binary = describe_bytes(file.read(HEAD))
     if binary is not None:
-        raise BadInput([FormatError(source.path, None, say("a text file"), binary)])
+        raise refuse(source.path, None, say("a text file"), binary)
     names = ", ".join(file_format.name for file_format in likely)
     raise ValidationError(
         f"{source.path}: the content does not say which format this is; name it, "

@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Literal, NamedTuple
 
-from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
+from annotator.domain.errors import Problems, ValidationError, refuse
 from annotator.domain.ground_truth import RunEntry
 from annotator.domain.messages import CommandWords, join, say, say_n
 from annotator.formats.syntax.json_text import is_comment, parse_json_items
@@ -349,9 +349,7 @@ def read_run_file(
 
 
 def _is_json(head: str, path: str) -> bool:
-    """Check whether a file begins as JSON does. After a JSON suffix, nothing and a comment also count, and are
-    refused later.
-    """
+    """Check whether a file begins as JSON does; with its suffix also empty or with a comment, refused later."""
     named = path.lower().endswith((".json", ".jsonl"))
     return head.lstrip()[:1] in ("{", "[") or (named and (not head.strip() or is_comment(head)))
 
@@ -366,7 +364,7 @@ def find_system(file: RunFile, path: str) -> str | None:
     if len(tags) > 1:
         names = ", ".join(describe(tag) for tag in list(tags)[:5])
         expected = "one system in a file (split it, or give all of it one name)"
-        raise BadInput([FormatError(path, list(tags.values())[1], expected, names)])
+        raise refuse(path, list(tags.values())[1], expected, names)
     return next(iter(tags))
 
 
@@ -374,7 +372,7 @@ def require_system(file: RunFile, path: str) -> str:
     """Return the one system that a file names. BadInput if it names none or several."""
     system = find_system(file, path)
     if system is None:
-        raise BadInput([FormatError(path, None, say("the system's name"), say("none in the file"))])
+        raise refuse(path, None, say("the system's name"), say("none in the file"))
     return system
 
 

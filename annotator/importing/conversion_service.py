@@ -276,8 +276,7 @@ def _list_ids(ids: list[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A conversion that was read but not yet written. `losses`: content that the target cannot hold, wrong
-    losses first.
+    """A conversion that was read but not yet written. `losses`: what the target cannot hold, wrong losses first.
 
     `mapped_grades`: {value of `--map-grades`: occurrences in the source}. `notes`: mapped values, wrong
     counts of the source, and mismatches with `--queries`. `can_be_written`: whether no loss is wrong.

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
+from annotator.domain.errors import BadInput, Problems, ValidationError, refuse
 from annotator.domain.ground_truth import Document, GroundTruth
 from annotator.domain.messages import CommandWords, say, say_n
 from annotator.domain.texts import holds_no_text
@@ -144,7 +144,6 @@ def _divide(
     problems: Problems,
     skipped: Counter[str],
 ) -> list[DocumentLine]:
-    """Return the documents of the files, divided by the layout."""
     lines: list[DocumentLine] = []
     for shown, page in rename_pages(pages, doc_id=layout.doc_id, title=layout.title, problems=problems):
         documents = [page.document]
@@ -395,15 +394,8 @@ def _check_texts(lines: list[QueryLine], source: InputSource, file_format: Forma
     """Raise BadInput for every query without a text: people cannot judge documents for it."""
     if lines and "query_texts" not in file_format.features:
         expected = "queries with their texts"
-        raise BadInput(
-            [
-                FormatError(
-                    source.path,
-                    None,
-                    expected,
-                    say("{format}, which holds query ids only", format=file_format.name),
-                )
-            ]
+        raise refuse(
+            source.path, None, expected, say("{format}, which holds query ids only", format=file_format.name)
         )
     within = (
         f"/{file_format.files[0].path}" if source.is_folder else ""

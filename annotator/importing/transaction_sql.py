@@ -31,8 +31,7 @@ class ImportTransaction:
     seen: set[int]
 
     def note_named(self, names: Iterable[tuple[str, str]]) -> None:
-        """Note pairs (query_id, doc_id) whose stored data the report reveals: the importer may no longer
-        judge them.
+        """Note pairs (query_id, doc_id) that the report reveals: the importer may no longer judge them.
 
         Call it before the file adds pairs. It applies even if the import is refused.
         """

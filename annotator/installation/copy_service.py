@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import StateError
 from annotator.installation.records import CopiedTable, CopyReport, ReportProgress
 from annotator.installation.service import open_place
-from annotator.installation.sqlite_sql import find_content
 from annotator.installation.tables_sql import (
     Row,
     TableHash,
     TableWriter,
     analyze,
     count_rows,
+    find_content,
     is_recording_release,
     list_tables,
     read_rows,

@@ -4,7 +4,6 @@ dataset.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
 
 from annotator.storage.database import Database
 from annotator.storage.sql import fetch, prepare_sql
@@ -23,41 +22,21 @@ class InstallationLoad:
     published_at: datetime | None  # of the latest release
 
 
-class _Counts(NamedTuple):
-    open_pairs: int
-    open_disagreements: int
-    open_questions: int
-    leases: int
-    sessions: int
-    published_at: datetime | None
-
-
-class _Locks(NamedTuple):
-    waiting: int
-
-
-_COUNTS = prepare_sql("""
-    SELECT (SELECT COALESCE(SUM(open_pairs), 0) FROM query_work) AS open_pairs,
+_COUNTS = """
+    SELECT CAST((SELECT COALESCE(SUM(open_pairs), 0) FROM query_work) AS BIGINT) AS open_pairs,
            (SELECT COUNT(*) FROM dispute WHERE open) AS open_disagreements,
            (SELECT COUNT(*) FROM question WHERE answered_at IS NULL) AS open_questions,
            (SELECT COUNT(*) FROM lease WHERE expires_at > :now) AS leases,
            (SELECT COUNT(*) FROM login_session WHERE revoked_at IS NULL AND expires_at > :now) AS sessions,
+           {locks} AS waiting_locks,
            (SELECT MAX(created_at) FROM release) AS published_at
-""")
-_LOCKS = prepare_sql("SELECT COUNT(*) AS waiting FROM pg_locks WHERE NOT granted")
+"""
+_ON_SQLITE = prepare_sql(_COUNTS.format(locks="0"))
+_ON_POSTGRESQL = prepare_sql(_COUNTS.format(locks="(SELECT COUNT(*) FROM pg_locks WHERE NOT granted)"))
 
 
 def measure_load(database: Database, *, now: datetime) -> InstallationLoad:
     """Return the counts. Raises DatabaseUnavailable if the database cannot be read now."""
     with database.read() as session:
-        (counts,) = fetch(session, _COUNTS, _Counts, {"now": now})
-        waiting = 0 if database.is_sqlite else fetch(session, _LOCKS, _Locks)[0].waiting
-    return InstallationLoad(
-        open_pairs=int(counts.open_pairs),
-        open_disagreements=counts.open_disagreements,
-        open_questions=counts.open_questions,
-        leases=counts.leases,
-        sessions=counts.sessions,
-        waiting_locks=waiting,
-        published_at=counts.published_at,
-    )
+        statement = _ON_SQLITE if database.is_sqlite else _ON_POSTGRESQL
+        return fetch(session, statement, InstallationLoad, {"now": now})[0]

@@ -105,9 +105,7 @@ class CopyReport:
 
 @dataclass(frozen=True, slots=True)
 class PendingMigration:
-    """A migration that would run, its effect, and whether servers with the earlier schema can continue
-    meanwhile.
-    """
+    """A migration that would run. `rolls`: servers with the earlier schema can continue meanwhile."""
 
     revision: str
     summary: str

@@ -34,11 +34,13 @@ from annotator.installation.backup_file import (
     BackupWriter,
     add_folder,
     add_release,
+    dump_database,
+    find_program,
     open_backup,
     open_partial_file,
     report_backup,
+    restore_database,
 )
-from annotator.installation.postgres_programs import dump_database, find_program, restore_database
 from annotator.installation.records import (
     SHORT_LIVED,
     BackupManifest,
@@ -46,11 +48,14 @@ from annotator.installation.records import (
     ReportProgress,
     RestoreReport,
 )
-from annotator.installation.sqlite_sql import check_file, clear_short_lived, copy_database, find_content
 from annotator.installation.tables_sql import (
     analyze,
+    check_file,
+    clear_short_lived,
+    copy_database,
     count_rows,
     drop_tables,
+    find_content,
     list_broken_references,
     list_table_names,
     require_empty,
@@ -80,8 +85,7 @@ def write_backup(
     now: datetime,
     progress: ReportProgress,
 ) -> BackupReport:
-    """Write a backup into a new file. People can work meanwhile; it holds everything acknowledged before it
-    began.
+    """Write a backup into a new file, with everything that was acknowledged before. People can work meanwhile.
 
     `programs`: the folder of pg_dump. Raises ConflictError if the file exists, StateError if there is nothing
     to save, the database is damaged or pg_dump does not fit. Faults in a release's folder become problems in
@@ -126,9 +130,7 @@ class _SavedDatabase:
 
 @contextmanager
 def _scratch_file(beside: Path) -> Iterator[Path]:
-    """Yield an empty file, readable by its owner only, and remove it. `beside`: the file whose partial name
-    it extends.
-    """
+    """Yield an empty file next to a partial one (`beside`), readable by its owner only, and remove it."""
     path = beside.with_name(f"{beside.name}.database")
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:

@@ -3,13 +3,17 @@ counts.
 
 A row is a tuple of plain values that do not depend on the database: whole numbers, floats, texts, booleans,
 bytes, times as text in UTC with microseconds, JSON as the stored text. The hash of a table is the sum of its
-rows' SHA-256: independent of their order, which differs by collation.
+rows' SHA-256: independent of their order, which differs by collation. A SQLite database is copied by its backup API,
+never as a file, while others write to it.
 """
 
 import hashlib
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
@@ -24,11 +28,13 @@ from sqlalchemy import (
     inspect,
     text,
 )
+from sqlalchemy.engine import URL
 from sqlalchemy.orm import Session
 from sqlmodel import SQLModel
 
 from annotator.domain.errors import StateError
-from annotator.installation.records import RECORDED_IN_PARTS
+from annotator.installation.records import RECORDED_IN_PARTS, SHORT_LIVED, ReportProgress
+from annotator.storage.database import Database, find_sqlite_file
 from annotator.storage.tables import every_table  # noqa: F401  (it defines the tables)
 from annotator.storage.tables.columns import UtcDateTime
 
@@ -111,8 +117,7 @@ def drop_tables(session: Session) -> None:
 
 
 def list_broken_references(session: Session, names: Sequence[str]) -> list[str]:
-    """Return a sentence for each foreign key that rows violate, including ones that triggers check on
-    PostgreSQL.
+    """Return a sentence for each foreign key that rows violate, also for those that PostgreSQL's triggers check.
 
     On PostgreSQL the schema must be this program's. `names`: the tables in the database.
     """
@@ -257,9 +262,7 @@ class TableWriter:
             self._driver.execute("PRAGMA defer_foreign_keys=ON")
 
     def drop_indexes(self) -> None:
-        """Drop foreign keys and indexes on PostgreSQL until `rebuild_indexes`: building them at once takes a
-        fraction of the time.
-        """
+        """Drop PostgreSQL's foreign keys and indexes: `rebuild_indexes` builds them in a fraction of the time."""
         if not is_postgresql(self._session):
             return
         keys = text(
@@ -362,3 +365,82 @@ def analyze(session: Session) -> None:
     """Update PostgreSQL's statistics, so it plans the first queries well."""
     if is_postgresql(session):
         session.execute(text("ANALYZE"))
+
+
+PAGES = 4_096  # copied between two reports of progress
+
+
+def copy_database(database: Database, target: Path, progress: ReportProgress) -> None:
+    """Copy the database at one moment into an empty file. Others can write meanwhile.
+
+    A read transaction fixes the moment; without it, every write by others would restart the copy.
+    """
+    with database.read() as session:
+        session.execute(text("SELECT count(*) FROM sqlite_master")).all()
+        source: Any = session.connection().connection.driver_connection
+        with closing(sqlite3.connect(target)) as copied:
+            source.backup(
+                copied,
+                pages=PAGES,
+                progress=lambda _, remaining, total: progress("database", total - remaining, total),
+            )
+            copied.isolation_level = None
+            copied.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
+
+
+def clear_short_lived(path: Path) -> None:
+    """Delete the rows that backups exclude, and overwrite them with zeros."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA secure_delete=ON")
+        names = _list_names(connection)
+        if "release_recording" in names:  # a release that is not published yet is not in a backup
+            for table in RECORDED_IN_PARTS:
+                connection.execute(
+                    f"DELETE FROM {table} WHERE release_pk IN (SELECT release_pk FROM release_recording)"
+                )
+        for table in SHORT_LIVED:
+            if table in names:
+                connection.execute(f"DELETE FROM {table}")
+
+
+def check_file(path: Path) -> dict[str, int]:
+    """Return {table: row count}. Raises StateError if the file is damaged, or rows violate a foreign key."""
+    try:
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+            if found != "ok":
+                raise StateError(f"the database is damaged: {found}")
+            broken = connection.execute("PRAGMA foreign_key_check").fetchone()
+            if broken is not None:
+                raise StateError(f"the database is damaged: a row of {broken[0]} names no row of {broken[2]}")
+            return {
+                name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]
+                for name in _list_names(connection)
+            }
+    except sqlite3.DatabaseError as error:
+        raise StateError(f"the database is damaged: {error}") from None
+
+
+def _list_names(connection: sqlite3.Connection) -> list[str]:
+    statement = (
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    )
+    return [name for (name,) in connection.execute(statement)]
+
+
+def find_content(url: URL) -> str | None:
+    """Describe the content of a SQLite database in words; None without a file, or if all tables are empty."""
+    path = find_sqlite_file(url)
+    if path is None or not path.exists() or path.stat().st_size == 0:
+        return None
+    if not path.is_file():
+        return "something that is no file"
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+            for name in _list_names(connection):
+                (rows,) = connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()
+                if rows and name != "alembic_version":
+                    return f"{rows:,} rows in {name}"
+    except sqlite3.DatabaseError:
+        return "content of another kind"
+    return None

@@ -11,8 +11,14 @@ from annotator.domain.usernames import describe_look_alikes
 from annotator.formats.syntax.partial_files import hold_temporary_folder
 from annotator.installation.records import PendingMigration, UpgradeCheck
 from annotator.installation.service import read_manifest
-from annotator.installation.sqlite_sql import check_file, clear_short_lived, copy_database
-from annotator.installation.tables_sql import is_postgresql, list_broken_references, list_table_names
+from annotator.installation.tables_sql import (
+    check_file,
+    clear_short_lived,
+    copy_database,
+    is_postgresql,
+    list_broken_references,
+    list_table_names,
+)
 from annotator.storage.database import Database, list_database_files
 from annotator.storage.schema import (
     describe_newer,

@@ -45,14 +45,13 @@ from annotator.importing.conversion_service import read_query_file
 from annotator.importing.judgments.qrel_plan import read_qrel_source
 from annotator.importing.search_endpoint.answer import read_page as read_answer_page
 from annotator.importing.search_endpoint.endpoint_records import AnswerPaths
-from annotator.importing.search_endpoint.saved_run import SUFFIX, FetchIdentity, open_saved_run
+from annotator.importing.search_endpoint.fetch import SUFFIX, FetchIdentity, open_saved_run
 from annotator.importing.search_endpoint.spec import read_spec_file
 from annotator.importing.sources import FileLayout, read_document_source, read_query_source
 from annotator.importing.texts.office_files import read_office_page
 from annotator.importing.uploads.preview import preview_file
-from annotator.importing.uploads.recognition import recognize_upload
+from annotator.importing.uploads.recognition import ImportChoices, recognize_upload
 from annotator.importing.uploads.staging import StagingLimits, stage_files
-from annotator.importing.uploads.upload_records import ImportChoices
 from annotator.installation.backup_file import BackupWriter, open_backup
 from annotator.installation.records import BackupManifest
 from annotator.installation.service import read_manifest

@@ -23,9 +23,9 @@ NOT_FUZZED = {
     "annotator/releases/writing/folder.py open_partial": "writes",
     "annotator/releases/verify/verified_files.py open_verified": "bytes as they are, when their hash is the published one",
     "annotator/web/releases/files.py read_published": "bytes as they are, when their hash is the published one",
-    "annotator/installation/postgres_programs.py read_version": "the answer of pg_dump --version",
+    "annotator/installation/backup_file.py read_version": "the answer of pg_dump --version",
     "annotator/people/second_factor/codes.py read_sealing_key": "bytes as they are, hashed",
-    "annotator/pooling/retrievers/embedding.py load_model": "a folder of the operator, read by model2vec",
+    "annotator/pooling/retrievers/vector_files.py load_model": "a folder of the operator, read by model2vec",
     "annotator/web/kit/components.py load_component": "the program's own files",
 }
 """Functions that look like readers, and why the fuzzer has no target for them."""

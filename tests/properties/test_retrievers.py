@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from annotator.pooling.retrievers import vectors
 from annotator.pooling.retrievers.fusion import ListedDocument, fuse_lists
-from annotator.pooling.retrievers.order import rank_doc_ids
+from annotator.pooling.retrievers.grams import rank_doc_ids
 from annotator.pooling.retrievers.records import RetrievalOptions, SearchedDocument, SearchedQuery
 from annotator.pooling.retrievers.registry import retrieve_candidates
 from annotator.pooling.retrievers.vectors import VectorsInMemory, rank_by_cosine

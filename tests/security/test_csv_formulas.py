@@ -28,7 +28,7 @@ RUNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 FOR_PEOPLE = "annotator/formats/syntax/spreadsheet.py"
 FOR_PROGRAMS = {
     "annotator/formats/judgments.py": "judgments.csv of a release",
-    "annotator/formats/qrel_csv.py": "the ground-truth format csv",
+    "annotator/formats/qrel_files.py": "the ground-truth format csv",
     "annotator/formats/input_tables.py": "relations between documents",
     "annotator/releases/writing/files.py": "judgments.csv of a release, in pieces",
 }

@@ -56,15 +56,20 @@ from annotator.dataset.service import change_settings
 from annotator.domain.errors import AnnotatorError, NotAllowed, NotFound, StateError
 from annotator.domain.people import OPERATOR, Actor, SignedIn
 from annotator.evaluation.rankings_service import QueryRankings, compare_on_releases, show_query_rankings
+from annotator.formats.input_tables import read_relation_lines
 from annotator.guideline.feedback_service import list_decisions_behind, list_worklist
 from annotator.importing.runs.runs_service import import_run
 from annotator.labeling.calibration_service import compute_results, find_candidates, list_checks, set_check
 from annotator.labeling.service import list_judgments
-from annotator.pooling.analysis.pool_analysis_records import PairFilter
+from annotator.pooling.analysis.pool_analysis import PairFilter
 from annotator.pooling.analysis.pool_analysis_service import list_pair_page, show_pair
-from annotator.pooling.suggestions.suggestion_records import SuggestionReport
-from annotator.pooling.suggestions.suggestions_service import report_suggestions, suggest
-from annotator.pooling.suggestions.suggestions_sql import StoredSuggestion, add_relation_suggestions
+from annotator.pooling.suggestions.suggestion_rules import SuggestionReport, read_rules
+from annotator.pooling.suggestions.suggestions_service import (
+    StoredSuggestion,
+    add_relation_suggestions,
+    report_suggestions,
+    suggest_from,
+)
 from annotator.quality.service import draw_sample, show_quality
 from annotator.releases.published_service import browse_qrels, compare_releases, note_downloaded, trace_qrel
 from annotator.releases.service import preview_release
@@ -412,7 +417,9 @@ def test_an_annotator_is_handed_a_suggested_pair_without_its_rule_and_its_grade(
     names = [f"문서/{world.name(pk)}" for pk in (start, other)]
     relations.write_text(f"from,to,relation\n{names[0]},{names[1]},위임관계\n", encoding="utf-8")
     rules.write_text("rules:\n- {relation: 위임관계, grade: 2}\n", encoding="utf-8")
-    made = suggest(world.database, OPERATOR, "d", relations, str(rules), now=world.now)
+    lines = read_relation_lines(relations)
+    followed = read_rules(str(rules), (line.relation for line in lines))
+    made = suggest_from(world.database, OPERATOR, "d", lines, followed, "relations.csv", now=world.now)
     assert made.new_pairs == 1
     handed = world.send(world.cho, want=50).pairs
     suggested = [pair for pair in handed if pair.pair not in world.pks]

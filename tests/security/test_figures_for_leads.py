@@ -67,8 +67,7 @@ from annotator.evaluation.service import (
     record_shown_grades,
 )
 from annotator.formats.input_tables import RelationLine
-from annotator.importing.judgments.ground_truth_service import import_qrels
-from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.judgments.judgments_service import import_judgments, import_qrels
 from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.importing.runs.runs_service import import_run
 from annotator.labeling.assignment_service import preview_overlap
@@ -76,7 +75,7 @@ from annotator.labeling.calibration_service import find_candidates, import_check
 from annotator.overview.service import give_up_blind_pairs, keep_answers, show_overview, show_status
 from annotator.overview.settings_effects_service import describe_effects
 from annotator.overview.waiting_service import count_waiting_work
-from annotator.pooling.analysis.pool_analysis_records import PairFilter
+from annotator.pooling.analysis.pool_analysis import PairFilter
 from annotator.pooling.analysis.pool_analysis_service import (
     list_pair_page,
     show_contents,
@@ -88,7 +87,7 @@ from annotator.pooling.duplicates.duplicates_service import show_duplicates
 from annotator.pooling.proposals.proposals_service import list_proposals
 from annotator.pooling.rounds.pool_records import PoolRequest
 from annotator.pooling.rounds.rounds_service import make_round
-from annotator.pooling.suggestions.suggestion_records import SuggestionRule
+from annotator.pooling.suggestions.suggestion_rules import SuggestionRule
 from annotator.pooling.suggestions.suggestions_service import report_suggestions, suggest_from
 from annotator.quality.quality_sql import add_draw
 from annotator.quality.service import draw_sample, list_experts, preview_sample, show_quality

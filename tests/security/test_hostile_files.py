@@ -50,7 +50,7 @@ DEEP = {
 @pytest.fixture
 def small_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lower limit, reached sooner. At the limit itself, one test reads a cell."""
-    for module in ("syntax.tables", "qrel_csv"):
+    for module in ("syntax.tables", "qrel_files"):
         monkeypatch.setattr(f"annotator.formats.{module}.MAX_CELL", SMALL_CELL)
 
 

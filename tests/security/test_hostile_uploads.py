@@ -27,8 +27,7 @@ from annotator.importing.texts.text_plan import plan_documents, plan_queries
 from annotator.importing.uploads.staging import StagingLimits, stage_files
 from annotator.pooling.proposals import search_index
 from annotator.pooling.proposals.search_index import make_searchable
-from annotator.pooling.suggestions.suggestion_records import SuggestionRule
-from annotator.pooling.suggestions.suggestion_rules import find_suggestions
+from annotator.pooling.suggestions.suggestion_rules import SuggestionRule, find_suggestions
 from tests.integration.judged_world import NOW
 
 

@@ -10,8 +10,7 @@ from sqlmodel import col
 from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.judgments import judgments_service
-from annotator.importing.judgments.ground_truth_service import import_qrels
-from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.judgments.judgments_service import import_judgments, import_qrels
 from annotator.labeling.service import list_judgments
 from annotator.people.credentials import AccountRefused, NewAccount
 from annotator.people.invitations_service import create_invited_account, invite, make_password_link

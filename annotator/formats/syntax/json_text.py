@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from annotator.domain.errors import FormatError, Problems, ValidationError
+from annotator.domain.errors import FormatError, Problems, ValidationError, refuse
 from annotator.domain.messages import Message, say
 from annotator.domain.texts import holds_no_text
 from annotator.formats.syntax.text import BOM_WITHIN, describe, read_text
-from annotator.formats.syntax.tree import MAX_DEPTH, Location, Tree, every_prefix, refuse
+from annotator.formats.syntax.tree import MAX_DEPTH, Location, Tree, every_prefix
 
 MAX_BYTES = 1_000_000_000
 # possessive: a text of 100 MB must not be kept for backtracking

@@ -113,7 +113,6 @@ def _make(partial: Path, is_folder: bool, mode: int) -> int:
 
 
 def _remove(partial: Path) -> None:
-    """Remove it and the files that belong to it."""
     with contextlib.suppress(OSError):
         for path in [path for path in partial.parent.iterdir() if path.name.startswith(partial.name)]:
             if path.is_dir() and not path.is_symlink():

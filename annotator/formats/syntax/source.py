@@ -18,11 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from annotator.domain.errors import BadInput, ConflictError, FormatError, ValidationError
+from annotator.domain.errors import ConflictError, ValidationError, refuse
 from annotator.domain.messages import say
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.text import describe_bytes, drop_mark, read_text, to_utf8
-from annotator.formats.syntax.tree import refuse
 
 _KERNEL = ("/proc/", "/sys/")
 _KINDS = (
@@ -66,7 +65,7 @@ def read_lines_up_to(file: BinaryIO, path: str, longest_line: int) -> bytes:
         first, last = piece.find(b"\n"), piece.rfind(b"\n")
         if length + (len(piece) if first < 0 else first) > longest_line:
             limit = say("lines of at most {megabytes} MB", megabytes=longest_line // 1_000_000)
-            raise BadInput([FormatError(path, line, limit, say("a longer one"))])
+            raise refuse(path, line, limit, say("a longer one"))
         length = length + len(piece) if last < 0 else len(piece) - last - 1
         line += piece.count(b"\n")
         pieces.append(piece)
@@ -91,7 +90,7 @@ def _check(mode: int, path: str | Path) -> None:
     if kind is None and not stat.S_ISREG(mode):
         kind = say("something else")
     if kind is not None:
-        raise BadInput([FormatError(str(path), None, say("a regular file"), kind)])
+        raise refuse(str(path), None, say("a regular file"), kind)
 
 
 MAX_LINE = 32_000_000

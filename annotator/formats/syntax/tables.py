@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Literal, NamedTuple, TextIO
 
-from annotator.domain.errors import Problems, ValidationError
+from annotator.domain.errors import Problems, ValidationError, refuse
 from annotator.domain.messages import say
 from annotator.formats.syntax.json_text import parse_object
 from annotator.formats.syntax.source import MAX_LINE, InputSource, named_errors
@@ -30,7 +30,6 @@ from annotator.formats.syntax.text import (
     note_marks,
     read_text,
 )
-from annotator.formats.syntax.tree import refuse
 
 Kind = Literal["csv", "tsv", "jsonl"]
 KINDS: tuple[Kind, ...] = ("csv", "tsv", "jsonl")

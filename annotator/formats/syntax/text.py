@@ -8,7 +8,7 @@ hold them).
 import codecs
 from collections.abc import Iterable, Iterator
 
-from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.errors import BadInput, FormatError, ValidationError, refuse
 from annotator.domain.messages import say
 from annotator.domain.texts import UNSTORABLE
 
@@ -55,7 +55,7 @@ def read_text(data: bytes, path: str, *, encoding: str | None = None) -> str:
     if match:
         line = text.count("\n", 0, match.start()) + 1
         expected = say("text without NUL characters and lone surrogates")
-        raise BadInput([FormatError(path, line, expected, repr(match.group()))])
+        raise refuse(path, line, expected, repr(match.group()))
     return text
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotator.domain.errors import BadInput, FormatError, Problems
+from annotator.domain.errors import FormatError, Problems
 from annotator.domain.messages import say
 from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
 from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
@@ -186,10 +186,3 @@ def locate_items(tree: Tree, *location: str | int) -> list[int]:
 def every_prefix(locations: Iterable[Location]) -> set[Location]:
     """Return the locations and all their parents, to look up with `locate`."""
     return {location[:length] for location in locations for length in range(len(location) + 1)}
-
-
-def refuse(path: str, line: int | None, expected: str, found: str) -> BadInput:
-    """Return a BadInput with one problem, to raise."""
-    problems = Problems(path)
-    problems.add(line, expected, found)
-    return BadInput(problems.errors)

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from annotator.domain.errors import BadInput, Problems, ValidationError
+from annotator.domain.errors import BadInput, Problems, ValidationError, refuse
 from annotator.domain.messages import say
 from annotator.formats.syntax.text import describe, read_text
 from annotator.formats.syntax.tree import (
@@ -26,7 +26,6 @@ from annotator.formats.syntax.tree import (
     Tree,
     every_prefix,
     line_of,
-    refuse,
 )
 from annotator.formats.syntax.yaml_lines import read_plain_style
 

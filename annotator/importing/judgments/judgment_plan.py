@@ -15,16 +15,15 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import JudgmentLine
-from annotator.domain.judgments import COUNTED_PURPOSE, MOST_ANSWERS
+from annotator.domain.judgments import MOST_ANSWERS
 from annotator.domain.messages import say, say_n
 from annotator.domain.normal_forms import show_id
 from annotator.formats.syntax.text import describe
-from annotator.importing.new_ids import LISTED, expect_query, list_some
-from annotator.importing.texts.text_plan import DocumentKey, QueryText
+from annotator.importing.report import LISTED, expect_query, list_some
 
 OLD_NAMESPACE = uuid.UUID("8b6f2f5e-3f0e-5a53-9d0c-0f6d5c0f7c11")
 OPERATOR_ONLY = say(
@@ -238,8 +237,7 @@ def check_respelled(
     answers: Iterable[tuple[str, int | None] | None],
     path: str,
 ) -> None:
-    """Raise BadInput for lines under another spelling that contradict the person's current judgment of the
-    pair.
+    """Raise BadInput for lines under another spelling that contradict the person's current judgment.
 
     `answers`: (outcome, grade) of that judgment for each event; None if there is none.
     """
@@ -256,7 +254,6 @@ def check_respelled(
 
 
 def _list_content(line: JudgmentLine) -> tuple[object, ...]:
-    """Return the content of a line, without its annotator and pair."""
     return line.outcome, line.grade, line.note, line.judged_at, line.seconds
 
 
@@ -323,52 +320,6 @@ def check_targets(
     problems.raise_if_any(hint=hint)
 
 
-def name_pairs(
-    events: Iterable[ImportedJudgmentEvent],
-    queries: Mapping[str, QueryText],
-    documents: Mapping[str, DocumentKey],
-) -> dict[tuple[int, int], tuple[str, str]]:
-    """Return {(query_pk, document_pk): (query_id, doc_id)} of the judged pairs."""
-    names = dict.fromkeys((event.line.query_id, event.line.doc_id) for event in events)
-    return {(queries[query_id].pk, documents[doc_id].pk): (query_id, doc_id) for query_id, doc_id in names}
-
-
-def to_rows(
-    events: Iterable[ImportedJudgmentEvent],
-    *,
-    queries: Mapping[str, QueryText],
-    documents: Mapping[str, DocumentKey],
-    pairs: Mapping[tuple[int, int], int],
-    annotators: Mapping[str, ImportedAnnotator],
-    rubric_pk: int,
-    secret: str,
-    now: datetime,
-) -> list[dict[str, Any]]:
-    """Return the rows to store: independent judgments, received now and, without a time in the line, made
-    now.
-
-    `pairs`: {(query_pk, document_pk): pair_pk}. `secret`: makes event ids unpredictable.
-    """
-    return [
-        {
-            "event_id": _draw_event_id(event.line_id, secret),
-            "line_id": event.line_id,
-            "pair_pk": pairs[queries[event.line.query_id].pk, documents[event.line.doc_id].pk],
-            "annotator_pk": annotators[event.username].pk,
-            "rubric_pk": rubric_pk,
-            "outcome": event.line.outcome,
-            "grade": event.line.grade,
-            "note": event.line.note,
-            "purpose": COUNTED_PURPOSE,
-            "document_sha256": documents[event.line.doc_id].sha256,
-            "judged_at": event.judged_at or now,
-            "received_at": now,
-            "seconds": event.line.seconds,
-        }
-        for event in events
-    ]
-
-
 def _name_line(username: str, line: JudgmentLine, repetitions: int) -> str:
     content = _list_names(username, line, repetitions)
     return NAMED_SINCE + hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
@@ -386,7 +337,7 @@ def _list_names(username: str, line: JudgmentLine, repetitions: int) -> list[obj
     return [*content, repetitions] if repetitions else content
 
 
-def _draw_event_id(line_id: str, secret: str) -> str:
+def draw_event_id(line_id: str, secret: str) -> str:
     """Return a UUID of version 8 (RFC 9562), determined by the secret and the line."""
     value = bytearray(hmac.digest(secret.encode(), line_id.encode(), "sha256")[:16])
     value[6], value[8] = value[6] & 0x0F | 0x80, value[8] & 0x3F | 0x80

@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import BadInput, FormatError, Problems
-from annotator.domain.ground_truth import JudgmentLine
+from annotator.domain.errors import Problems, refuse
+from annotator.domain.ground_truth import JudgmentLine, Qrel
+from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import say, say_n
 from annotator.domain.normal_forms import match_names
 from annotator.domain.people import Actor
@@ -24,27 +25,43 @@ from annotator.importing.judgments.judgment_plan import (
     ImportedJudgmentEvent,
     check_respelled,
     check_targets,
+    draw_event_id,
     find_stored,
     list_overtaken,
     name_line_as_before,
-    name_pairs,
     note_respelled,
     plan_events,
     repeat_event,
-    to_rows,
 )
-from annotator.importing.judgments.provenance import refuse_annotators
-from annotator.importing.new_ids import list_some, note_by_id, require_content
+from annotator.importing.judgments.provenance import refuse_annotators, split_declaration
+from annotator.importing.judgments.qrel_plan import (
+    QrelFile,
+    check_earlier_names,
+    list_annotator_lines,
+    match_judgments,
+    match_qrels,
+    name_annotators,
+    note_annotators,
+    note_plan,
+    note_same_names,
+    plan_qrels,
+    read_qrel_source,
+    to_qrel_rows,
+)
 from annotator.importing.report import (
     ImportReport,
     Progress,
     be_silent,
     count_contradicting,
     count_mapped,
+    list_some,
+    note_by_id,
     note_contradicting,
     note_joined,
+    require_content,
 )
 from annotator.importing.runs.run_plan import RESERVED
+from annotator.importing.texts.text_plan import QueryText
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_query_texts
 from annotator.importing.transaction_sql import (
     ImportTransaction,
@@ -54,7 +71,9 @@ from annotator.importing.transaction_sql import (
     record_import,
 )
 from annotator.storage.database import Database
+from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_look_alikes, find_rubric, key_of, list_usernames
+from annotator.storage.pairs.imported_grades import bring_in, list_judged, list_known_qrels
 from annotator.storage.pairs.pool import add_missing
 from annotator.storage.tables.central import DatasetRow
 
@@ -162,7 +181,7 @@ def prepare_new_judgments(
     newcomers = [name for name in usernames if name not in annotators]
     if len(newcomers) > MOST_NEWCOMERS and not transaction.actor.is_operator:
         expected = say("at most {most:,} new annotators in a file", most=MOST_NEWCOMERS)
-        raise BadInput([FormatError(str(path), None, expected, f"{len(newcomers):,}")])
+        raise refuse(str(path), None, expected, f"{len(newcomers):,}")
     _check_newcomers(events, newcomers, str(path))
     check_targets(
         events,
@@ -178,18 +197,28 @@ def prepare_new_judgments(
     judgments_sql.add_annotators(session, dataset_pk, newcomers, now=now, simulated=simulated)
     annotators = judgments_sql.find_annotators(session, usernames)
     documents, by_id_only = add_documents_by_id(session, dataset_pk, (event.line.doc_id for event in events))
-    names = name_pairs(events, queries, documents)
+    judged = dict.fromkeys((event.line.query_id, event.line.doc_id) for event in events)
+    names = {(queries[query].pk, documents[document].pk): (query, document) for query, document in judged}
     pairs, joined = add_missing(session, dataset_pk, transaction.dataset, names, system=RESERVED, now=now)
-    rows = to_rows(
-        events,
-        queries=queries,
-        documents=documents,
-        pairs=pairs,
-        annotators=annotators,
-        rubric_pk=key_of(find_rubric(session, dataset_pk).pk),
-        secret=_make_event_secret(session, dataset_pk),
-        now=now,
-    )
+    rubric_pk, secret = key_of(find_rubric(session, dataset_pk).pk), _make_event_secret(session, dataset_pk)
+    rows: list[dict[str, Any]] = [
+        {
+            "event_id": draw_event_id(event.line_id, secret),
+            "line_id": event.line_id,
+            "pair_pk": pairs[queries[event.line.query_id].pk, documents[event.line.doc_id].pk],
+            "annotator_pk": annotators[event.username].pk,
+            "rubric_pk": rubric_pk,
+            "outcome": event.line.outcome,
+            "grade": event.line.grade,
+            "note": event.line.note,
+            "purpose": COUNTED_PURPOSE,
+            "document_sha256": documents[event.line.doc_id].sha256,
+            "judged_at": event.judged_at or now,
+            "received_at": now,
+            "seconds": event.line.seconds,
+        }
+        for event in events
+    ]
     listed = list_some(newcomers, NAMES_SHOWN)
     note = (say("new annotators, without a sign-in: {names}", names=listed),) if newcomers else ()
     notes = (*note_joined(len(joined)), *note, *note_by_id(by_id_only))
@@ -279,10 +308,148 @@ def _choose_new_events(
 def _find_stored(
     transaction: ImportTransaction, events: Sequence[ImportedJudgmentEvent], path: str
 ) -> set[str]:
-    """Return the names of the events that are stored already."""
     session, dataset_pk = transaction.session, transaction.dataset_pk
     names = [event.line_id for event in events]
     if judgments_sql.has_old_names(session):
         names += [name_line_as_before(transaction.dataset, event) for event in events]
     stored = judgments_sql.list_stored_lines(session, dataset_pk, names)
     return find_stored(events, stored, path, dataset=transaction.dataset) if stored else set()
+
+
+def import_qrels(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    path: Path,
+    *,
+    now: datetime,
+    format_name: str | None = None,
+    encoding: str | None = None,
+    grades_by: str | None = None,
+    map_grades: str | None = None,
+    rejudge: bool = False,
+    as_judgments: bool = False,
+    declared: Mapping[str, Any] | None = None,
+    dry_run: bool = False,
+    report_progress: Progress = be_silent,
+) -> ImportReport:
+    """Import a ground truth of any format: its grades settle the pairs without a judgment here.
+
+    With `rejudge` the pairs are to be judged, and the grades become suggestions for leads. Pairs outside the
+    pool join it. `grades_by`: for files without grades; `map_grades`: for other scales. `as_judgments`: the
+    annotators' own grades in the file become independent judgments, and its settled grades of these pairs
+    become suggestions. `declared`: how the grades were made (`provenance.py`), and the names under which the
+    annotators' own grades are stored. Refused: a query outside the dataset.
+    """
+    if not as_judgments:
+        refuse_annotators(declared, use="add --as-judgments, or leave them out")
+    declaration, _ = split_declaration(declared)
+    scale = GradeScale(parse_mapping(map_grades))
+    report_progress(say("reading {path}", path=path))
+    file = read_qrel_source(
+        path, format_name=format_name, encoding=encoding, grades_by=grades_by, scale=scale
+    )
+    judgments = len(file.truth.further_judgments) if as_judgments else 0
+    require_content(len(file.truth.qrels) + judgments, file.path, "grades")
+    sha256 = file.source.sha256
+    with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
+        session, dataset_pk = transaction.session, transaction.dataset_pk
+        report_progress(say_n("checking {n:,} grade", "checking {n:,} grades", len(file.truth.qrels)))
+        queries = list_query_texts(session, dataset_pk)
+        command = f"annotator import queries {transaction.dataset} {file.path}"
+        qrels, notes = match_qrels(file, queries, command=command)
+        transaction.note_named((qrel.query_id, qrel.doc_id) for _, qrel in qrels)
+        if as_judgments:
+            notes += _store_annotators(transaction, file, queries, qrels, sha256, declared, command=command)
+        by_pair, new, joined = _find_pairs(transaction, qrels, kept=not rejudge)
+        earlier, judged = list_known_qrels(session, dataset_pk), list_judged(session, dataset_pk)
+        plan = plan_qrels(by_pair, earlier, judged, rejudge=rejudge, ordered=file.format.ordered)
+        report_progress(say_n("storing {n:,} grade", "storing {n:,} grades", len(plan.rows)))
+        read, stored = len(file.truth.qrels), len(plan.rows)
+        report = ImportReport(
+            "qrels",
+            str(path),
+            read,
+            plan.added,
+            stored - plan.added,
+            read - stored,
+            (*notes, *note_plan(plan), *joined),
+            dry_run,
+            figures=count_mapped(file.mapped),
+        )
+        if not plan.rows:
+            notes = record_declaration(transaction, "qrels", path, sha256=sha256, declared=declaration)
+            return replace(report, notes=tuple(dict.fromkeys((*report.notes, *notes))))
+        options = list_given_options(
+            grades_by=grades_by, map_grades=scale.mapping, as_judgments=as_judgments, rejudge=rejudge
+        )
+        record_pk = record_import(
+            transaction,
+            report,
+            sha256=sha256,
+            format_name=file.format.name,
+            options=options,
+            declared=declaration,
+        )
+        rows = to_qrel_rows(plan, file, now=now, import_record_pk=record_pk)
+        kept = [] if rejudge else new  # the others are opened
+        query_pks, pair_pks = {query_pk for query_pk, _ in kept}, {pair_pk for _, pair_pk in kept}
+        bring_in(session, dataset_pk, rows, new=pair_pks, query_pks=query_pks)
+        return report
+
+
+def _find_pairs(
+    transaction: ImportTransaction, qrels: Sequence[tuple[int, Qrel]], *, kept: bool
+) -> tuple[list[tuple[int, Qrel]], list[tuple[int, int]], tuple[str, ...]]:
+    """Return (pair_pk, qrel) for each (query_pk, qrel), the new pairs, and notes. `kept`: see `add_missing`."""
+    session, dataset_pk = transaction.session, transaction.dataset_pk
+    documents, by_id_only = add_documents_by_id(session, dataset_pk, [qrel.doc_id for _, qrel in qrels])
+    by_key = {(query_pk, documents[qrel.doc_id].pk): qrel for query_pk, qrel in qrels}
+    names = {key: (qrel.query_id, qrel.doc_id) for key, qrel in by_key.items()}
+    pairs, joined = add_missing(
+        session, dataset_pk, transaction.dataset, names, system=RESERVED, now=transaction.now, kept=kept
+    )
+    notes = (*note_joined(len(joined)), *note_by_id(by_id_only))
+    new = [(key[0], pairs[key]) for key in joined]
+    return [(pairs[key], qrel) for key, qrel in by_key.items()], new, notes
+
+
+def _store_annotators(
+    transaction: ImportTransaction,
+    file: QrelFile,
+    queries: Mapping[str, QueryText],
+    qrels: Sequence[tuple[int, Qrel]],
+    sha256: str | None,
+    declared: Mapping[str, Any] | None,
+    *,
+    command: str,
+) -> tuple[str, ...]:
+    """Store the annotators' own grades as their judgments, as `import_judgments` does; return notes."""
+    declaration, people = split_declaration(declared)
+    names = name_annotators(file, people)
+    records = list_import_records(transaction.session, transaction.dataset_pk)
+    check_earlier_names(file, names, records)
+    further = match_judgments(file, queries, command=command)
+    lines = list_annotator_lines((qrel for _, qrel in qrels), further, names)
+    path = Path(file.path)
+    plan, note = plan_judgments(transaction, lines, file.path)
+    new = prepare_new_judgments(transaction, plan.events, path)
+    notes = (
+        *note,
+        *note_annotators(lines, new=new.count),
+        *note_same_names(file, people, records),
+        *new.notes,
+    )
+    options = list_given_options(as_judgments=True, annotators=people, map_grades=file.source.scale.mapping)
+    return store_judgments(
+        transaction,
+        new,
+        file.path,
+        read=len(lines),
+        notes=notes,
+        figures=count_mapped(file.mapped),
+        sha256=sha256,
+        format_name=file.format.name,
+        options=options,
+        declared=declaration,
+    ).notes

@@ -11,14 +11,14 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import ValidationError, refuse
 from annotator.domain.import_records import DECLARED
 from annotator.domain.messages import Message, say
 from annotator.domain.normal_forms import clean, fold
 from annotator.formats.syntax.json_text import load_json
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import ID_LIMIT, is_too_long
-from annotator.formats.syntax.tree import TreeProblems, is_nothing, refuse
+from annotator.formats.syntax.tree import TreeProblems, is_nothing
 from annotator.formats.syntax.yaml_text import load_yaml, resolve
 
 MAX_TEXT = 5_000

@@ -32,7 +32,7 @@ from annotator.formats.registry import read_truth
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import describe
-from annotator.importing.new_ids import expect_query
+from annotator.importing.report import expect_query
 from annotator.importing.texts.text_plan import QueryText
 
 NAMED = 5
@@ -121,7 +121,6 @@ def match_judgments(file: QrelFile, queries: Mapping[str, QueryText], *, command
 def _match_queries(
     file: QrelFile, query_ids: Iterable[str], queries: Mapping[str, QueryText], command: str
 ) -> dict[str, str]:
-    """Return {query_id in the file: query_id of the dataset}."""
     problems = Problems(file.path)
     by_text: dict[str, list[str]] = {}
     for query_id, query in queries.items():
@@ -258,7 +257,9 @@ def plan_qrels(
     return QrelPlan(tuple(rows), added, judged_here, ranks)
 
 
-def to_rows(plan: QrelPlan, file: QrelFile, *, now: datetime, import_record_pk: int) -> list[dict[str, Any]]:
+def to_qrel_rows(
+    plan: QrelPlan, file: QrelFile, *, now: datetime, import_record_pk: int
+) -> list[dict[str, Any]]:
     """Return the rows to store, with their origin."""
     path = file.path.encode("utf-8", "replace").decode("utf-8")
     source = {"kind": "qrels", "path": path, "format": file.format.name, "sha256": file.sha256}
@@ -335,8 +336,7 @@ _AS_JUDGMENTS = CommandWords("--as-judgments")
 
 
 def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, str]:
-    """Return {annotator in the file: name to store its grades under}: the declared name, or else the file's
-    own.
+    """Return {annotator in the file: name to store its grades under}: declared, or else the file's own.
 
     `declared`: a name for each annotator, or empty. ValidationError if the file has no annotators' grades,
     none of a declared annotator, or an annotator without a declared name.
@@ -397,11 +397,7 @@ def check_earlier_names(file: QrelFile, names: Mapping[str, str], records: Itera
 def note_same_names(
     file: QrelFile, declared: Mapping[str, str], records: Iterable[ImportRecord]
 ) -> tuple[str, ...]:
-    """Return a warning if annotators of an earlier file may have the same names and no declaration names
-    them.
-
-    Equal names become one person. `records`: the imports of the dataset.
-    """
+    """Warn of an earlier import among `records` with undeclared annotators: equal names become one person."""
     if declared:
         return ()
     unnamed = {

@@ -84,8 +84,7 @@ def plan_remap(
 def find_applied(
     batches: Iterable[Collection[tuple[str, str]]], links: Collection[tuple[str, str]]
 ) -> set[str]:
-    """Return the old ids to which this file was already applied. Without this, a chain or a swap would be
-    applied again.
+    """Return the old ids to which this file was applied: a chain or a swap must not be applied again.
 
     `batches`: (old id, new id) of every remap so far, latest first. The file's own ones are the latest ones
     that contain only its links. An id that they gave to a document belongs to that document now and is no old

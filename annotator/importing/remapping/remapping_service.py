@@ -140,7 +140,6 @@ def _list_affected(
     plan: RemapPlan,
     moved: Mapping[str, str],
 ) -> list[LivePair]:
-    """Return the pairs of documents that leave or move, and of their targets, with their settlements."""
     concerned = {documents[doc_id] for doc_id in (*plan.leaving, *moved, *moved.values())}
     pks = remapping_sql.list_pairs_of(session, concerned)
     if not pks:

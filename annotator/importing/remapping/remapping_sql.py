@@ -266,7 +266,6 @@ def add_remaps(
 
 
 def _update(session: Session, row: type[SQLModel], values: Sequence[Mapping[str, Any]]) -> None:
-    """Set columns of rows by their key."""
     for chunk in split_into_chunks(values, CHUNK):
         session.execute(update(row), list(chunk))
 

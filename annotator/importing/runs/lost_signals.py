@@ -132,7 +132,6 @@ def _sum_up(stage: str, signal: str, marks: Sequence[_LostMark]) -> LostSignal:
 
 
 def _list_stages(run: Run) -> Iterator[tuple[RunEntry, Listing]]:
-    """Yield each result that a stage lists, with the stages."""
     of_queries = {query_id: _read_lists(signals) for query_id, signals in run.query_signals.items()}
     for entry in run.entries:
         lists = of_queries.get(entry.query_id)

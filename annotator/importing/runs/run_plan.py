@@ -32,7 +32,7 @@ from annotator.formats.runs import (
     require_system,
 )
 from annotator.formats.syntax.text import describe
-from annotator.importing.new_ids import expect_query
+from annotator.importing.report import expect_query
 from annotator.importing.runs.lost_signals import (
     count_partial_signals,
     describe_lost_signal,
@@ -107,11 +107,8 @@ def _has_all(entries: Sequence[RunEntry], name: Literal["score", "rank"]) -> boo
 
 
 def _compare(by_rank: Sequence[RunEntry], by_score: Sequence[RunEntry]) -> tuple[int, int]:
-    """Return how many positions have another score by rank than by score, and how many another result of
-    equal score.
-
-    Results with the same rank have no order, so they are compared in the order of their scores.
-    """
+    """Count the positions with another score by rank than by score, and with another result of equal score."""
+    # results of the same rank have no order: they are compared in the order of their scores
     positions = {entry.doc_id: at for at, entry in enumerate(by_score)}
     by_rank = sorted(by_rank, key=lambda entry: (entry.rank or 0, positions[entry.doc_id]))
     different = sum(
@@ -202,8 +199,7 @@ def plan_run(
     options: RunOptions,
     system: str | None = None,
 ) -> RunPlan:
-    """Order the results for each of the dataset's `queries` (by query_id). `system` overrides the file's
-    name.
+    """Order the results for each of the dataset's `queries` (by query_id). `system` overrides the file's.
 
     Ranks count from 0 if the file's do, else from 1. BadInput names every line that cannot be stored.
     """

@@ -10,23 +10,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
 
 from annotator.domain.errors import ConflictError
+from annotator.domain.ground_truth import Run
 from annotator.domain.messages import CommandWords, say
 from annotator.domain.people import Actor
 from annotator.formats.runs import RunFile, read_run_file
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.new_ids import note_by_id
 from annotator.importing.report import (
     FolderReport,
     ImportReport,
+    NewIds,
     Progress,
     be_silent,
+    note_by_id,
     note_more_queries,
     note_moved,
 )
-from annotator.importing.runs import runs_sql
 from annotator.importing.runs.run_plan import (
     RunOptions,
     RunPlan,
@@ -36,13 +41,24 @@ from annotator.importing.runs.run_plan import (
     plan_run,
 )
 from annotator.importing.texts.text_plan import QueryText
-from annotator.importing.texts.texts_sql import list_query_texts
+from annotator.importing.texts.texts_sql import add_documents_by_id, list_document_keys, list_query_texts
 from annotator.importing.transaction_sql import ImportTransaction, open_import, record_import
 from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pairs.impact_scores import note_all_due
+from annotator.storage.sql import add_rows
+from annotator.storage.tables.central import ImportRecordRow, RunEntryRow, RunRow
 
 Queries = Mapping[str, QueryText]
+
+
+class StoredRun(NamedTuple):
+    """A run of the dataset."""
+
+    pk: int
+    content_sha256: str
+    file_sha256: str | None  # of the file that it was last read from; None for imports without a record
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +130,7 @@ def import_runs(
     dry_run: bool = False,
     report_progress: Progress = be_silent,
 ) -> FolderReport:
-    """Import all runs of a folder, or none. Each file is one system's run, named by its tag or else by the
-    file.
+    """Import all runs of a folder, or none. Each file is one system's run, named by its tag or else its name.
 
     Options: see `import_run`. BadInput names every bad line of every file, and files with the same system.
     """
@@ -159,8 +174,6 @@ class _RunReader:
 
 @dataclass(frozen=True, slots=True)
 class _RunImporter:
-    """Stores planned runs in one transaction."""
-
     database: Database
     actor: Actor
     dataset: str
@@ -195,7 +208,7 @@ class _RunImporter:
         self.report_progress(say("storing {path}", path=path))
         sha256 = self.reader.hashes[path]
         session, dataset_pk, run = transaction.session, transaction.dataset_pk, plan.run
-        stored = runs_sql.find_run(session, dataset_pk, run.system)
+        stored = find_run(session, dataset_pk, run.system)
         report = _report_new_run(path, plan, dry_run=self.dry_run)
         if self.fetched:
             report = replace(report, figures={**report.figures, **self.fetched.figures})
@@ -211,8 +224,8 @@ class _RunImporter:
                         option=CommandWords("--system"),
                     )
                 )
-            moved = runs_sql.count_moved_results(
-                session, dataset_pk, stored.pk, run, queries=queries, allow_more_queries=has_new_content
+            moved = _count_moved_results(
+                transaction, stored.pk, run, queries, allow_more_queries=has_new_content
             )
             if has_new_content and moved is None:
                 raise ConflictError(
@@ -223,7 +236,7 @@ class _RunImporter:
                         option=CommandWords("--system"),
                     )
                 )
-            added = report.added - runs_sql.count_entries(session, stored.pk) if has_new_content else 0
+            added = report.added - count_entries(session, stored.pk) if has_new_content else 0
             report = _report_stored_run(report, added, moved)
         if not report.changes_something and not has_new_content:
             return report
@@ -235,17 +248,50 @@ class _RunImporter:
             system=run.system,
             options={**self.options.to_record(), **(self.fetched.options if self.fetched else {})},
         )
-        by_id_only = runs_sql.store_run(
-            session,
-            dataset_pk,
-            stored.pk if stored else None,
-            run,
-            plan.content_sha256,
-            queries=queries,
-            now=self.now,
-            import_record_pk=record_pk,
-        )
+        by_id_only = self._write(transaction, stored, plan, queries, record_pk)
         return replace(report, notes=(*report.notes, *note_by_id(by_id_only)))
+
+    def _write(
+        self,
+        transaction: ImportTransaction,
+        stored: StoredRun | None,
+        plan: RunPlan,
+        queries: Queries,
+        record_pk: int,
+    ) -> NewIds:
+        """Insert the run, or replace the results of the stored one; return the documents with only their id."""
+        session, dataset_pk, run = transaction.session, transaction.dataset_pk, plan.run
+        documents, by_id_only = add_documents_by_id(
+            session, dataset_pk, (entry.doc_id for entry in run.entries)
+        )
+        values = {
+            "content_sha256": plan.content_sha256,
+            "query_signals": {query_id: dict(signals) for query_id, signals in run.query_signals.items()},
+            "import_record_pk": record_pk,
+        }
+        if stored is None:
+            new = {"dataset_pk": dataset_pk, "system": run.system, "imported_at": self.now, **values}
+            row = RunRow.model_validate(new)
+            session.add(row)
+        else:
+            session.execute(delete(RunEntryRow).where(col(RunEntryRow.run_pk) == stored.pk))
+            row = session.get_one(RunRow, stored.pk)
+            row.sqlmodel_update(values)
+        session.flush()
+        rows = [
+            {
+                "run_pk": row.pk,
+                "query_pk": queries[entry.query_id].pk,
+                "document_pk": documents[entry.doc_id].pk,
+                "rank": entry.rank,
+                "score": entry.score,
+                "signals": dict(entry.signals),
+            }
+            for entry in run.entries
+        ]
+        add_rows(session, RunEntryRow, rows)
+        note_all_due(session, dataset_pk)
+        return by_id_only
 
 
 def _report_new_run(path: Path, plan: RunPlan, *, dry_run: bool) -> ImportReport:
@@ -263,3 +309,47 @@ def _report_stored_run(report: ImportReport, added: int, moved: int | None) -> I
     return replace(
         report, added=added, changed=changed, unchanged=report.added - added - changed, notes=notes
     )
+
+
+def find_run(session: Session, dataset_pk: int, system: str) -> StoredRun | None:
+    """Return the run of a system, if there is one."""
+    statement = (
+        select(col(RunRow.pk), col(RunRow.content_sha256), col(ImportRecordRow.sha256))
+        .outerjoin(ImportRecordRow, col(ImportRecordRow.pk) == col(RunRow.import_record_pk))
+        .where(col(RunRow.dataset_pk) == dataset_pk, col(RunRow.system) == system)
+    )
+    row = session.execute(statement).one_or_none()
+    return None if row is None else StoredRun(key_of(row[0]), row[1], row[2])
+
+
+def _count_moved_results(
+    transaction: ImportTransaction, run_pk: int, run: Run, queries: Queries, *, allow_more_queries: bool
+) -> int | None:
+    """Count the results of a stored run that have another rank in `run`.
+
+    With `allow_more_queries`, `run` may have results of queries that the stored run lacks. Returns None if `run` has other
+    results than the stored run, for example because documents got other ids.
+    """
+    session, dataset_pk = transaction.session, transaction.dataset_pk
+    columns = select(col(RunEntryRow.query_pk), col(RunEntryRow.document_pk), col(RunEntryRow.rank))
+    rows = session.execute(columns.where(col(RunEntryRow.run_pk) == run_pk))
+    stored_ranks = {(query_pk, document_pk): rank for query_pk, document_pk, rank in rows}
+    stored_query_pks = {query_pk for query_pk, _ in stored_ranks}
+    documents = list_document_keys(session, dataset_pk)
+    ranks = {
+        (
+            queries[entry.query_id].pk,
+            documents[entry.doc_id].pk if entry.doc_id in documents else None,
+        ): entry.rank
+        for entry in run.entries
+        if not allow_more_queries or queries[entry.query_id].pk in stored_query_pks
+    }
+    if ranks.keys() != stored_ranks.keys():
+        return None
+    return sum(ranks[key] != rank for key, rank in stored_ranks.items())
+
+
+def count_entries(session: Session, run_pk: int) -> int:
+    """Count the results of a stored run."""
+    count = select(func.count()).select_from(RunEntryRow).where(col(RunEntryRow.run_pk) == run_pk)
+    return session.scalar(count) or 0

@@ -284,7 +284,6 @@ class EndpointClient:
         return target
 
     def _read(self, response: "httpx2.Response") -> bytes:
-        """Return the body, within the limits of time and size."""
         most, deadline = self.limits.max_megabytes * 1_000_000, self.clock() + self.limits.timeout_seconds
         pieces, size = [], 0
         for piece in response.iter_bytes():

@@ -64,10 +64,9 @@ def _list_columns(query: Query) -> dict[str, Any]:
 def fill_request(
     spec: EndpointSpec, query: Query, *, depth: int, page: int, cursor: Any = None
 ) -> EndpointRequest:
-    """Return the request for a page (0, 1, …) of a query's results. `depth`: the number of results on all
-    pages together.
+    """Return the request for a page (0, 1, …) of a query's results.
 
-    `cursor`: from the previous page; None for the first page.
+    `depth`: of all pages together. `cursor`: from the previous page; None for the first page.
     """
     size = spec.page_size or depth
     values: dict[str, Any] = {

@@ -29,9 +29,8 @@ from annotator.domain.ground_truth import Query
 from annotator.domain.messages import CommandWords, add_command, count_of, join_sentences, say, say_n
 from annotator.domain.people import Actor
 from annotator.importing.report import Progress, be_silent
-from annotator.importing.runs import runs_sql
 from annotator.importing.runs.run_plan import check_options, check_system
-from annotator.importing.runs.runs_service import FetchedFrom, import_run
+from annotator.importing.runs.runs_service import FetchedFrom, StoredRun, find_run, import_run
 from annotator.importing.search_endpoint.answer import AnswerRefused
 from annotator.importing.search_endpoint.client import EndpointClient, RequestFailed
 from annotator.importing.search_endpoint.endpoint_records import (
@@ -43,15 +42,17 @@ from annotator.importing.search_endpoint.fetch import (
     MOST_IN_A_ROW,
     REPEATED,
     EndpointSearcher,
+    FetchIdentity,
     FetchOutcome,
+    SavedRun,
     fetch_answers,
+    open_saved_run,
 )
 from annotator.importing.search_endpoint.request_template import (
     EndpointSecrets,
     list_missing_columns,
     take_secrets,
 )
-from annotator.importing.search_endpoint.saved_run import FetchIdentity, SavedRun, open_saved_run
 from annotator.importing.search_endpoint.server_rules import (
     ServerRules,
     list_usable_variables,
@@ -116,13 +117,11 @@ class UnansweredQueries(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class _Fetch:
-    """One fetch: its queries, its endpoint and its file."""
-
     spec: EndpointSpec
     identity: FetchIdentity
     queries: Sequence[Query]
     secrets: EndpointSecrets
-    stored: runs_sql.StoredRun | None
+    stored: StoredRun | None
     keep_first: bool
     now: datetime
     environment: FetchEnvironment
@@ -169,18 +168,15 @@ def fetch_run(
     check_options(order=order, duplicates=duplicates, skip_unknown_queries=False)
     if not 1 <= depth <= MOST_DEPTH:
         raise ValidationError(f"--depth: expected a whole number 1-{MOST_DEPTH}, found {depth}")
-    fetch = _prepare(
-        database,
-        actor,
-        dataset,
-        read_spec_file(spec) if isinstance(spec, Path) else spec,
-        system=check_system(system),
-        depth=depth,
-        keep_first=duplicates == "first",
-        now=now,
-        environment=environment,
-        rules=rules,
-    )
+    spec, usable = read_spec_file(spec) if isinstance(spec, Path) else spec, environment.variables
+    check_system(system)
+    if rules is not None:
+        rules.check_spec(spec, depth)
+        usable = list_usable_variables(usable)
+    host, queries, stored_run = _read_dataset(database, actor, dataset, spec, system, rules)
+    identity = FetchIdentity(dataset, system, host, depth, hash_spec(spec))
+    secrets, keep_first = take_secrets(spec, usable), duplicates == "first"
+    fetch = _Fetch(spec, identity, queries, secrets, stored_run, keep_first, now, environment, rules)
     if dry_run:
         return _try_first_query(database, fetch)
     saved = open_saved_run(name_run_file(save, system), fetch.identity, fetch.queries)
@@ -195,7 +191,7 @@ def fetch_run(
     _require_answers(fetch, saved, outcome, allow_failures=allow_failures)
     if outcome.failed:
         saved.add_failed(outcome.failed)
-    report = _report(fetch, saved, outcome, kept)
+    report = _report(fetch, list(saved.lines.values()), str(saved.path), outcome, kept)
     run = import_run(
         database,
         actor,
@@ -210,13 +206,13 @@ def fetch_run(
         fetched=_describe_origin(fetch, saved, report),
     )
     with database.read() as session:
-        stored = runs_sql.find_run(session, key_of(find_dataset(session, dataset).pk), system)
+        stored = find_run(session, key_of(find_dataset(session, dataset).pk), system)
     saved.imported_sha256 = stored.file_sha256 if stored else None
     saved.write_state()
     return replace(report, run=replace(run, notes=(*run.notes, *_note(report))))
 
 
-def _is_same_run(stored: runs_sql.StoredRun, saved: SavedRun) -> bool:
+def _is_same_run(stored: StoredRun, saved: SavedRun) -> bool:
     """Check whether the system's stored run came from this file, even if the fetch ended right after it."""
     return stored.file_sha256 in (saved.imported_sha256, saved.opened_sha256)
 
@@ -233,23 +229,10 @@ def check_host(url: str, allowed: Sequence[str], dataset: str) -> str:
     return host
 
 
-def _prepare(
-    database: Database,
-    actor: Actor,
-    dataset: str,
-    spec: EndpointSpec,
-    *,
-    system: str,
-    depth: int,
-    keep_first: bool,
-    now: datetime,
-    environment: FetchEnvironment,
-    rules: ServerRules | None,
-) -> _Fetch:
-    """Return the checked fetch. Sends nothing."""
-    if rules is not None:
-        rules.check_spec(spec, depth)
-    usable = environment.variables if rules is None else list_usable_variables(environment.variables)
+def _read_dataset(
+    database: Database, actor: Actor, dataset: str, spec: EndpointSpec, system: str, rules: ServerRules | None
+) -> tuple[str, list[Query], StoredRun | None]:
+    """Return the allowed host, the queries, and the stored run of the system."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         allowed = read_search_hosts(session, dataset_pk)
         if rules is None:
@@ -257,7 +240,7 @@ def _prepare(
         else:
             host = rules.require_host(spec.url, allowed)
         queries = [stored.query for stored in list_stored_queries(session, dataset_pk).values()]
-        stored_run = runs_sql.find_run(session, dataset_pk, system)
+        stored_run = find_run(session, dataset_pk, system)
     if not queries:
         raise StateError(
             add_command(
@@ -266,22 +249,10 @@ def _prepare(
             )
         )
     _require_columns(spec, queries)
-    identity = FetchIdentity(dataset, system, host, depth, hash_spec(spec))
-    return _Fetch(
-        spec,
-        identity,
-        queries,
-        take_secrets(spec, usable),
-        stored_run,
-        keep_first,
-        now,
-        environment,
-        rules,
-    )
+    return host, queries, stored_run
 
 
 def _require_columns(spec: EndpointSpec, queries: Sequence[Query]) -> None:
-    """Raise BadInput for every query without a column that the templates name."""
     problems = [
         FormatError(
             spec.path,
@@ -309,7 +280,6 @@ def name_run_file(save: Path | None, system: str) -> Path:
 
 
 def _try_first_query(database: Database, fetch: _Fetch) -> FetchReport:
-    """Send only the first query, and report what was read from its answer."""
     query = fetch.queries[0]
     with fetch.open_client() as client:
         searcher = EndpointSearcher(fetch.spec, client, fetch.identity.depth, fetch.keep_first)
@@ -318,31 +288,16 @@ def _try_first_query(database: Database, fetch: _Fetch) -> FetchReport:
         except (RequestFailed, AnswerRefused) as failure:
             raise _refuse(fetch, [UnansweredQuery(query.query_id, failure.args[0])]) from None
     line = answer.to_line()
-    shown = {**line, "results": line["results"][:SAMPLE]}
-    return FetchReport(
-        system=fetch.identity.system,
-        host=fetch.identity.host,
-        file=None,
-        depth=fetch.identity.depth,
-        queries=len(fetch.queries),
-        fetched=1,
-        kept=0,
-        failed=(),
-        without_results=int(not answer.results),
-        shorter=int(0 < len(answer.results) < fetch.identity.depth),
-        median_latency_ms=answer.latency_ms,
-        missing_signals=_list_missing_signals(fetch.spec, [line]),
-        sample=shown,
-        sample_results=len(answer.results),
-        sample_documents=_count_documents(database, fetch, [result["doc_id"] for result in answer.results]),
-    )
-
-
-def _count_documents(database: Database, fetch: _Fetch, doc_ids: Sequence[str]) -> int:
-    """Count the ids that are documents of the dataset."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, fetch.identity.dataset).pk)
-        return count_documents(session, dataset_pk, doc_ids)
+        documents = count_documents(session, dataset_pk, [result["doc_id"] for result in answer.results])
+    return replace(
+        _report(fetch, [line], None, FetchOutcome(answered=1), 0),
+        median_latency_ms=answer.latency_ms,
+        sample={**line, "results": line["results"][:SAMPLE]},
+        sample_results=len(answer.results),
+        sample_documents=documents,
+    )
 
 
 def _fetch_missing(
@@ -439,14 +394,15 @@ def _refuse(
     )
 
 
-def _report(fetch: _Fetch, saved: SavedRun, outcome: FetchOutcome, kept: int) -> FetchReport:
-    lines = list(saved.lines.values())
+def _report(
+    fetch: _Fetch, lines: Sequence[Mapping[str, Any]], file: str | None, outcome: FetchOutcome, kept: int
+) -> FetchReport:
     lengths = [len(line["results"]) for line in lines]
     times = [line["latency_ms"] for line in lines]
     return FetchReport(
         system=fetch.identity.system,
         host=fetch.identity.host,
-        file=str(saved.path),
+        file=file,
         depth=fetch.identity.depth,
         queries=len(fetch.queries),
         fetched=outcome.answered,

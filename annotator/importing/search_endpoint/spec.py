@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import ValidationError, refuse
 from annotator.domain.messages import say
 from annotator.formats.syntax.json_text import parse_json
 from annotator.formats.syntax.source import InputSource
-from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing, refuse
+from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing
 from annotator.formats.syntax.yaml_text import load_yaml, resolve
 from annotator.importing.search_endpoint.endpoint_records import AnswerPaths, EndpointSpec, RequestLimits
 from annotator.importing.search_endpoint.request_template import (
@@ -353,7 +353,6 @@ def _read_basic_auth(value: Any, location: Location, problems: TreeProblems) -> 
 
 
 def _read_path(value: Any, location: Location, problems: TreeProblems) -> str:
-    """Return a valid JMESPath expression."""
     import jmespath
     from jmespath.exceptions import JMESPathError
 

@@ -168,16 +168,15 @@ def read_number(digits: str) -> int:
     return total + current
 
 
-def _name_article(match: re.Match[str]) -> str:
-    """Return the article's number as in ids: 제17조의2, 第17条の2."""
-    korean = match["kind"] == "조"
-    branches = re.findall(NUMBER, match["branch"])
-    joined = "".join(f"{'의' if korean else 'の'}{read_number(branch)}" for branch in branches)
-    return f"{'제' if korean else '第'}{read_number(match['number'])}{match['kind']}{joined}"
+def name_article(number: str, kind: str, branch: str) -> str:
+    """Return an article's number as in ids: 제17조의2, 第17条の2. `kind`: 조 or 条; `branch`: such as の二."""
+    korean = kind == "조"
+    branches = re.findall(NUMBER, branch)
+    joined = "".join(f"{'의' if korean else 'の'}{read_number(part)}" for part in branches)
+    return f"{'제' if korean else '第'}{read_number(number)}{kind}{joined}"
 
 
 def _split_articles(text: str) -> Iterator[_Part]:
-    """Yield the parts of a law text in order."""
     lines = split_lines(text)
     as_headings = any(
         line.text.startswith("#") and _ARTICLE.fullmatch(line.text.strip()) is not None for line in lines
@@ -199,7 +198,8 @@ def _split_articles(text: str) -> Iterator[_Part]:
             yield _end(part, start)
             stated = (article["caption"] or caption).strip()
             body = line.start + line.text.index(content) + article.start("rest")
-            part = _Part(start, line.end, _name_article(article), stated, body, chapter)
+            number = name_article(article["number"], article["kind"], article["branch"])
+            part = _Part(start, line.end, number, stated, body, chapter)
         elif _HEADING.fullmatch(content) or (_CHAPTER.fullmatch(content) and not part.is_supplement):
             yield _end(part, start)
             title = content.lstrip("# ")

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
-from annotator.importing.texts.law_articles import NUMBER, read_number
+from annotator.importing.texts.law_articles import NUMBER, name_article, read_number
 
 SIBLING, DECREE, RULE, REFERENCE = "sibling", "decree", "rule", "reference"
 SUPPLEMENTS = ("부칙", "附則")
@@ -125,11 +125,9 @@ class _Count:
 
 
 def find_relations(documents: Sequence[LawDocument]) -> FoundRelations:
-    """Return the relations between the documents, each once, in document order, and references without a
-    target.
+    """Return the relations between the documents, each once, in order, and references without a target.
 
     ValidationError if there are more than MOST_FOUND of both together.
-
     `sibling`: between parts of one article, from earlier to later. `decree`, `rule`: from an article to the
     decree's or rule's text that refers to it. `reference`: from a text to its target. Supplementary
     provisions have no relations.
@@ -198,7 +196,6 @@ def _list_siblings(documents: Iterable[LawDocument]) -> Iterator[LawRelation]:
 
 
 def _list_citations(document: LawDocument, laws: _Laws) -> Iterator[_Citation]:
-    """Yield the references of the text, in order."""
     text = re.sub(r"[ \t　]+", " ", document.text)
     position = 0
     last: _Citation | None = None
@@ -347,13 +344,7 @@ def _list_targets(citation: _Citation, laws: _Laws) -> list[str]:
 def _name(words: str) -> str:
     """Return an article's number as in ids: 第十七条の二 as 第17条の2."""
     match = _ARTICLE_NUMBER.fullmatch(words)
-    if match is None:
-        return ""
-    korean = match[2] == "조"
-    branches = "".join(
-        f"{'의' if korean else 'の'}{read_number(part)}" for part in re.findall(NUMBER, match[3])
-    )
-    return f"{'제' if korean else '第'}{read_number(match[1])}{match[2]}{branches}"
+    return name_article(match[1], match[2], match[3]) if match else ""
 
 
 def _name_paragraph(number: str | None, law: str, laws: _Laws) -> str:

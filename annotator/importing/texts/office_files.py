@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.errors import BadInput, ValidationError, refuse
 from annotator.domain.ground_truth import Document
 from annotator.domain.messages import say
 from annotator.importing.texts.sections import Heading, SectionedPage, cut_title
@@ -129,8 +129,6 @@ _NO_TEXT = {
 
 
 class _PageText:
-    """The growing text of a file, and its headings."""
-
     def __init__(self, shown: str) -> None:
         self.shown = shown
         self.headings: list[Heading] = []
@@ -163,7 +161,7 @@ class _PageText:
 
 
 def _refuse(shown: str, expected: str, actual: str) -> BadInput:
-    return BadInput([FormatError(shown, None, expected, actual)])
+    return refuse(shown, None, expected, actual)
 
 
 def _describe_error(error: Exception) -> str:

@@ -10,7 +10,7 @@ full-width characters as two, keeps labels with their section.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from html.parser import HTMLParser
@@ -56,15 +56,12 @@ class PageLine:
 
 def split_lines(text: str) -> list[PageLine]:
     """Return the lines of a text, ended by LF or CRLF and nothing else."""
-    return list(_lines(text))
-
-
-def _lines(text: str) -> Iterator[PageLine]:
-    start = 0
+    lines, start = [], 0
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
-        yield PageLine(start, end, text[start:end].rstrip("\r\n"))
+        lines.append(PageLine(start, end, text[start:end].rstrip("\r\n")))
         start = end
+    return lines
 
 
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
@@ -169,10 +166,15 @@ def _make_parser() -> "MarkdownIt":
 def _plain(title: str) -> str:
     """Return a title without escapes, and without marks of links, code and emphasis around all of it."""
     title = _LINK.sub(r"\1", title[:MOST_TITLE_CHARACTERS].strip()).replace("`", "")
-    for mark in ("**", "__", "*", "_"):
+    return _ESCAPED.sub(r"\1", _take_off_marks(title, ("**", "__", "*", "_"))).strip()
+
+
+def _take_off_marks(title: str, marks: Sequence[str]) -> str:
+    """Return a title without each of these marks that is around all of it."""
+    for mark in marks:
         if title.startswith(mark) and title.endswith(mark) and len(title) > 2 * len(mark):
             title = title[len(mark) : -len(mark)]
-    return _ESCAPED.sub(r"\1", title).strip()
+    return title
 
 
 _ADORNMENT = re.compile(r"(?!(?:::|\.\.)\s*$)([!-/:-@\[-`{-~])\1+\s*")
@@ -290,10 +292,7 @@ def _width(text: str) -> int:
 def _read_plain_rst(title: str) -> str:
     """Return a title without roles, link targets, double backticks and emphasis around all of it."""
     title = _RST_LINK.sub(r"\1", _ROLE.sub(r"\1", title[:MOST_TITLE_CHARACTERS].strip())).replace("``", "")
-    for mark in ("**", "*", "`"):
-        if title.startswith(mark) and title.endswith(mark) and len(title) > 2 * len(mark):
-            title = title[len(mark) : -len(mark)]
-    return title.replace("`", "").strip()
+    return _take_off_marks(title, ("**", "*", "`")).replace("`", "").strip()
 
 
 BETWEEN = " › "
@@ -342,17 +341,14 @@ def split_sections(page: SectionedPage) -> list[Document]:
         end = headings[index + 1].start if index + 1 < len(headings) else len(document.text)
         slug = _make_slug(heading.title, slugs)
         above = [*(outer for outer in above if outer.level < heading.level), heading]
-        if _has_own_text(document.text[heading.body : end], document.media_type):
+        body = document.text[heading.body : end]
+        if has_own_text(body) if document.media_type == "text/x-rst" else body.strip():
             title = _path_of(document.title, above)
             text = document.text[heading.start : end]
             section = replace(document, doc_id=f"{document.doc_id}#{slug}", title=title, text=text)
             metadata = {**document.metadata, **heading.fields}
             sections.append(replace(section, metadata=metadata) if heading.fields else section)
     return sections
-
-
-def _has_own_text(body: str, media_type: str) -> bool:
-    return has_own_text(body) if media_type == "text/x-rst" else bool(body.strip())
 
 
 def _path_of(title: str, above: list[Heading]) -> str:

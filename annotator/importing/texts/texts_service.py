@@ -18,8 +18,15 @@ from annotator.formats.input_tables import read_pairs
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import ColumnNames, read_table
-from annotator.importing.new_ids import NewIds, note_by_id, require_content
-from annotator.importing.report import ImportReport, Progress, be_silent, note_changed_texts
+from annotator.importing.report import (
+    ImportReport,
+    NewIds,
+    Progress,
+    be_silent,
+    note_by_id,
+    note_changed_texts,
+    require_content,
+)
 from annotator.importing.runs.run_plan import RESERVED, check_queries
 from annotator.importing.sources import make_layout, read_document_source, read_query_source
 from annotator.importing.texts import texts_sql

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query
-from annotator.importing.new_ids import NewIds
+from annotator.importing.report import NewIds
 from annotator.importing.texts.law_relations import LawDocument
 from annotator.importing.texts.text_plan import DocumentKey, QueryText, StoredDocument, StoredQuery
 from annotator.storage.judgments.missing_judgments import derive_work
@@ -84,7 +84,6 @@ def _to_columns(query: Query) -> dict[str, Any]:
 
 
 def _list_judged_queries(session: Session, dataset_pk: int) -> set[int]:
-    """Return the primary keys of queries with a judgment or a decision."""
     pairs = select(col(PairRow.query_pk)).where(col(PairRow.dataset_pk) == dataset_pk).distinct()
     judged = pairs.join(CurrentJudgmentRow, col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk))
     decided = pairs.join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk))

@@ -15,13 +15,12 @@ from sqlmodel import col
 
 from annotator.domain.import_records import AFTERWARDS, ImportKind
 from annotator.domain.people import Actor
-from annotator.importing.judgments.ground_truth_service import import_qrels
-from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.judgments.judgments_service import import_judgments, import_qrels
 from annotator.importing.report import FolderReport, ImportReport, Progress, be_silent
 from annotator.importing.runs.runs_service import import_run, import_runs
 from annotator.importing.texts.texts_service import import_documents, import_pairs, import_queries
-from annotator.importing.uploads.recognition import ORDER
-from annotator.importing.uploads.upload_records import (
+from annotator.importing.uploads.recognition import (
+    ORDER,
     ContentCount,
     DatasetContents,
     ImportChoices,
@@ -131,7 +130,6 @@ def _count(dataset_pk: int) -> Mapping[ImportKind, Select[Any]]:
 
 
 def _list_last_imports(session: Session, dataset_pk: int) -> dict[str, LastImport]:
-    """Return {kind: latest import}."""
     statement = (
         select(ImportRecordRow, col(PersonRow.name), col(PersonRow.username))
         .outerjoin(PersonRow, col(PersonRow.pk) == col(ImportRecordRow.imported_by))

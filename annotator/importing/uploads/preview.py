@@ -17,8 +17,7 @@ from annotator.formats.syntax.tables import KINDS, Table, detect_kind, read_rows
 from annotator.formats.syntax.text import describe_bytes, to_utf8
 from annotator.importing.sources import MEDIA_TYPE_BY_SUFFIX, make_layout, read_folder, read_single_file
 from annotator.importing.texts.office_files import MACROS, MODULES
-from annotator.importing.uploads.recognition import list_table_columns
-from annotator.importing.uploads.upload_records import ImportChoices
+from annotator.importing.uploads.recognition import ImportChoices, list_table_columns
 
 FIRST = 5
 LONGEST = 160

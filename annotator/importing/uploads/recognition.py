@@ -8,7 +8,9 @@ the kind is only likely.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from annotator.domain.errors import AnnotatorError, Problems
 from annotator.domain.import_records import ImportKind
@@ -22,7 +24,7 @@ from annotator.formats.syntax.tables import KINDS, Table, kind_of_name, read_row
 from annotator.formats.syntax.text import describe_bytes, to_utf8
 from annotator.importing.sources import MEDIA_TYPE_BY_SUFFIX
 from annotator.importing.texts.office_files import MACROS, MODULES
-from annotator.importing.uploads.encodings import guess_encoding
+from annotator.importing.uploads.staging import guess_encoding
 
 ORDER: tuple[ImportKind, ...] = ("queries", "documents", "run", "pairs", "judgments", "qrels")
 """The order in which files are imported: each kind needs the ones before it."""
@@ -235,7 +237,6 @@ def _has_queries_only(file: RecognizedFile, file_format: Format, path: Path) -> 
 
 
 def _read_first_rows(head: bytes, file: RecognizedFile) -> Table | None:
-    """Return the first rows of a table; None for other files."""
     text = _decode(head, file.encoding)
     kind = kind_of_name(file.path)
     if kind is None and text.lstrip().startswith("{") and "\n" in text.strip():
@@ -369,3 +370,59 @@ def _decode(head: bytes, encoding: str | None) -> str:
 
 def _is_number(text: str) -> bool:
     return re.fullmatch(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?", text) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class LastImport:
+    """The latest import of a kind. `by`: the person's name; None for the command line."""
+
+    path: str
+    imported_at: datetime
+    by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContentCount:
+    """The number of a dataset's items of a kind. `last`: None if none was imported."""
+
+    kind: ImportKind
+    count: int
+    last: LastImport | None
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetContents:
+    """A dataset's contents by kind, in import order. `without_text`: documents with only an id or title."""
+
+    counts: tuple[ContentCount, ...]
+    without_text: int
+
+    def count(self, kind: ImportKind) -> int:
+        """Return the number of items of a kind."""
+        return next(item.count for item in self.counts if item.kind == kind)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportChoices:
+    """Reading options of a file: the options of `annotator import KIND`. Options of other kinds are ignored."""
+
+    kind: ImportKind
+    format: str | None = None
+    encoding: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    header: bool = True
+    sections: bool = False
+    cut: str | None = None
+    doc_id: str | None = None
+    title: str | None = None
+    system: str | None = None
+    order: str = "score"
+    duplicates: str = "refuse"
+    skip_unknown_queries: bool = False
+    id_field: str | None = None
+    simulated: bool = False
+    map_grades: str | None = None
+    grades_by: str | None = None
+    rejudge: bool = False
+    as_judgments: bool = False
+    declared: Mapping[str, Any] | None = None

@@ -3,13 +3,16 @@
 Nothing is written outside the folder, and never more than the limits. Refused, with the file's name: a name
 that leads out of the folder, is absolute, too long or not text; two files with the same name; an archive that
 is encrypted, broken, holds links or devices, or unpacks to too much. Archives within archives stay packed.
-Hidden files and `__MACOSX` are left out.
+Hidden files and `__MACOSX` are left out. The encoding of a text that is not UTF-8 is guessed (Japanese, Korean, or
+UTF-16 by its byte order mark); the importing person sees the text in it and decides.
 """
 
+import codecs
+import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -17,7 +20,58 @@ from typing import BinaryIO
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say, say_n
 from annotator.domain.texts import holds_no_text
-from annotator.importing.uploads.encodings import guess_encoding
+
+ENCODINGS: Mapping[str, str] = {
+    "utf-8": "UTF-8",
+    "cp932": "Shift_JIS (cp932)",
+    "euc-jp": "EUC-JP",
+    "iso-2022-jp": "ISO-2022-JP",
+    "cp949": "EUC-KR (cp949)",
+    "utf-16": "UTF-16",
+    "cp1252": "Windows-1252",
+}
+"""The encodings that are offered, with their names."""
+_KANA = re.compile("[ぁ-んァ-ヶー、。]")
+_KANJI = re.compile("[一-龠]")
+_HANGUL = re.compile("[가-힣]")
+_ODD = re.compile("[\uff61-\uff9f\ue000-\uf8ff\u0400-\u04ff\u0370-\u03ff]")
+
+
+def guess_encoding(data: bytes, *, whole: bool = True) -> str | None:
+    """Return the best key of ENCODINGS; None for UTF-8 or if nothing fits. `whole`: False if the last character may be cut."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\x1b$" in data and _decode(data, "iso-2022-jp", whole=whole) is not None:
+        return "iso-2022-jp"
+    if _decode(data, "utf-8", whole=whole) is not None:
+        return None
+    scores = {name: _score(_decode(data, name, whole=whole)) for name in ("cp932", "euc-jp", "cp949")}
+    best = max(scores, key=scores.__getitem__)
+    if scores[best] > 0.5:
+        return best
+    return "cp1252" if _decode(data, "cp1252", whole=whole) is not None else None
+
+
+def _decode(data: bytes, name: str, *, whole: bool) -> str | None:
+    decoder = codecs.getincrementaldecoder(name)()
+    try:
+        text = decoder.decode(data, final=whole)
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _score(text: str | None) -> float:
+    """Return the share of non-ASCII characters that are Japanese or Korean: kana and hangul count most."""
+    if text is None:
+        return 0
+    others = sum(ord(character) > 127 for character in text)
+    if not others:
+        return 0
+    kana, hangul = len(_KANA.findall(text)), len(_HANGUL.findall(text))
+    kanji, odd = len(_KANJI.findall(text)), len(_ODD.findall(text))
+    return (max(kana, hangul) + 0.6 * kanji - odd) / others
+
 
 MB = 1024 * 1024
 LOOSE = "documents"
@@ -92,8 +146,6 @@ def check_name(name: str) -> PurePosixPath:
 
 
 class _Stage:
-    """The files stored so far."""
-
     def __init__(self, folder: Path, limits: StagingLimits) -> None:
         self.folder, self.limits = folder, limits
         self.files, self.bytes = 0, 0

@@ -17,16 +17,6 @@ from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.roles_service import open_dataset
 from annotator.pooling.analysis import pool_analysis_sql as sql
 from annotator.pooling.analysis.pool_analysis import (
-    choose_drawn,
-    count_from_one,
-    describe_ranks,
-    describe_system_ranks,
-    find_last_ranks,
-    judge_depth,
-    list_bounds,
-    name_sets,
-)
-from annotator.pooling.analysis.pool_analysis_records import (
     ClusterSums,
     DepthReport,
     LeftOutCandidate,
@@ -39,7 +29,15 @@ from annotator.pooling.analysis.pool_analysis_records import (
     PooledPair,
     PooledPairOrigin,
     SystemShare,
+    choose_drawn,
+    count_from_one,
+    describe_ranks,
+    describe_system_ranks,
+    find_last_ranks,
     hide_origin,
+    judge_depth,
+    list_bounds,
+    name_sets,
 )
 from annotator.pooling.rounds.round_records import PoolRound
 from annotator.pooling.rounds.rounds_sql import list_rounds
@@ -126,7 +124,6 @@ def show_depth(database: Database, actor: Actor, dataset: str) -> DepthReport:
 
 
 def _find_deepest(ranks: Mapping[int | None, PairCount]) -> int | None:
-    """Return the last rank of a system, from 1."""
     return max((rank for rank in count_from_one(ranks) if rank is not None), default=None)
 
 

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.pooling.analysis.pool_analysis import MOST_DRAWN
-from annotator.pooling.analysis.pool_analysis_records import (
+from annotator.pooling.analysis.pool_analysis import (
+    MOST_DRAWN,
     ClusterSums,
     LeftOutCandidate,
     LeftOutGroup,

@@ -228,7 +228,6 @@ def _describe(item: LeftOutDuplicate, pair: DuplicatePair | None, grade: int | N
 
 
 def _find_refusal(group: DuplicateGroup) -> str | None:
-    """Return why nothing of a group can be accepted, or None."""
     names = {"query_id": group.query_id, "doc_id": group.doc_id}
     if group.is_taken_over:
         return say(

@@ -5,13 +5,16 @@ judgment. If the judged document gets another grade later, the accepted grade st
 date.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from sqlalchemy.orm import Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, aliased
+from sqlmodel import col
 
 from annotator.domain.errors import ConflictError
+from annotator.domain.import_records import TAKEN_OVER
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person
@@ -29,19 +32,19 @@ from annotator.pooling.duplicates.duplicates import (
     keep_latest,
     report_duplicates,
 )
-from annotator.pooling.duplicates.duplicates_sql import (
-    list_duplicate_pairs,
-    list_left_out_duplicates,
-    take_over,
-)
+from annotator.pooling.filters.filters import NEAR_DUPLICATE
 from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import key_of
+from annotator.storage.pairs.imported_grades import bring_in, list_kept_imports
+from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates, list_pair_pks
-from annotator.storage.tables.central import DatasetRow
+from annotator.storage.sql import fetch_tuples
+from annotator.storage.tables.central import DatasetRow, DocumentRow, QueryRow
+from annotator.storage.tables.pooling import LeftOutRow, PoolRoundRow
 
 PROVENANCE = "near duplicate"
 """The system name of a pair with an accepted grade. Its signal `of` is the judged document's id."""
@@ -184,6 +187,7 @@ def _store(
     *,
     now: datetime,
 ) -> None:
+    """Add the new pairs with their round, and give each pair the grade of its group until it is judged."""
     dataset_pk = key_of(row.pk)
     candidates = [
         PoolCandidate(
@@ -202,9 +206,73 @@ def _store(
         made = NewRound(STRATEGY, {"groups": len({group.pair for group, _ in members})}, {"new": len(new)})
         drawn = {pair_pks[names]: PairDraw() for names in new}
         add_round(session, dataset_pk, made, drawn, made_by=actor.person_id, now=now)
-    graded = {
-        pair_pks[item.query_pk, item.document_pk]: (group, item)
+    rows: list[Mapping[str, object]] = [
+        {
+            "pair_pk": pair_pks[item.query_pk, item.document_pk],
+            "grade": group.grade,
+            "keep": True,
+            "source": {
+                "kind": TAKEN_OVER,
+                "of": group.doc_id,
+                "of_pair": group.pair,
+                "rule": item.rule,
+                "round": item.round,
+                "accepted_by": actor.username,
+            },
+            "description": None,
+            "note": f"near duplicate of {group.doc_id}, whose grade a lead accepted for it",
+            "annotator_grades": [],
+            "extra": {},
+            "imported_at": now,
+            "import_record_pk": None,
+        }
         for group, item in members
         if group.grade is not None and group.pair is not None
+    ]
+    bring_in(session, dataset_pk, rows)
+
+
+def list_left_out_duplicates(session: Session, dataset_pk: int) -> list[LeftOutDuplicate]:
+    """Return every near duplicate that a round left out for another document."""
+    kept = aliased(DocumentRow)
+    statement = (
+        select(
+            col(LeftOutRow.query_pk),
+            col(QueryRow.query_id),
+            col(LeftOutRow.document_pk),
+            col(DocumentRow.doc_id),
+            col(LeftOutRow.kept_document_pk),
+            col(kept.doc_id),
+            col(PoolRoundRow.number),
+            col(LeftOutRow.rule),
+        )
+        .join(PoolRoundRow, col(PoolRoundRow.pk) == col(LeftOutRow.round_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(LeftOutRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(LeftOutRow.document_pk))
+        .join(kept, col(kept.pk) == col(LeftOutRow.kept_document_pk))
+        .where(col(PoolRoundRow.dataset_pk) == dataset_pk, col(LeftOutRow.rule).startswith(NEAR_DUPLICATE))
+    )
+    return [LeftOutDuplicate(*row) for row in fetch_tuples(session, statement)]
+
+
+def list_duplicate_pairs(
+    session: Session, dataset_pk: int, left_out: Sequence[LeftOutDuplicate]
+) -> dict[tuple[int, int], DuplicatePair]:
+    """Return the pairs of these documents and of those judged instead, by (query_pk, document_pk)."""
+    keys = {(item.query_pk, pk) for item in left_out for pk in (item.document_pk, item.kept_pk)}
+    pair_pks = list_pair_pks(session, dataset_pk, {query_pk for query_pk, _ in keys})
+    chosen = sorted(pair_pks[key] for key in keys & pair_pks.keys())
+    taken = {
+        pair_pk: grade.imported_at
+        for pair_pk, grade in list_kept_imports(session, dataset_pk).items()
+        if grade.source.get("kind") == TAKEN_OVER
     }
-    take_over(session, dataset_pk, graded, accepted_by=actor.username, now=now)
+    return {
+        (state.query_pk, state.document_pk): DuplicatePair(
+            state.key,
+            state.settlement.status,
+            state.settlement.grade,
+            taken.get(state.pair_pk) if state.settlement.status == "imported" else None,
+        )
+        for state in list_pair_states(session, dataset_pk, chosen)
+    }

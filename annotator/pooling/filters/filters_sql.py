@@ -7,14 +7,16 @@ from sqlalchemy import ColumnElement, Select, func, literal, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.pooling.filters.filter_records import FilteredDocument, PoolFilters, name_title_rule
 from annotator.pooling.filters.filters import (
+    FilteredDocument,
+    PoolFilters,
     leave_out,
     leave_out_duplicates,
     list_field_names,
     list_unknown_fields,
     list_values,
     match_titles,
+    name_title_rule,
     rank_candidates,
     refuse_fields,
 )

@@ -80,7 +80,6 @@ class TitleIndex:
     """The titles of documents, to be matched with any number of queries."""
 
     def __init__(self, titles: Iterable[tuple[str, str]]) -> None:
-        """Take the titles of the documents: (doc_id, title)."""
         self._documents: dict[str, list[str]] = {}
         for doc_id, title in titles:
             self._documents.setdefault(_fold(title), []).append(doc_id)
@@ -108,7 +107,6 @@ class TitleIndex:
         return TitleMatches(exact, partial)
 
     def _list_inside(self, searched: str) -> Iterator[str]:
-        """Yield the titles inside the query."""
         for length in self._lengths:
             for start in range(len(searched) - length + 1):
                 part = searched[start : start + length]
@@ -116,7 +114,6 @@ class TitleIndex:
                     yield part
 
     def _list_around(self, searched: str) -> Iterator[str]:
-        """Yield the titles around the query."""
         if len(searched) < LEAST_CHARACTERS:
             return
         start = self._joined.find(searched)

@@ -1,16 +1,18 @@
 """Cut texts into character 2-grams and 3-grams, which match in any language without a tokenizer.
 
 Texts are in NFKC and lower case for matching only. A gram never crosses white space or punctuation. It is one
-64-bit number: three code points of 21 bits.
+64-bit number: three code points of 21 bits. Equal scores are ordered by doc_id, by code points.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from annotator.pooling.retrievers.records import Ranking, SearchHit
 
 Codes = NDArray[np.uint64]
 BETWEEN_TEXTS, BREAK = "\x00", "\x01"
@@ -81,3 +83,33 @@ def note_ids(documents: Iterable[tuple[str, str]], doc_ids: list[str]) -> Iterat
     for doc_id, text in documents:
         doc_ids.append(doc_id)
         yield text
+
+
+def rank_doc_ids(doc_ids: Sequence[str]) -> NDArray[np.int64]:
+    """Return each document's position in the sorted order of doc_ids, from 0."""
+    id_order = np.empty(len(doc_ids), dtype=np.int64)
+    id_order[sorted(range(len(doc_ids)), key=lambda number: doc_ids[number])] = np.arange(len(doc_ids))
+    return id_order
+
+
+def choose_best(
+    scores: NDArray[np.floating], id_order: NDArray[np.int64], depth: int
+) -> tuple[SearchHit, ...]:
+    """Return the `depth` documents with the highest scores above 0, best first. `scores`: one for each document."""
+    candidates = np.flatnonzero(scores > 0)
+    if len(candidates) > depth:
+        least = np.partition(scores[candidates], len(candidates) - depth)[len(candidates) - depth]
+        candidates = candidates[scores[candidates] >= least]
+    order = np.lexsort((id_order[candidates], -scores[candidates]))[:depth]
+    return tuple(SearchHit(int(number), float(scores[number])) for number in candidates[order])
+
+
+def answer_nothing(queries: Sequence[Codes]) -> Ranking:
+    """Return a ranking without hits for the grams of these queries."""
+    hits: tuple[tuple[SearchHit, ...], ...] = tuple(() for _ in queries)
+    return Ranking(hits, list_without_grams(queries))
+
+
+def list_without_grams(queries: Sequence[Codes]) -> tuple[int, ...]:
+    """Return the numbers of the queries that are too short to match."""
+    return tuple(number for number, codes in enumerate(queries) if not len(codes))

@@ -7,12 +7,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from annotator.pooling.retrievers.bm25 import rank_bm25
-from annotator.pooling.retrievers.embedding import embed_texts, load_model
 from annotator.pooling.retrievers.fusion import FUSED_RESULTS, ListedDocument, TitleIndex, fuse_lists
-from annotator.pooling.retrievers.lsa import rank_lsa
+from annotator.pooling.retrievers.gram_rankers import rank_bm25, rank_lsa, rank_tfidf
 from annotator.pooling.retrievers.records import (
     RUN,
     NoteKind,
@@ -26,8 +25,7 @@ from annotator.pooling.retrievers.records import (
     check_options,
     choose_fused,
 )
-from annotator.pooling.retrievers.tfidf import rank_tfidf
-from annotator.pooling.retrievers.vector_files import VectorSpool, open_vectors
+from annotator.pooling.retrievers.vector_files import VectorSpool, embed_texts, load_model, open_vectors
 from annotator.pooling.retrievers.vectors import rank_vectors
 
 SYSTEM_PREFIX = "annotator:"
@@ -39,8 +37,6 @@ QueryLists = Mapping[str, Sequence[ListedDocument]]  # by query_id
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """The input of every retriever."""
-
     queries: Sequence[SearchedQuery]
     documents: Documents
     options: RetrievalOptions
@@ -100,19 +96,13 @@ def _rank_texts(name: str, search: _Search, depth: int) -> tuple[Ranking, Sequen
     """Return the ranking of a retriever that reads texts, and the doc_ids of its document numbers."""
     doc_ids: list[str] = []
     texts = [query.text for query in search.queries]
-    documents = _note_ids(search, name, doc_ids)
-
-    def report_share(share: float) -> None:
-        search.report(f"{name}: ranking", share)
-
-    if name == "tfidf":
-        ranking = rank_tfidf(texts, documents, depth=depth, report_share=report_share)
-    elif name == "lsa":
-        seed = search.options.seed
-        ranking = rank_lsa(texts, documents, depth=depth, seed=seed, report_share=report_share)
-    else:
-        ranking = rank_bm25(texts, documents, depth=depth, report_share=report_share)
-    return ranking, doc_ids
+    documents, report_share = _note_ids(search, name, doc_ids), partial(search.report, f"{name}: ranking")
+    rankers: dict[str, Callable[..., Ranking]] = {
+        "bm25": rank_bm25,
+        "tfidf": rank_tfidf,
+        "lsa": partial(rank_lsa, seed=search.options.seed),
+    }
+    return rankers[name](texts, documents, depth=depth, report_share=report_share), doc_ids
 
 
 def _rank_vectors(search: _Search, depth: int) -> tuple[Ranking, Sequence[str], tuple[str, ...]]:
@@ -132,14 +122,8 @@ def _rank_vectors(search: _Search, depth: int) -> tuple[Ranking, Sequence[str], 
             queries = stack.enter_context(open_vectors(options.query_vectors or Path()))
             query_ids = [query.query_id for query in search.queries]
             deque(texts, maxlen=0)
-        ranking = rank_vectors(
-            query_ids,
-            doc_ids,
-            documents,
-            queries,
-            depth=depth,
-            report_share=lambda share: search.report("vectors: ranking", share),
-        )
+        report_share = partial(search.report, "vectors: ranking")
+        ranking = rank_vectors(query_ids, doc_ids, documents, queries, depth=depth, report_share=report_share)
     hits = dict(zip(query_ids, ranking.hits, strict=True))
     every = tuple(hits.get(query.query_id, ()) for query in search.queries)
     return Ranking(every), documents.ids, ranking.without_vector

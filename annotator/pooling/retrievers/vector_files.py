@@ -1,16 +1,22 @@
-"""Read a team's own embeddings: ids and vectors, from .npy, .npz, Parquet or JSONL.
+"""Read a team's own embeddings from .npy, .npz, Parquet or JSONL, or make them with a model in a local folder.
 
 A .npy file is mapped into memory and read block by block. Other files are first unpacked or copied into
 temporary files and read in the same way: the disk limits their size, not the memory. Errors name file and
 line.
+
+A model needs model2vec or sentence-transformers; its folder shows which (`config.json` or `modules.json`). Nothing
+is downloaded: the libraries run offline.
 """
 
 import json
+import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from tokenize import TokenError
 from types import TracebackType
@@ -19,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
+from annotator.domain.errors import Problems, StateError, ValidationError, refuse
 from annotator.formats.syntax.partial_files import hold_temporary_folder
 from annotator.formats.syntax.text import describe, read_text
 
@@ -35,7 +41,7 @@ _BROKEN_ARRAY = (ValueError, EOFError, OSError, SyntaxError, TypeError, TokenErr
 
 @dataclass(frozen=True, slots=True)
 class VectorTable:
-    """A VectorSource with an id for each row. `id_path`: the file of the ids. `lines`: of each row; None: row + 1."""
+    """Vectors with an id for each row. `id_path`: the file of the ids. `lines`: of each row; None: row + 1."""
 
     path: str
     ids: tuple[str, ...]
@@ -55,6 +61,11 @@ class VectorTable:
     def line_of(self, row: int) -> int:
         """Return the line of a row, from 1."""
         return self.lines[row] if self.lines is not None else row + 1
+
+
+def has_direction(rows: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Return for each row whether it has a number other than 0. Without one it has no cosine."""
+    return np.asarray(rows.any(axis=1))
 
 
 class VectorSpool:
@@ -109,7 +120,7 @@ def open_vectors(path: Path) -> Iterator[VectorTable]:
         else:
             table = _copy_jsonl(path, spool)
         if not table.count:
-            raise BadInput([FormatError(str(path), None, "at least one vector", "none")])
+            raise refuse(str(path), None, "at least one vector", "none")
         yield table
 
 
@@ -118,18 +129,18 @@ def _open_npy(path: Path) -> VectorTable:
     try:
         rows = np.load(path, mmap_mode="r", allow_pickle=False)
     except _BROKEN_ARRAY as error:
-        raise BadInput([FormatError(str(path), None, expected, str(error))]) from None
+        raise refuse(str(path), None, expected, str(error)) from None
     _check_array(rows, str(path))
     id_path = next((name for name in _list_id_paths(path) if name.is_file()), None)
     if id_path is None:
         names = " or ".join(str(name) for name in _list_id_paths(path))
-        raise BadInput([FormatError(str(path), None, f"its ids, one per line, in {names}", "no such file")])
+        raise refuse(str(path), None, f"its ids, one per line, in {names}", "no such file")
     lines = read_text(id_path.read_bytes(), str(id_path)).split("\n")
     ids = tuple(line.removesuffix("\r") for line in lines)
     ids = ids[:-1] if ids[-1] == "" else ids
     if len(ids) != len(rows):
         expected = f"{len(rows):,} ids, as many as {path} has rows"
-        raise BadInput([FormatError(str(id_path), None, expected, f"{len(ids):,}")])
+        raise refuse(str(id_path), None, expected, f"{len(ids):,}")
 
     open_rows = partial(np.load, path, mmap_mode="r", allow_pickle=False)
     return VectorTable(str(path), ids, int(rows.shape[1]), open_rows, str(id_path))
@@ -142,9 +153,7 @@ def _list_id_paths(path: Path) -> tuple[Path, Path]:
 def _check_array(rows: Vectors, path: str) -> None:
     if rows.ndim != 2 or rows.dtype.kind not in "fiu" or 0 in rows.shape:
         found = f"{rows.dtype} of shape {rows.shape}"
-        raise BadInput(
-            [FormatError(path, None, "an array of numbers with two dimensions (ids × numbers)", found)]
-        )
+        raise refuse(path, None, "an array of numbers with two dimensions (ids × numbers)", found)
 
 
 def _open_npz(path: Path, folder: Path) -> VectorTable:
@@ -158,20 +167,20 @@ def _open_npz(path: Path, folder: Path) -> VectorTable:
             sizes = {item.filename: item.file_size for item in archive.infolist()}
             if not sizes.keys() >= set(ARRAYS):
                 found = ", ".join(name.removesuffix(".npy") for name in sizes) or "none"
-                raise BadInput([FormatError(str(path), None, "the arrays ids and vectors", found)])
+                raise refuse(str(path), None, "the arrays ids and vectors", found)
             size, free = sum(sizes[name] for name in ARRAYS), shutil.disk_usage(folder).free
             if size > free:  # an archive never unpacks to more than its stated sizes
                 expected = f"arrays of at most {free:,} bytes, which are free in {folder.parent}"
-                raise BadInput([FormatError(str(path), None, expected, f"{size:,} bytes")])
+                raise refuse(str(path), None, expected, f"{size:,} bytes")
             ids_path, rows_path = (archive.extract(name, folder) for name in ARRAYS)
         ids = np.load(ids_path, mmap_mode="r", allow_pickle=False)
         rows = np.load(rows_path, mmap_mode="r", allow_pickle=False)
     except (*_BROKEN_ARRAY, zipfile.BadZipFile, zlib.error) as error:
-        raise BadInput([FormatError(str(path), None, "arrays of ids and vectors", str(error))]) from None
+        raise refuse(str(path), None, "arrays of ids and vectors", str(error)) from None
     _check_array(rows, str(path))
     if ids.ndim != 1 or ids.dtype.kind not in "Uiu" or len(ids) != len(rows):
         found = f"{ids.dtype} of shape {ids.shape}"
-        raise BadInput([FormatError(str(path), None, f"{len(rows):,} ids as texts or numbers", found)])
+        raise refuse(str(path), None, f"{len(rows):,} ids as texts or numbers", found)
 
     open_rows = partial(np.load, rows_path, mmap_mode="r", allow_pickle=False)
     names = tuple(str(name) for name in ids.tolist())
@@ -189,7 +198,7 @@ def _copy_parquet(path: Path, spool: VectorSpool) -> VectorTable:
             for batch in file.iter_batches(ROWS, columns=list(names)):
                 dimensions = _copy_batch(batch, names, spool, str(path), dimensions)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise BadInput([FormatError(str(path), None, "a Parquet file", str(error))]) from None
+        raise refuse(str(path), None, "a Parquet file", str(error)) from None
     return spool.make_table(str(path))
 
 
@@ -200,7 +209,7 @@ def _choose_columns(names: Sequence[str], path: str) -> tuple[str, str]:
     ]
     if columns[0] is None or columns[1] is None:
         expected = f"a column {' or '.join(ID_NAMES)} and a column {' or '.join(VECTOR_NAMES)}"
-        raise BadInput([FormatError(path, None, expected, ", ".join(names) or "no column")])
+        raise refuse(path, None, expected, ", ".join(names) or "no column")
     return columns[0], columns[1]
 
 
@@ -219,7 +228,7 @@ def _copy_batch(
     if not is_list or not (
         pyarrow.types.is_floating(kind.value_type) or pyarrow.types.is_integer(kind.value_type)
     ):
-        raise BadInput([FormatError(path, None, f"lists of numbers in {names[1]}", str(kind))])
+        raise refuse(path, None, f"lists of numbers in {names[1]}", str(kind))
     lengths = pyarrow.compute.list_value_length(vectors).to_pylist()
     for row, (name, length) in enumerate(zip(ids, lengths, strict=True), start=first):
         if not isinstance(name, str | int) or isinstance(name, bool):
@@ -292,3 +301,81 @@ def _read_line(
 
 def _are_numbers(values: Sequence[object]) -> bool:
     return all(type(value) is float or (type(value) is int and abs(value) < 2**53) for value in values)
+
+
+BATCH = 1_024  # texts at once
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+Encode = Callable[[list[str]], Any]
+
+
+def load_model(folder: Path) -> Encode:
+    """Return the function that embeds texts. ValidationError without such a model, StateError without its library."""
+    if not folder.is_dir():
+        raise ValidationError(
+            f"--embed: expected the folder of a model, found none at {folder} (nothing is downloaded)"
+        )
+    is_static = _read_model_type(folder) == "model2vec"
+    if not is_static and not (folder / "modules.json").is_file():
+        raise ValidationError(
+            f"--embed: expected a model of model2vec or sentence-transformers, found neither in {folder}"
+        )
+    library = "model2vec" if is_static else "sentence_transformers"
+    with _stay_offline():
+        try:
+            module = import_module(library)
+        except ImportError:
+            package = "annotator[embed]" if is_static else "sentence-transformers"
+            raise StateError(
+                f"--embed: the model in {folder} needs {library}, which is not installed: pip install '{package}'"
+            ) from None
+        try:
+            if is_static:
+                return _take_encode(module.StaticModel.from_pretrained(folder))
+            return _take_encode(module.SentenceTransformer(str(folder), local_files_only=True))
+        except (OSError, ValueError, KeyError, RuntimeError, TypeError) as error:
+            raise ValidationError(f"--embed: the model in {folder} cannot be loaded: {error}") from None
+
+
+def embed_texts(
+    encode: Encode, texts: Iterable[tuple[str, str]], spool: VectorSpool, *, path: str
+) -> VectorTable:
+    """Return the vectors of the texts (id, text), written to the spool; none for a text of unknown words only."""
+    remaining = iter(texts)
+    while batch := list(islice(remaining, BATCH)):
+        rows = np.asarray(encode([text for _, text in batch]), dtype=np.float32)
+        is_usable = has_direction(rows)
+        if is_usable.any():
+            spool.add(
+                [name for (name, _), kept in zip(batch, is_usable, strict=True) if kept], rows[is_usable]
+            )
+    return spool.make_table(path)
+
+
+def _read_model_type(folder: Path) -> object:
+    try:
+        config = json.loads((folder / "config.json").read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return config.get("model_type") if isinstance(config, dict) else None
+
+
+def _take_encode(model: Any) -> Encode:
+    def encode(texts: list[str]) -> Any:
+        with _stay_offline():
+            return model.encode(texts)
+
+    return encode
+
+
+@contextmanager
+def _stay_offline() -> Iterator[None]:
+    earlier = {name: os.environ.get(name) for name in OFFLINE}
+    os.environ.update(OFFLINE)
+    try:
+        yield
+    finally:
+        for name, value in earlier.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -11,15 +11,15 @@ reported, not refused.
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.errors import BadInput, FormatError, Problems
-from annotator.pooling.retrievers.order import rank_doc_ids
+from annotator.pooling.retrievers.grams import rank_doc_ids
 from annotator.pooling.retrievers.records import SearchHit
-from annotator.pooling.retrievers.vector_files import VectorTable
+from annotator.pooling.retrievers.vector_files import VectorTable, has_direction
 
 LEAST_ROWS = 256  # of a block, whatever the number of queries
 MOST_SCORES = 4_000_000  # of a block: queries × documents
@@ -29,19 +29,9 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
 
-class VectorSource(Protocol):
-    """Vectors, one row each, without NaN, infinities or rows of zeros."""
-
-    @property
-    def count(self) -> int: ...
-    @property
-    def dimensions(self) -> int: ...
-    def read(self, start: int, stop: int) -> NDArray[np.floating]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class VectorsInMemory:
-    """A VectorSource of an array."""
+    """Vectors of an array, as `VectorTable` has them of a file."""
 
     array: NDArray[np.floating]
 
@@ -55,6 +45,11 @@ class VectorsInMemory:
 
     def read(self, start: int, stop: int) -> NDArray[np.floating]:
         return self.array[start:stop]
+
+
+VectorSource: TypeAlias = (
+    VectorTable | VectorsInMemory
+)  # one row each, without NaN, infinities or rows of zeros
 
 
 @dataclass(slots=True)
@@ -103,7 +98,6 @@ def normalize_rows(rows: NDArray[np.floating]) -> Doubles:
 
 
 def _normalize_quickly(rows: NDArray[np.floating]) -> Floats:
-    """Scale the rows to length 1, in single precision."""
     if rows.dtype == np.float64:
         return normalize_rows(rows).astype(np.float32)
     floats = rows.astype(np.float32)
@@ -129,27 +123,19 @@ def _find_contenders(
         if start == 0 and stop > depth:
             least = np.partition(scores, stop - depth, axis=1)[:, stop - depth]
         query_numbers, columns = np.nonzero(scores >= (least - tolerance)[:, None])
-        contenders = _keep_best(
-            np.concatenate([contenders.queries, query_numbers]),
-            np.concatenate([contenders.rows, columns + start]),
-            np.concatenate([contenders.scores, scores[query_numbers, columns]]),
-            least,
-            depth,
-            tolerance,
-        )
+        new = _Contenders(query_numbers, columns + start, scores[query_numbers, columns])
+        contenders = _keep_best(contenders, new, least, depth, tolerance)
         report_share(stop / documents.count)
     return contenders
 
 
 def _keep_best(
-    queries: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    scores: Floats,
-    least: Floats,
-    depth: int,
-    tolerance: np.float32,
+    earlier: _Contenders, new: _Contenders, least: Floats, depth: int, tolerance: np.float32
 ) -> _Contenders:
     """Return the results not clearly below the `depth` best of their query. Writes the lowest of these to `least`."""
+    queries = np.concatenate([earlier.queries, new.queries])
+    rows = np.concatenate([earlier.rows, new.rows])
+    scores = np.concatenate([earlier.scores, new.scores])
     order = np.lexsort((-scores, queries))
     queries, rows, scores = queries[order], rows[order], scores[order]
     starts = np.searchsorted(queries, np.arange(len(least) + 1))
@@ -177,11 +163,6 @@ def _rescore(documents: VectorSource, queries: Doubles, contenders: _Contenders,
             products = units[positions[begin - first : end - first]] * queries[contenders.queries[chosen]]
             scores[chosen] = products.sum(axis=1)
     return scores
-
-
-def has_direction(rows: NDArray[np.floating]) -> NDArray[np.bool_]:
-    """Return for each row whether it has a number other than 0. Without one it has no cosine."""
-    return np.asarray(rows.any(axis=1))
 
 
 CHECKED_NUMBERS = 8_000_000  # read at once

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
-from annotator.pooling.filters.filter_records import NO_FILTERS, PoolFilters
+from annotator.pooling.filters.filters import NO_FILTERS, PoolFilters
 from annotator.pooling.retrievers.records import RetrievalOptions, RetrieverNote
 
 Strategy = Literal["depth", "fused", "stratified", "move-to-front", "adaptive"]

@@ -20,14 +20,13 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.messages import join_first
 from annotator.pooling.retrievers.fusion import FUSED_RESULTS, ListedDocument
 from annotator.pooling.retrievers.records import (
-    RetrievalOptions,
     RetrieverNote,
     SearchedDocument,
     SearchedQuery,
     list_fused_runs,
 )
 from annotator.pooling.retrievers.registry import ReportProgress, retrieve_candidates
-from annotator.pooling.rounds.pool_records import CandidateLists, Numbers
+from annotator.pooling.rounds.pool_records import CandidateLists, Numbers, PoolRequest
 from annotator.storage.pairs.pool import (
     PoolCandidate,
     RetrievalQuery,
@@ -159,7 +158,6 @@ def list_doc_ids(session: Session, dataset_pk: int) -> dict[int, str]:
 
 
 def _has_left_documents(session: Session) -> bool:
-    """Return whether any document was replaced by others."""
     return bool(session.scalar(select(exists().where(col(PairRow.retired_at).is_not(None)))))
 
 
@@ -183,13 +181,12 @@ def retrieve_from_documents(
     session: Session,
     dataset_pk: int,
     queries: Mapping[int, RetrievalQuery],
-    names: Sequence[str],
-    options: RetrievalOptions,
-    *,
+    request: PoolRequest,
     depth: int,
-    progress: ReportProgress | None = None,
+    progress: ReportProgress | None,
 ) -> tuple[list[PoolCandidate], tuple[RetrieverNote, ...]]:
     """Return the retrievers' candidates with notes. `queries`: by query_pk. ValidationError if a run to fuse is missing."""
+    names, options = request.retrievers, request.retrieval
     document_pks: dict[str, int] = {}
 
     def read() -> Iterator[SearchedDocument]:

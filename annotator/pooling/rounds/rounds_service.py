@@ -26,7 +26,6 @@ from annotator.people.roles_service import open_dataset
 from annotator.pooling.adaptive.records import UNJUDGED
 from annotator.pooling.filters.filters_sql import find_left_out
 from annotator.pooling.retrievers.records import RetrieverNote, check_options, describe_options
-from annotator.pooling.rounds.estimates import describe_per_query, estimate_effort, expect_relevant
 from annotator.pooling.rounds.pool_records import (
     CandidateLists,
     CandidatePairs,
@@ -71,6 +70,9 @@ from annotator.pooling.rounds.samples import (
     check_independent,
     check_repeated,
     combine_chances,
+    describe_per_query,
+    estimate_effort,
+    expect_relevant,
     is_same_draw,
     read_sample,
 )
@@ -259,15 +261,7 @@ def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: P
                     f"annotator import documents {row.name} PATH",
                 )
             )
-        retrieved, notes = retrieve_from_documents(
-            session,
-            key_of(row.pk),
-            queries,
-            request.retrievers,
-            request.retrieval,
-            depth=depth,
-            progress=progress,
-        )
+        retrieved, notes = retrieve_from_documents(session, key_of(row.pk), queries, request, depth, progress)
     lists = _join_lists(read_lists(session, runs, depth), retrieved)
     pairs = pair_candidates(lists)
     ranked = zip(pairs.query.tolist(), pairs.document.tolist(), pairs.best.tolist(), strict=True)
@@ -279,7 +273,6 @@ def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: P
 
 
 def _choose_runs(session: Session, row: DatasetRow, request: PoolRequest) -> dict[int, str]:
-    """Return the requested runs as {run_pk: system}."""
     runs = list_runs(session, key_of(row.pk))
     if request.systems is not None:
         missing = [system for system in request.systems if system not in runs.values()]
@@ -414,7 +407,6 @@ def _count_judgments(
 def _name_new(
     gathered: _Gathered, chosen: _Chosen, doc_ids: Mapping[int, str]
 ) -> dict[tuple[int, int], tuple[str, str]]:
-    """Return {(query_pk, document_pk): (query_id, doc_id)} of the new pairs."""
     keys = gathered.pairs.list_keys(chosen.choice.pairs[chosen.is_new])
     return {key: (gathered.queries[key[0]].query_id, doc_ids[key[1]]) for key in keys}
 
@@ -455,14 +447,8 @@ def _store(
         names = _name_new(gathered, chosen, doc_ids)
         for chunk in split_into_chunks(list(names), PAIRS_AT_ONCE):
             add_pairs(session, dataset_pk, row.name, {key: names[key] for key in chunk}, now=now)
-        name_systems(
-            session,
-            dataset_pk,
-            gathered.runs,
-            gathered.queries,
-            find_list_depth(request),
-            is_new_pool=not len(pool.pk),
-        )
+        depth, is_new_pool = find_list_depth(request), not len(pool.pk)
+        name_systems(session, dataset_pk, gathered.runs, gathered.queries, depth, is_new_pool=is_new_pool)
         if gathered.retrieved:
             pairs = names.keys() | set(zip(pool.query.tolist(), pool.document.tolist(), strict=True))
             pooled = [item for item in gathered.retrieved if (item.query_pk, item.document_pk) in pairs]

@@ -9,19 +9,21 @@ is.
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
+from sqlmodel import col
 
 from annotator.domain.errors import StateError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.formats.input_tables import RelationLine, read_relation_lines
+from annotator.formats.input_tables import RelationLine
 from annotator.people.roles_service import open_dataset
 from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
-from annotator.pooling.suggestions.suggestion_records import (
+from annotator.pooling.suggestions.suggestion_rules import (
     SETTLED_AT,
     RelationSuggestion,
     RuleCounts,
@@ -29,26 +31,24 @@ from annotator.pooling.suggestions.suggestion_records import (
     SuggestionReport,
     SuggestionRule,
     SuggestReport,
-)
-from annotator.pooling.suggestions.suggestion_rules import (
     check_relations,
     count_unused,
     find_suggestions,
     measure_accuracy,
-    read_rules,
-)
-from annotator.pooling.suggestions.suggestions_sql import (
-    StoredSuggestion,
-    add_relation_suggestions,
-    list_relation_suggestions,
-    list_suggestable_documents,
 )
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.disclosures import find_pair_pks, list_blind_pairs, list_to_judge, note_seen
 from annotator.storage.lookup import key_of
+from annotator.storage.pairs.imported_grades import IS_BY_RELATION, RELATION, add_suggestions
 from annotator.storage.pairs.pair_states import PairState, iterate_pair_states, list_pair_states
-from annotator.storage.pairs.pool import PoolCandidate, add_candidates, list_pair_pks, list_queries
-from annotator.storage.tables.central import DatasetRow
+from annotator.storage.pairs.pool import (
+    PoolCandidate,
+    add_candidates,
+    list_pair_pks,
+    list_queries,
+    select_documents_left,
+)
+from annotator.storage.tables.central import DatasetRow, DocumentRow, ImportedQrelRow, PairRow
 
 PROVENANCE = "relation: "
 """The system name of a suggested pair begins like this. The rule's name follows."""
@@ -58,36 +58,16 @@ ATTEMPTS = 3
 """How often suggestions are computed before the dataset is locked. After the last time they are computed under the lock."""
 
 
-def suggest(
-    database: Database,
-    actor: Actor,
-    dataset: str,
-    relations: Path,
-    rules: str,
-    *,
-    now: datetime,
-    dry_run: bool = False,
-    skip_unknown: bool = False,
-) -> SuggestReport:
-    """Add the suggestions of the rules to the pool, all or nothing. Repeating it changes nothing. For leads.
+@dataclass(frozen=True, slots=True)
+class StoredSuggestion:
+    """A stored suggestion with its rule, its grade, and the starting documents with their pairs' keys."""
 
-    `rules`: a file, or the name of a template. `skip_unknown`: skip relations with a document that the
-    dataset does not have. Raises BadInput with every bad line of both files, StateError if no pair is settled
-    at grade 3 yet.
-    """
-    lines = read_relation_lines(relations)
-    followed = read_rules(rules, (line.relation for line in lines))
-    return suggest_from(
-        database,
-        actor,
-        dataset,
-        lines,
-        followed,
-        str(relations),
-        now=now,
-        dry_run=dry_run,
-        skip_unknown=skip_unknown,
-    )
+    pair_pk: int
+    rule: str
+    relation: str
+    grade: int
+    from_doc_ids: tuple[str, ...]
+    from_pairs: tuple[str, ...]
 
 
 def suggest_from(
@@ -102,10 +82,12 @@ def suggest_from(
     dry_run: bool = False,
     skip_unknown: bool = False,
 ) -> SuggestReport:
-    """Do what `suggest` does, with these relations and rules. `source`: the name of the relations in errors.
+    """Add the suggestions of the rules to the pool, all or nothing. Repeating it changes nothing. For leads.
 
-    Pairs that the lead may still judge count as not judged. The suggestions are computed before the dataset
-    is locked, and again if these pairs have changed by then.
+    `source`: the name of the relations in errors. `skip_unknown`: skip relations with a document that the
+    dataset does not have. Pairs that the lead may still judge count as not judged. The suggestions are
+    computed before the dataset is locked, and again if these pairs have changed by then. Raises BadInput with
+    every bad relation, StateError if no pair is settled at grade 3 yet.
     """
     number = None
     for attempt in range(ATTEMPTS):
@@ -400,3 +382,54 @@ def _count_rule(rule: SuggestionRule, plan: _SuggestPlan) -> RuleCounts:
         exact_before=grades.count(rule.grade),
         relevant_before=sum(grade >= RELEVANT_FROM for grade in grades),
     )
+
+
+def list_suggestable_documents(session: Session, dataset_pk: int) -> dict[str, int]:
+    """Return {doc_id: document_pk} of every document that was not replaced by another."""
+    statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk)).where(
+        col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left())
+    )
+    return {doc_id: key_of(pk) for doc_id, pk in session.execute(statement)}
+
+
+def list_relation_suggestions(session: Session, dataset_pk: int) -> dict[tuple[int, str], StoredSuggestion]:
+    """Return the latest suggestion for each pair of the pool, by (pair_pk, rule)."""
+    statement = (
+        select(col(ImportedQrelRow.pair_pk), col(ImportedQrelRow.grade), col(ImportedQrelRow.source))
+        .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None), IS_BY_RELATION)
+        .order_by(col(ImportedQrelRow.pk))
+    )
+    return {
+        (pair_pk, source["rule"]): StoredSuggestion(
+            pair_pk, source["rule"], source["relation"], grade, tuple(source["from"]), tuple(source["pairs"])
+        )
+        for pair_pk, grade, source in session.execute(statement)
+    }
+
+
+def add_relation_suggestions(
+    session: Session, suggestions: Sequence[StoredSuggestion], *, now: datetime
+) -> None:
+    """Append suggestions. They settle nothing and open nothing."""
+    rows: list[dict[str, Any]] = [
+        {
+            "pair_pk": suggestion.pair_pk,
+            "grade": suggestion.grade,
+            "keep": False,
+            "source": {
+                "kind": RELATION,
+                "rule": suggestion.rule,
+                "relation": suggestion.relation,
+                "from": list(suggestion.from_doc_ids),
+                "pairs": list(suggestion.from_pairs),
+            },
+            "description": None,
+            "note": None,
+            "annotator_grades": [],
+            "extra": {},
+            "imported_at": now,
+        }
+        for suggestion in suggestions
+    ]
+    add_suggestions(session, rows)

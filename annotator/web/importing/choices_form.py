@@ -8,8 +8,7 @@ import streamlit as st
 from annotator.domain.import_records import DECLARED, ImportKind
 from annotator.formats.registry import FORMATS
 from annotator.formats.syntax.tables import KINDS
-from annotator.importing.uploads.recognition import COLUMNS, ORDER, REQUIRED, suggest_names
-from annotator.importing.uploads.upload_records import ImportChoices
+from annotator.importing.uploads.recognition import COLUMNS, ORDER, REQUIRED, ImportChoices, suggest_names
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.file_upload import choose_encoding
 from annotator.web.importing.words import CUT_NAMES, DECLARED_NAMES, name_kind

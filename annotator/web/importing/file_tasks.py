@@ -16,7 +16,7 @@ from annotator.domain.errors import AnnotatorError, BadInput, DatabaseUnavailabl
 from annotator.domain.people import Actor
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.formats.syntax.tables import KINDS
-from annotator.importing.uploads.upload_records import ImportChoices
+from annotator.importing.uploads.recognition import ImportChoices
 from annotator.storage.database import Database
 from annotator.web.importing.words import to_json
 

@@ -11,8 +11,7 @@ import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
-from annotator.importing.uploads.encodings import ENCODINGS
-from annotator.importing.uploads.staging import LIMITS
+from annotator.importing.uploads.staging import ENCODINGS, LIMITS
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.messages import join_sentences, show_refusal, tr

@@ -13,7 +13,7 @@ import streamlit as st
 from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
 from annotator.importing.uploads.import_service import show_contents
-from annotator.importing.uploads.upload_records import DatasetContents
+from annotator.importing.uploads.recognition import DatasetContents
 from annotator.web.importing import fetch_tab, import_tab, table_tabs, try_tab
 from annotator.web.importing.words import CONTENT_NAMES, name_kind
 from annotator.web.kit.controls import draw_url_tabs, keep_focus

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from annotator.domain.figures import show_number
-from annotator.importing.uploads.encodings import guess_encoding
+from annotator.importing.uploads.staging import guess_encoding
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.file_upload import (
     choose_encoding,

@@ -11,7 +11,7 @@ import streamlit as st
 
 from annotator.domain.figures import show_number
 from annotator.domain.messages import join
-from annotator.pooling.analysis.pool_analysis_records import (
+from annotator.pooling.analysis.pool_analysis import (
     PairCount,
     PairFilter,
     PoolContents,

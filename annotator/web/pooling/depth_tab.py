@@ -10,8 +10,7 @@ import streamlit as st
 
 from annotator.domain.figures import show_number
 from annotator.domain.messages import say
-from annotator.pooling.analysis.pool_analysis import ENOUGH
-from annotator.pooling.analysis.pool_analysis_records import DepthReport, DepthVerdict, RankShare
+from annotator.pooling.analysis.pool_analysis import ENOUGH, DepthReport, DepthVerdict, RankShare
 from annotator.web.kit.charts import TEAL, draw_limit, space_percent
 from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.figures import show_share

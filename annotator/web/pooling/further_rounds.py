@@ -21,8 +21,13 @@ from annotator.formats.syntax.source import InputSource
 from annotator.importing.texts.texts_service import find_law_relations
 from annotator.pooling.rounds.rounds_service import STORING
 from annotator.pooling.service import RoundChoices
-from annotator.pooling.suggestions.suggestion_records import SETTLED_AT, SuggestionRule, SuggestReport
-from annotator.pooling.suggestions.suggestion_rules import read_rules, take_follow
+from annotator.pooling.suggestions.suggestion_rules import (
+    SETTLED_AT,
+    SuggestionRule,
+    SuggestReport,
+    read_rules,
+    take_follow,
+)
 from annotator.pooling.suggestions.suggestions_service import suggest_from
 from annotator.storage.database import Database
 from annotator.web.kit.background_work import ReportStep

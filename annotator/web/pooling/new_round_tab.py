@@ -17,7 +17,7 @@ from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.evaluation.holes_service import PooledHoles
 from annotator.people.service import list_people
-from annotator.pooling.analysis.pool_analysis_records import PairFilter
+from annotator.pooling.analysis.pool_analysis import PairFilter
 from annotator.pooling.analysis.pool_analysis_service import read_stamp
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
 from annotator.pooling.rounds.rounds_service import STORING, make_round

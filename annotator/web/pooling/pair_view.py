@@ -8,7 +8,7 @@ import streamlit as st
 from annotator.domain.errors import NotFound
 from annotator.domain.figures import show_figure, show_number
 from annotator.evaluation.rankings_service import read_ranked_document
-from annotator.pooling.analysis.pool_analysis_records import PooledPair, PooledPairOrigin
+from annotator.pooling.analysis.pool_analysis import PooledPair, PooledPairOrigin
 from annotator.pooling.analysis.pool_analysis_service import show_pair
 from annotator.web.evaluation.query_view import draw_document_text
 from annotator.web.kit.controls import note_press

@@ -4,7 +4,7 @@ import streamlit as st
 
 from annotator.domain.figures import show_figure, show_number
 from annotator.domain.settling import PAIR_STATUSES
-from annotator.pooling.analysis.pool_analysis_records import (
+from annotator.pooling.analysis.pool_analysis import (
     PairFilter,
     PoolContents,
     PooledPair,

@@ -12,8 +12,7 @@ import streamlit as st
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.pooling.adaptive.measures import read_measure
-from annotator.pooling.filters.filter_records import ExcludedValue, NearDuplicateRule, PoolFilters
-from annotator.pooling.filters.filters import check_pattern
+from annotator.pooling.filters.filters import ExcludedValue, NearDuplicateRule, PoolFilters, check_pattern
 from annotator.pooling.retrievers.records import RUN, RetrievalOptions
 from annotator.pooling.rounds.pool_records import PoolRequest, Strategy
 from annotator.pooling.rounds.strategies import (

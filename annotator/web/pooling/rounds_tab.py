@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from annotator.domain.figures import show_number
-from annotator.pooling.analysis.pool_analysis_records import (
+from annotator.pooling.analysis.pool_analysis import (
     LeftOutCandidate,
     LeftOutGroup,
     PairCount,
@@ -13,7 +13,7 @@ from annotator.pooling.analysis.pool_analysis_records import (
 )
 from annotator.pooling.analysis.pool_analysis_service import PAGE, list_left_out_page, show_rounds
 from annotator.pooling.rounds.round_records import PoolRound
-from annotator.pooling.suggestions.suggestion_records import MeasuredShare
+from annotator.pooling.suggestions.suggestion_rules import MeasuredShare
 from annotator.pooling.suggestions.suggestions_service import report_suggestions
 from annotator.web.kit.figures import show_share, show_time
 from annotator.web.kit.lists import draw_link_pager

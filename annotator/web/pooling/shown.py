@@ -14,7 +14,7 @@ import streamlit as st
 
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.pooling.analysis.pool_analysis_records import DepthReport, PairFilter, PoolContents
+from annotator.pooling.analysis.pool_analysis import DepthReport, PairFilter, PoolContents
 from annotator.pooling.analysis.pool_analysis_service import read_stamp, show_contents, show_depth
 from annotator.storage.database import Database
 from annotator.web.kit.kept_results import KeptResult, KeptResults

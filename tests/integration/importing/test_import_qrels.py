@@ -17,8 +17,7 @@ from annotator.formats import registry
 from annotator.formats.format import Format
 from annotator.formats.registry import FORMATS, read_truth
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.judgments.ground_truth_service import import_qrels
-from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.judgments.judgments_service import import_judgments, import_qrels
 from annotator.importing.report import ImportReport
 from annotator.importing.texts.texts_service import import_documents
 from annotator.labeling.service import compute_progress, submit_judgments

@@ -11,8 +11,7 @@ from sqlmodel import col
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import BadInput
 from annotator.domain.people import OPERATOR
-from annotator.importing.judgments.ground_truth_service import import_qrels
-from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.judgments.judgments_service import import_judgments, import_qrels
 from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_queries
 from annotator.storage.database import Database

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from annotator.domain.errors import BadInput
-from annotator.importing.judgments.ground_truth_service import import_qrels
-from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.judgments.judgments_service import import_judgments, import_qrels
 from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_documents, import_pairs, import_queries
 from annotator.storage.database import Database

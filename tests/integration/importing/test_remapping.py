@@ -19,7 +19,7 @@ from annotator.agreement.service import compute_agreement
 from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.errors import BadInput, NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
-from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.judgments.judgments_service import import_qrels
 from annotator.importing.remapping.remapping import RemapReport, name_retired
 from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.importing.runs.runs_service import import_run

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.importing.judgments.ground_truth_service import import_qrels
-from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.judgments.judgments_service import import_judgments, import_qrels
 from annotator.importing.judgments.provenance import read_provenance
 from annotator.importing.texts.texts_service import import_queries
 from annotator.storage.database import Database

@@ -20,9 +20,9 @@ from typer.testing import CliRunner
 from annotator.cli.main import app
 from annotator.domain.errors import BadInput, ConflictError, StateError
 from annotator.formats.syntax.partial_files import SUFFIX
-from annotator.installation import postgres_programs
+from annotator.installation import backup_file
+from annotator.installation.backup_file import find_program
 from annotator.installation.copy_service import copy_installation, hash_tables
-from annotator.installation.postgres_programs import find_program
 from annotator.installation.records import SHORT_LIVED, BackupReport, RestoreReport
 from annotator.installation.service import BackupFolders, restore_backup, split_secrets, write_backup
 from annotator.installation.tables_sql import list_broken_references, list_table_names
@@ -482,7 +482,7 @@ def test_a_damaged_or_missing_sqlite_database_is_not_saved(tmp_path: Path, save:
 
 
 def test_pg_dump_must_be_as_new_as_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_programs, "DEBIAN", tmp_path / "none")
+    monkeypatch.setattr(backup_file, "DEBIAN", tmp_path / "none")
     for name, version in (("old", 15), ("new", 18)):
         program = tmp_path / name / "pg_dump"
         program.parent.mkdir()

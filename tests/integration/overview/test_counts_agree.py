@@ -28,7 +28,7 @@ from annotator.cli.main import app
 from annotator.dataset.service import show_dataset
 from annotator.domain.people import OPERATOR, Actor
 from annotator.domain.settling import OPEN, SETTLED
-from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.judgments.judgments_service import import_qrels
 from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.labeling.assignment_service import show_assignment
 from annotator.labeling.calibration_service import set_check
@@ -42,7 +42,7 @@ from annotator.labeling.service import (
 )
 from annotator.overview.service import show_overview, show_status
 from annotator.overview.waiting_service import count_waiting_work
-from annotator.pooling.analysis.pool_analysis_records import PairFilter
+from annotator.pooling.analysis.pool_analysis import PairFilter
 from annotator.pooling.analysis.pool_analysis_service import list_pair_page, show_contents
 from annotator.pooling.service import list_pairs
 from annotator.quality.service import show_quality

@@ -11,7 +11,7 @@ import pytest
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.evaluation.service import EvaluationRequest, evaluate_dataset
-from annotator.pooling.filters.filter_records import PoolFilters
+from annotator.pooling.filters.filters import PoolFilters
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
 from annotator.pooling.rounds.rounds_service import STORING, list_pool_rounds, make_round
 from annotator.pooling.service import list_pairs

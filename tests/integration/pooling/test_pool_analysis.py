@@ -7,7 +7,7 @@ import pytest
 
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.pooling.analysis.pool_analysis_records import PairCount, PairFilter
+from annotator.pooling.analysis.pool_analysis import PairCount, PairFilter
 from annotator.pooling.analysis.pool_analysis_service import (
     iterate_left_out,
     list_left_out_page,

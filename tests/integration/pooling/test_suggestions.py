@@ -13,13 +13,14 @@ from typer.testing import CliRunner
 from annotator.adjudication.history.history_service import read_pair_history
 from annotator.cli.main import app
 from annotator.domain.errors import BadInput, NotAllowed, StateError
-from annotator.domain.people import OPERATOR
-from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.domain.people import OPERATOR, Actor
+from annotator.formats.input_tables import read_relation_lines
+from annotator.importing.judgments.judgments_service import import_qrels
 from annotator.pooling.rounds.rounds_sql import list_pair_rounds, list_rounds
 from annotator.pooling.service import list_pairs
 from annotator.pooling.suggestions import suggestions_service
-from annotator.pooling.suggestions.suggestion_records import SuggestionReport, SuggestReport
-from annotator.pooling.suggestions.suggestions_service import report_suggestions, suggest
+from annotator.pooling.suggestions.suggestion_rules import SuggestionReport, SuggestReport, read_rules
+from annotator.pooling.suggestions.suggestions_service import report_suggestions, suggest_from
 from annotator.releases.gates_service import check_release
 from annotator.storage.database import Database
 from annotator.storage.pairs.imported_grades import list_suggestions
@@ -61,10 +62,11 @@ class Laws(JudgedWorld):
         self.relations.write_text(RELATIONS, encoding="utf-8")
         self.rules.write_text(RULES, encoding="utf-8")
 
-    def suggest(self, **options: Any) -> SuggestReport:
-        return suggest(
-            self.database, OPERATOR, "d", self.relations, str(self.rules), **{"now": LATER, **options}
-        )
+    def suggest(self, actor: Actor = OPERATOR, **options: Any) -> SuggestReport:
+        lines = read_relation_lines(self.relations)
+        rules = read_rules(str(self.rules), (line.relation for line in lines))
+        source, options = str(self.relations), {"now": LATER, **options}
+        return suggest_from(self.database, actor, "d", lines, rules, source, **options)
 
     def report(self) -> SuggestionReport:
         return report_suggestions(self.database, OPERATOR, "d", now=LATER)
@@ -268,10 +270,10 @@ def test_without_a_grade_3_there_is_nothing_to_start_from(database: Database, tm
 
 def test_only_leads_suggest_and_read_the_report(world: Laws) -> None:
     with pytest.raises(NotAllowed):
-        suggest(world.database, world.ann, "d", world.relations, str(world.rules), now=LATER)
+        world.suggest(world.ann)
     with pytest.raises(NotAllowed):
         report_suggestions(world.database, world.ann, "d", now=LATER)
-    suggest(world.database, world.lea, "d", world.relations, str(world.rules), now=LATER)
+    world.suggest(world.lea)
 
 
 def test_the_commands_print_figures_and_json(world: Laws, database_url: str) -> None:

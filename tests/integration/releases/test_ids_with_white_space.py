@@ -7,7 +7,7 @@ import pytest
 
 from annotator.domain.errors import BadInput, GateNotMet
 from annotator.domain.people import OPERATOR
-from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.judgments.judgments_service import import_qrels
 from annotator.importing.remapping.remapping_service import rename_queries
 from annotator.importing.texts.texts_service import import_documents, import_pairs, import_queries
 from annotator.people.roles_service import find_actor

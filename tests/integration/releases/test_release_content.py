@@ -15,7 +15,7 @@ from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR
 from annotator.guideline.service import publish_version, read_version
-from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.judgments.judgments_service import import_qrels
 from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.importing.texts.texts_service import import_documents
 from annotator.releases.files_service import verify_release

@@ -12,7 +12,7 @@ from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats.registry import read_truth
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.judgments.judgments_service import import_qrels
 from annotator.releases.files_service import verify_release
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release

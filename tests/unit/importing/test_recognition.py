@@ -5,10 +5,14 @@ from pathlib import Path
 import pytest
 
 from annotator.formats.registry import FORMATS
-from annotator.importing.uploads.encodings import guess_encoding
 from annotator.importing.uploads.preview import preview_file
-from annotator.importing.uploads.recognition import RecognizedFile, recognize_file, recognize_upload
-from annotator.importing.uploads.upload_records import ImportChoices
+from annotator.importing.uploads.recognition import (
+    ImportChoices,
+    RecognizedFile,
+    recognize_file,
+    recognize_upload,
+)
+from annotator.importing.uploads.staging import guess_encoding
 
 SAMPLES = Path("annotator/formats/samples").resolve()
 JAPANESE, KOREAN = (

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from annotator.pooling.rounds.estimates import describe_per_query, estimate_effort, expect_relevant
 from annotator.pooling.rounds.pool_records import PairsPerQuery
+from annotator.pooling.rounds.samples import describe_per_query, estimate_effort, expect_relevant
 
 
 def ranks(*values: int) -> "np.typing.NDArray[np.int32]":

@@ -8,15 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.domain.errors import ValidationError
-from annotator.pooling.filters.filter_records import (
+from annotator.pooling.filters.filters import (
+    LONGEST_PATTERN,
     ExcludedValue,
     FilteredDocument,
     NearDuplicateRule,
     PoolFilters,
     RankedCandidate,
-)
-from annotator.pooling.filters.filters import (
-    LONGEST_PATTERN,
     check_pattern,
     choose_one_per,
     find_excluded,

@@ -3,6 +3,8 @@
 import pytest
 
 from annotator.pooling.analysis.pool_analysis import (
+    ClusterSums,
+    PairCount,
     compute_share_interval,
     count_from_one,
     describe_ranks,
@@ -12,7 +14,6 @@ from annotator.pooling.analysis.pool_analysis import (
     list_bounds,
     name_sets,
 )
-from annotator.pooling.analysis.pool_analysis_records import ClusterSums, PairCount
 
 
 def spread(relevant_by_query: list[tuple[int, int]]) -> tuple[PairCount, ClusterSums]:

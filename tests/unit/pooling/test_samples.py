@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from annotator.domain.errors import StateError
-from annotator.pooling.filters.filter_records import PoolFilters
+from annotator.pooling.filters.filters import PoolFilters
 from annotator.pooling.rounds.pool_records import CandidatePairs, PoolRequest, RankStratum
 from annotator.pooling.rounds.round_records import PoolRound
 from annotator.pooling.rounds.samples import (

@@ -6,7 +6,7 @@ import pytest
 
 from annotator.pooling.proposals import search_index
 from annotator.pooling.proposals.search_index import build_index, choose_most_characters
-from annotator.pooling.retrievers.bm25 import rank_bm25
+from annotator.pooling.retrievers.gram_rankers import rank_bm25
 
 WORDS = [
     "ハンドラ",

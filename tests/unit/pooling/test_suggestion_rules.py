@@ -6,8 +6,9 @@ import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.formats.input_tables import RelationLine, read_relation_lines
-from annotator.pooling.suggestions.suggestion_records import SuggestedPair, SuggestionRule
 from annotator.pooling.suggestions.suggestion_rules import (
+    SuggestedPair,
+    SuggestionRule,
     check_relations,
     count_unused,
     find_suggestions,

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from annotator.dataset.service import change_settings
-from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.judgments.judgments_service import import_qrels
 from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
-from annotator.pooling.suggestions.suggestions_sql import StoredSuggestion, add_relation_suggestions
+from annotator.pooling.suggestions.suggestions_service import StoredSuggestion, add_relation_suggestions
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import find_pair_pks
 from annotator.storage.pairs.pool import pair_key

@@ -4,7 +4,7 @@ import bm25s
 import pytest
 
 from annotator.pooling.retrievers import grams
-from annotator.pooling.retrievers.bm25 import rank_bm25
+from annotator.pooling.retrievers.gram_rankers import rank_bm25
 from annotator.pooling.retrievers.grams import list_grams
 from annotator.pooling.retrievers.records import Ranking
 

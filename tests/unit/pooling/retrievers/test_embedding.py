@@ -14,7 +14,6 @@ from model2vec import StaticModel
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from annotator.domain.errors import StateError, ValidationError
-from annotator.pooling.retrievers.embedding import OFFLINE, load_model
 from annotator.pooling.retrievers.records import (
     RetrievalOptions,
     RetrieverNote,
@@ -22,6 +21,7 @@ from annotator.pooling.retrievers.records import (
     SearchedQuery,
 )
 from annotator.pooling.retrievers.registry import retrieve_candidates
+from annotator.pooling.retrievers.vector_files import OFFLINE, load_model
 
 WORDS = {"[UNK]": [0, 0], "ship": [1, 0], "vessel": [1, 0.1], "farm": [0, 1], "농지": [0.1, 1]}
 TEXTS = {"a": "farm farm ship", "b": "ship", "c": "unheard of", "d": "농지"}

@@ -5,10 +5,9 @@ import random
 import numpy as np
 import pytest
 
-from annotator.pooling.retrievers import lsa
-from annotator.pooling.retrievers.lsa import rank_lsa
+from annotator.pooling.retrievers import gram_rankers
+from annotator.pooling.retrievers.gram_rankers import rank_lsa, rank_tfidf, weigh_documents
 from annotator.pooling.retrievers.records import Ranking
-from annotator.pooling.retrievers.tfidf import rank_tfidf, weigh_documents
 
 WORDS = {
     "sea": ["船舶", "入港", "海運", "harbour", "vessel"],
@@ -32,7 +31,7 @@ def _rank(query: str, documents: list[tuple[str, str]], **options: int) -> list[
 
 
 def test_a_document_of_the_same_topic_is_found_without_a_shared_gram(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lsa, "DIMENSIONS", 3)
+    monkeypatch.setattr(gram_rankers, "DIMENSIONS", 3)
     documents = [*_make_documents(20), ("only", "vessel")]
     scores = dict(_rank("船舶", documents, depth=100))
     assert scores["only"] > 0.9
@@ -48,14 +47,14 @@ def test_lsa_with_all_dimensions_equals_tfidf() -> None:
     weights = weigh_documents(documents)
     assert weights is not None
     dimensions = np.linalg.matrix_rank(weights.matrix.toarray())
-    assert dimensions < lsa.DIMENSIONS
+    assert dimensions < gram_rankers.DIMENSIONS
     ratios = [scores[documents[hit.document][0]] / hit.score for hit in expected]
     assert ratios == pytest.approx([ratios[0]] * len(ratios), rel=1e-4)  # the query's part outside the space
 
 
 @pytest.mark.parametrize("sample", [10, 1_000])
 def test_the_order_of_documents_changes_nothing(monkeypatch: pytest.MonkeyPatch, sample: int) -> None:
-    monkeypatch.setattr(lsa, "SAMPLE", sample)
+    monkeypatch.setattr(gram_rankers, "SAMPLE", sample)
     documents = _make_documents(15)
     expected = _rank("農地 vessel", documents, depth=40)
     for seed in range(5):
@@ -64,7 +63,7 @@ def test_the_order_of_documents_changes_nothing(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_the_seed_draws_the_documents_of_the_space(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lsa, "SAMPLE", 10)
+    monkeypatch.setattr(gram_rankers, "SAMPLE", 10)
     documents = _make_documents(15)
     first, again, other = (_rank("農地 vessel", documents, seed=seed) for seed in (1, 1, 2))
     assert first == again

@@ -7,9 +7,9 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from annotator.pooling.retrievers import grams
+from annotator.pooling.retrievers.gram_rankers import rank_tfidf
 from annotator.pooling.retrievers.grams import list_grams
 from annotator.pooling.retrievers.records import Ranking
-from annotator.pooling.retrievers.tfidf import rank_tfidf
 
 DOCUMENTS = [
     (

@@ -15,7 +15,7 @@ from annotator.formats.input_tables import read_queries
 from annotator.formats.runs import read_run_file
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.text import ID_LIMIT
-from annotator.importing.new_ids import NewIds
+from annotator.importing.report import NewIds
 from annotator.importing.search_endpoint.spec import read_spec
 from annotator.web.importing.words import OPTION_FIELDS, show_text, to_json
 from annotator.web.kit.messages import tr, use_language

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from annotator.domain.people import OPERATOR, SignedIn
 from annotator.pooling.rounds.rounds_service import list_pool_rounds
 from annotator.pooling.service import list_pairs
-from annotator.pooling.suggestions.suggestions_sql import list_relation_suggestions
+from annotator.pooling.suggestions.suggestions_service import list_relation_suggestions
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.background_work import WorkBoard
