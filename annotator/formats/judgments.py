@@ -9,7 +9,7 @@ doc_id or annotator.
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -50,17 +50,16 @@ def read_judgments(
     return [line for line in lines if line is not None]
 
 
-def write_judgments(rows: Iterable[Mapping[str, Any]], *, more_columns: Sequence[str] = ()) -> bytes:
+def write_judgments(rows: Iterable[Mapping[str, Any]]) -> bytes:
     """Return judgments as CSV with LF line ends. The same rows give the same bytes.
 
-    Keys of a row: COLUMNS and `more_columns`. `grade` may be an int, "unrateable", or None with `outcome`
+    Keys of a row: COLUMNS. `grade` may be an int, "unrateable", or None with `outcome`
     "unrateable"; `judged_at` a datetime or ISO text. A missing or None value is an empty cell.
     """
-    columns = (*COLUMNS, *more_columns)
-    lines = [",".join(columns)]
+    lines = [",".join(COLUMNS)]
     for row in rows:
         values = {**row, "grade": UNRATEABLE if row.get("grade") is None else row["grade"]}
-        lines.append(",".join(_write_cell(values.get(name)) for name in columns))
+        lines.append(",".join(_write_cell(values.get(name)) for name in COLUMNS))
     return ("\n".join(lines) + "\n").encode("utf-8")
 
 

@@ -115,13 +115,3 @@ def _hash_rows(session: Session, table: Table, hashed: TableHash) -> Iterator[li
     for rows in read_rows(session, table):
         hashed.add(rows)
         yield rows
-
-
-def hash_tables(database: Database) -> dict[str, str]:
-    """Return the hash of every table's content."""
-    hashed = {table.name: TableHash() for table in list_tables()}
-    with database.read() as session:
-        for table in list_tables():
-            for _ in _hash_rows(session, table, hashed[table.name]):
-                pass
-    return {name: item.hexdigest() for name, item in hashed.items()}

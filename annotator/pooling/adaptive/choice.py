@@ -168,7 +168,7 @@ def _measure_covariance(posterior: Posterior, sums: EffectSums) -> tuple[Values,
 
 def _weigh_orders(scores: Values, covariance: Values) -> Values:
     """Return the Laplacian of the pairs of systems, each weighted by its openness over its variance."""
-    variances, probabilities = find_swap_probabilities(scores, covariance)
+    variances, probabilities = _find_swap_probabilities(scores, covariance)
     weights = np.divide(
         2 * probabilities, variances, out=np.zeros_like(variances), where=variances > _negligible(covariance)
     )
@@ -180,7 +180,7 @@ def _negligible(covariance: Values) -> float:
     return 1e-12 * float(np.diag(covariance).max(initial=0.0)) + 1e-30
 
 
-def find_swap_probabilities(scores: Values, covariance: Values) -> tuple[Values, Values]:
+def _find_swap_probabilities(scores: Values, covariance: Values) -> tuple[Values, Values]:
     """Return, for every two systems, the variance of their difference and the chance of the opposite order."""
     from scipy.special import ndtr
 
@@ -192,7 +192,7 @@ def find_swap_probabilities(scores: Values, covariance: Values) -> tuple[Values,
     return variances, np.where(uncertain, ndtr(-ratios), 0.0)
 
 
-def choose_by_swaps(table: CandidateTable, measure: AdaptiveMeasure, budget: int, seed: int) -> Rows:
+def _choose_by_swaps(table: CandidateTable, measure: AdaptiveMeasure, budget: int, seed: int) -> Rows:
     """Return the next `budget` rows, in the order in which they were chosen."""
     outlook = look_ahead(table, measure)
     gains = outlook.gains
@@ -267,27 +267,6 @@ def _measure_worth(outlook: ScoreOutlook, posterior: Posterior, sums: EffectSums
     return values
 
 
-def estimate_scores(table: CandidateTable, measure: AdaptiveMeasure) -> OrderEstimate:
-    """Return the expected scores if everything was judged, and the open orders."""
-    outlook = look_ahead(table, measure)
-    sums = _sum_effects(outlook, np.arange(len(outlook.gains.rows)))
-    covariance, _ = _measure_covariance(outlook.model.posterior, sums)
-    _, probabilities = find_swap_probabilities(outlook.scores, covariance)
-    return OrderEstimate(outlook.scores, probabilities, _list_open(outlook.scores, probabilities))
-
-
-def _list_open(scores: Values, probabilities: Values) -> tuple[OpenOrder, ...]:
-    first, second = np.triu_indices(len(scores), 1)
-    is_open = probabilities[first, second] > OPEN_FROM
-    orders = []
-    for a, b in zip(first[is_open].tolist(), second[is_open].tolist(), strict=True):
-        higher, lower = (a, b) if scores[a] >= scores[b] else (b, a)
-        orders.append(
-            OpenOrder(higher, lower, float(scores[higher] - scores[lower]), float(probabilities[a, b]))
-        )
-    return tuple(sorted(orders, key=lambda order: (-order.swap_probability, order.higher, order.lower)))
-
-
 def sort_systems(table: CandidateTable) -> tuple[CandidateTable, Rows]:
     """Sort the systems by their ranks only; return the table, and the system of each column.
 
@@ -316,8 +295,8 @@ def choose_pairs(table: CandidateTable, settings: AdaptiveSettings) -> Rows:
         return np.zeros(0, dtype=np.int64)
     if settings.method == "swaps":
         with ONE_THREAD.limit():
-            return choose_by_swaps(sorted_table, measure, settings.budget, settings.seed)
-    return choose_by_move_to_front(sorted_table, settings)
+            return _choose_by_swaps(sorted_table, measure, settings.budget, settings.seed)
+    return _choose_by_move_to_front(sorted_table, settings)
 
 
 def estimate_order(table: CandidateTable, settings: AdaptiveSettings) -> OrderEstimate:
@@ -325,21 +304,30 @@ def estimate_order(table: CandidateTable, settings: AdaptiveSettings) -> OrderEs
     sorted_table, systems = sort_systems(table)
     measure = read_measure(settings.measure)
     with ONE_THREAD.limit():
-        estimate = estimate_scores(sorted_table, measure)
-    columns = np.argsort(systems)
-    return replace(
-        estimate,
-        scores=estimate.scores[columns],
-        swap_probabilities=estimate.swap_probabilities[np.ix_(columns, columns)],
-        open_orders=tuple(_rename_systems(order, systems.tolist()) for order in estimate.open_orders),
+        outlook = look_ahead(sorted_table, measure)
+        sums = _sum_effects(outlook, np.arange(len(outlook.gains.rows)))
+        covariance, _ = _measure_covariance(outlook.model.posterior, sums)
+        _, probabilities = _find_swap_probabilities(outlook.scores, covariance)
+    return OrderEstimate(
+        outlook.scores[np.argsort(systems)], _list_open(outlook.scores, probabilities, systems.tolist())
     )
 
 
-def _rename_systems(order: OpenOrder, systems: list[int]) -> OpenOrder:
-    return replace(order, higher=systems[order.higher], lower=systems[order.lower])
+def _list_open(scores: Values, probabilities: Values, systems: list[int]) -> tuple[OpenOrder, ...]:
+    first, second = np.triu_indices(len(scores), 1)
+    is_open = probabilities[first, second] > OPEN_FROM
+    orders = []
+    for a, b in zip(first[is_open].tolist(), second[is_open].tolist(), strict=True):
+        higher, lower = (a, b) if scores[a] >= scores[b] else (b, a)
+        chance = float(probabilities[a, b])
+        orders.append((-chance, higher, lower, float(scores[higher] - scores[lower])))
+    return tuple(
+        OpenOrder(systems[higher], systems[lower], difference, -chance)
+        for chance, higher, lower, difference in sorted(orders)
+    )
 
 
-def choose_by_move_to_front(table: CandidateTable, settings: AdaptiveSettings) -> Rows:
+def _choose_by_move_to_front(table: CandidateTable, settings: AdaptiveSettings) -> Rows:
     """Return the next `settings.budget` rows. Queries with the fewest pairs come first."""
     return choose_evenly(table, settings, partial(choose_from_lists, score_lists=_score_lists))
 

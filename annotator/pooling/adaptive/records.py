@@ -80,7 +80,6 @@ class OrderEstimate:
     """
 
     scores: NDArray[np.float64]  # [system]
-    swap_probabilities: NDArray[np.float64]  # [system, system], 0 on the diagonal
     open_orders: tuple[OpenOrder, ...]  # least certain first
 
 

@@ -22,7 +22,7 @@ from annotator.domain.errors import BadInput, ConflictError, StateError
 from annotator.formats.syntax.partial_files import SUFFIX
 from annotator.installation import backup_file
 from annotator.installation.backup_file import find_program
-from annotator.installation.copy_service import copy_installation, hash_tables
+from annotator.installation.copy_service import copy_installation
 from annotator.installation.records import SHORT_LIVED, BackupReport, RestoreReport
 from annotator.installation.service import BackupFolders, restore_backup, split_secrets, write_backup
 from annotator.installation.tables_sql import list_broken_references, list_table_names
@@ -35,6 +35,7 @@ from annotator.storage.schema import upgrade_schema
 from tests import kept_databases
 from tests.browser.warm_server import start_process
 from tests.databases import CopyDatabase, _run
+from tests.integration.installation.hashes import hash_tables
 from tests.integration.installation.killed import act_until_killed
 from tests.integration.judged_world import NOW
 from tests.integration.labeling_world import World

@@ -17,7 +17,7 @@ from annotator.cli.main import app
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import StateError
 from annotator.domain.people import OPERATOR
-from annotator.installation.copy_service import copy_installation, hash_tables
+from annotator.installation.copy_service import copy_installation
 from annotator.installation.tables_sql import analyze, list_table_names, list_tables
 from annotator.labeling.service import submit_judgments
 from annotator.people.roles_service import find_actor
@@ -26,6 +26,7 @@ from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import DatasetRow, JudgmentRow, PersonRow, RunEntryRow
 from tests import kept_databases
 from tests.databases import CopyDatabase, _run
+from tests.integration.installation.hashes import hash_tables
 from tests.integration.judged_world import NOW
 
 

@@ -69,7 +69,6 @@ def test_the_order_of_the_systems_does_not_matter(seed: int, method: AdaptiveMet
     assert choose_pairs(table, settings).tolist() == choose_pairs(other, settings).tolist()
     first, second = estimate_order(table, settings), estimate_order(other, settings)
     assert first.scores[shuffled].tolist() == second.scores.tolist()
-    assert first.swap_probabilities[np.ix_(shuffled, shuffled)].tolist() == second.swap_probabilities.tolist()
     named = [
         (shuffled[order.higher], shuffled[order.lower], order.swap_probability)
         for order in second.open_orders

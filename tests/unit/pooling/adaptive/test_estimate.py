@@ -67,7 +67,6 @@ def test_the_scores_equal_those_of_trec_eval_if_everything_is_judged(
         expected = ir_measures.calc_aggregate([name], qrels, run)[name]
         assert estimate.scores[system] == pytest.approx(expected, abs=1e-6)
     assert estimate.open_orders == ()
-    assert estimate.swap_probabilities.max() == 0
 
 
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG@3", "P@5", "AP"])
@@ -125,7 +124,6 @@ def test_open_orders_are_sorted_and_name_the_leader_first(half_judged: Candidate
     for order in estimate.open_orders:
         assert estimate.scores[order.higher] - estimate.scores[order.lower] == order.difference >= 0
         assert 0.05 < order.swap_probability <= 0.5
-        assert order.swap_probability == pytest.approx(estimate.swap_probabilities[order.higher, order.lower])
     assert len(set(chances)) > 1
 
 
