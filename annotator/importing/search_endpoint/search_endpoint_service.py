@@ -242,12 +242,8 @@ def _read_dataset(
         queries = [stored.query for stored in list_stored_queries(session, dataset_pk).values()]
         stored_run = find_run(session, dataset_pk, system)
     if not queries:
-        raise StateError(
-            add_command(
-                say("This dataset has no queries yet. Import them first."),
-                f"annotator import queries {dataset} FILE",
-            )
-        )
+        lacking = say("This dataset has no queries yet. Import them first.")
+        raise StateError(add_command(lacking, f"annotator import queries {dataset} FILE"))
     _require_columns(spec, queries)
     return host, queries, stored_run
 

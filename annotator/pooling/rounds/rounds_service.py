@@ -243,24 +243,16 @@ def estimate_order_now(
 def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: Progress | None) -> _Gathered:
     queries = list_queries(session, key_of(row.pk))
     if not queries:
-        raise StateError(
-            add_command(
-                say("This dataset has no queries yet. Import them first."),
-                f"annotator import queries {row.name} FILE",
-            )
-        )
+        lacking = say("This dataset has no queries yet. Import them first.")
+        raise StateError(add_command(lacking, f"annotator import queries {row.name} FILE"))
     runs = _choose_runs(session, row, request)
     depth = find_list_depth(request)
     retrieved: list[PoolCandidate] = []
     notes: tuple[RetrieverNote, ...] = ()
     if request.retrievers:
         if not count_documents(session, key_of(row.pk)):
-            raise StateError(
-                add_command(
-                    say("This dataset has no documents to search yet. Import them first."),
-                    f"annotator import documents {row.name} PATH",
-                )
-            )
+            lacking = say("This dataset has no documents to search yet. Import them first.")
+            raise StateError(add_command(lacking, f"annotator import documents {row.name} PATH"))
         retrieved, notes = retrieve_from_documents(session, key_of(row.pk), queries, request, depth, progress)
     lists = _join_lists(read_lists(session, runs, depth), retrieved)
     pairs = pair_candidates(lists)
