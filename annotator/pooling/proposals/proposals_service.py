@@ -36,7 +36,7 @@ from annotator.pooling.proposals.proposals_sql import (
     may_judge,
     read_excerpts,
 )
-from annotator.pooling.proposals.search_index import cut_snippet
+from annotator.pooling.proposals.snippets import cut_snippet
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.judgments.leases import make_open_pairs_request

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.pooling.proposals.search_index import LENGTH, cut_snippet
+from annotator.pooling.proposals.snippets import LENGTH, cut_snippet
 
 LONG = "導入の文。" * 400
 
