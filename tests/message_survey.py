@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import Any
 
+import yaml
 from babel.messages.pofile import read_po
 from jinja2 import Environment
 from jinja2.ext import extract_from_ast
@@ -51,7 +53,18 @@ def list_sentences() -> dict[Id, list[str]]:
     for path in sorted(CODE.rglob("*.jinja")):
         for key in list_template_sentences(path.read_text(encoding="utf-8")):
             sentences[key].append(path.relative_to(CODE).as_posix())
+    for path in sorted(CODE.rglob("*words.yaml")):
+        for text in list_values(yaml.safe_load(path.read_text(encoding="utf-8"))):
+            sentences[text,].append(path.relative_to(CODE).as_posix())
     return dict(sentences)
+
+
+def list_values(tree: Any) -> Iterator[str]:
+    """The texts in a file of words: all values, and no names."""
+    if isinstance(tree, str):
+        yield tree
+    for branch in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from list_values(branch)
 
 
 def list_template_sentences(source: str) -> list[Id]:

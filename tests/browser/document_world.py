@@ -12,8 +12,7 @@ from playwright.sync_api import Page, Route
 
 from annotator.web import kit
 from annotator.web.kit.components import join_modules
-from annotator.web.labeling.label_page import FOLDER
-from annotator.web.labeling.panel_words import panel_words
+from annotator.web.labeling.label_page import FOLDER, panel_words
 
 ADDRESS = "http://view.test/"
 PARTS = Path(kit.__file__).parent / "panel"

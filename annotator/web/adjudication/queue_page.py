@@ -18,6 +18,7 @@ from annotator.adjudication.history.history_service import PAGE, list_audit_log_
 from annotator.adjudication.impact.impact_service import FEW, bring_up_to_date
 from annotator.adjudication.queue.queue_records import QueuePace, QueuePage
 from annotator.adjudication.queue.queue_service import compute_queue_pace, list_queue, summarize_queue
+from annotator.adjudication.records import CAUSE_NAMES
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.figures import show_number
 from annotator.domain.messages import say
@@ -27,7 +28,6 @@ from annotator.people.service import list_people
 from annotator.storage.logs.audit_log import ACTIONS
 from annotator.web.adjudication.bulk import draw_files, draw_policies
 from annotator.web.adjudication.downloads import make_audit_log_url
-from annotator.web.adjudication.panel_words import decision_words, list_keys
 from annotator.web.adjudication.queue_filters import QueueFilterChoices, clear, describe_filter, draw_filters
 from annotator.web.adjudication.queue_table import SIZE, draw_table
 from annotator.web.adjudication.queue_url import (
@@ -377,6 +377,25 @@ def draw(context: PageContext) -> None:
 
 FOLDER = Path(__file__).parent / "panel"
 STYLES = (*label_page.STYLES, FOLDER / "deciding.css")
+STAGE_NAMES = {
+    "waiting": say("waiting for judgments"),
+    "imported": say("imported"),
+    "single": say("single"),
+    "agreed": say("agreed"),
+    "disputed": say("disputed"),
+    "settled": say("settled by a lead"),
+    "reopened": say("reopened for a decision"),
+}
+"""The names of the stages of a pair (`domain/settling.py`)."""
+
+
+def decision_words(*, is_filtered: bool = False) -> dict[str, str]:
+    """Return the texts by the names in the panel's scripts. `is_filtered`: whether the queue has a filter."""
+    words = label_page.panel_words() | label_page.panel_words(FOLDER)
+    words |= {f"cause_{code}": tr(name) for code, name in CAUSE_NAMES.items()}
+    words |= {f"status_{stage}": tr(name) for stage, name in STAGE_NAMES.items()}
+    nothing = words.pop("nothing_filtered")
+    return words | {"nothing": nothing} if is_filtered else words
 
 
 def draw_deciding(context: PageContext) -> None:
@@ -395,7 +414,7 @@ def draw_deciding(context: PageContext) -> None:
         "pair": None if pair == "next" else pair,
         "filter": address,
         "guideline": describe_rubric(version, rubric),
-        "keys": list_keys(),
+        "keys": label_page.list_keys(FOLDER),
         "words": decision_words(is_filtered=any(name != "sort" for name in address)),
     }
     st.html(label_page.ROOM)

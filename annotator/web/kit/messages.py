@@ -191,6 +191,14 @@ def _find(template: str, plural: str | None, n: int) -> str:
 
 
 @cache
+def read_words(path: Path) -> Any:
+    """Return the content of a file `*words.yaml`: all its values are English sentences, which `tr` translates."""
+    import yaml
+
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+@cache
 def read_catalog(language: str) -> dict[str, str]:
     """Return {English template: translation}. Japanese and Korean have no plural forms."""
     from babel.messages.pofile import read_po

@@ -14,9 +14,8 @@ from annotator.domain.grades import Rubric
 from annotator.domain.people import Actor
 from annotator.web.guideline.api import describe_rubric
 from annotator.web.kit.components import load_component, write_message
-from annotator.web.kit.messages import current_language, tr
+from annotator.web.kit.messages import current_language, read_words, tr
 from annotator.web.kit.page_parts import require_dataset
-from annotator.web.labeling.panel_words import list_keys, panel_words
 from annotator.web.page_context import PageContext
 
 ROOM = """<style>
@@ -60,3 +59,15 @@ def draw_panel(actor: Actor, dataset: Dataset, version: int, rubric: Rubric, *, 
     }
     panel = load_component("annotator_panel", FOLDER / "panel.js", styles=STYLES)
     panel(key=f"panel-{dataset.name}", data=write_message(message))
+
+
+def panel_words(folder: Path = FOLDER) -> dict[str, str]:
+    """Return {name in the panel's scripts: text in the reader's language} of `words.yaml`. The panel fills in `{…}`."""
+    return {name: tr(text) for name, text in read_words(folder / "words.yaml")["words"].items()}
+
+
+def list_keys(folder: Path = FOLDER) -> list[tuple[list[str], str]]:
+    """Return (keys, effect) for the sheet of keys."""
+    return [
+        (keys.split(", "), tr(effect)) for keys, effect in read_words(folder / "words.yaml")["keys"].items()
+    ]

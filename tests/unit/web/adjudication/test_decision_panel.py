@@ -11,9 +11,9 @@ from annotator.adjudication.records import CAUSES
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.settling import REASONS, STAGES, QueueReason
 from annotator.web.adjudication import queue_page
-from annotator.web.adjudication.panel_words import STAGES as STAGE_NAMES
-from annotator.web.adjudication.panel_words import decision_words, list_keys
+from annotator.web.adjudication.queue_page import STAGE_NAMES, decision_words
 from annotator.web.kit.components import join_modules
+from annotator.web.labeling import label_page
 from tests.contexts import GivenContext
 
 PANEL = queue_page.FOLDER
@@ -60,7 +60,7 @@ def test_every_cause_has_a_key_of_its_own_and_the_sheet_names_every_key() -> Non
         KEYS[KEYS.index("const DECISION_KEYS") :].split("};")[0],
     )
     assert len({*causes.values(), *others}) == len(causes) + len(others)
-    shown = {key for keys, _meaning in list_keys() for key in keys}
+    shown = {key for keys, _meaning in label_page.list_keys(PANEL) for key in keys}
     assert {*causes.values(), *(key for key in others if len(key) == 1)} <= shown
 
 

@@ -4,7 +4,7 @@ import re
 
 from annotator.web.kit.components import join_modules
 from annotator.web.labeling.label_page import FOLDER as PANEL
-from annotator.web.labeling.panel_words import list_keys, panel_words
+from annotator.web.labeling.label_page import list_keys, panel_words
 
 
 def test_every_word_that_a_script_asks_for_is_told() -> None:
