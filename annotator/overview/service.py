@@ -24,15 +24,17 @@ from annotator.guideline.feedback_sql import count_waiting
 from annotator.labeling.calibration_sql import list_check_pks, list_unseen_gold
 from annotator.labeling.questions_sql import count_unanswered
 from annotator.labeling.service import LabelingProgress, count_recent_judgments, summarize_progress
-from annotator.overview.forecast import (
+from annotator.overview.next_steps import DatasetFigures, NextStep, WaitingDisagreements, suggest_steps
+from annotator.overview.records import (
     PACE_DAYS,
+    CountedPair,
+    PairCounts,
     ReleaseForecast,
     RemainingWork,
     count_checks_left,
+    count_pairs,
     forecast_release,
 )
-from annotator.overview.next_steps import DatasetFigures, NextStep, WaitingDisagreements, suggest_steps
-from annotator.overview.records import CountedPair, PairCounts, count_pairs
 from annotator.people.roles_service import open_dataset
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.releases_sql import find_latest_release, is_published

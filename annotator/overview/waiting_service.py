@@ -13,7 +13,7 @@ from annotator.domain.judgments import AnnotatorProgress
 from annotator.domain.messages import Message, join, say, say_n
 from annotator.domain.people import Actor, includes
 from annotator.labeling.questions_service import count_new_answers, count_open_questions
-from annotator.overview.forecast import PACE_DAYS
+from annotator.overview.records import PACE_DAYS
 from annotator.quality.service import count_open_checks
 from annotator.storage.database import Database
 

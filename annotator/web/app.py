@@ -30,7 +30,7 @@ from annotator.web.audit import downloads as audit_downloads
 from annotator.web.dataset import downloads as dataset_downloads
 from annotator.web.downloads import list_late_routes
 from annotator.web.guideline import api as guideline_api
-from annotator.web.importing import downloads as importing_downloads
+from annotator.web.importing import result_view as importing_files
 from annotator.web.importing.file_jobs import FILE_JOBS, TaskLimits, delete_left_behind
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.text import escape_markdown
@@ -42,15 +42,14 @@ from annotator.web.pooling import api as pooling_api
 from annotator.web.quality import downloads as quality_downloads
 from annotator.web.releases import downloads as releases_downloads
 from annotator.web.rendering import api as rendering_api
-from annotator.web.server import health
+from annotator.web.server import figures, health
 from annotator.web.server.admission import Admission
 from annotator.web.server.budgets import BudgetGuard, Budgets, count_page_runs
 from annotator.web.server.gate import RequestGate
 from annotator.web.server.outage import describe_outage, note_outage
-from annotator.web.server.preparation import prepare_first_run
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from annotator.web.server.request_id import current_request_id
-from annotator.web.server.start_page import StartPage
+from annotator.web.server.start_page import StartPage, prepare_first_run
 from annotator.web.server.streamlit_options import (
     drop_other_messages,
     forbid_outgoing_requests,
@@ -132,7 +131,7 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
     return [
         *labeling_api.routes(database),  # the first that is compared: of most requests
         *health.routes(database),
-        *_list_metrics_routes(settings),
+        *figures.routes(settings),
         *auth.routes(database, settings, provider),
         *single_sign_on.routes(database, settings, provider),
         *second_factor_page.routes(database, settings),
@@ -145,7 +144,7 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *guideline_api.change_routes(database),
         *guideline_api.routes(database),
         *pooling_api.routes(database),
-        *importing_downloads.routes(database),
+        *importing_files.routes(database),
         *quality_downloads.routes(database),
         *adjudication_downloads.routes(database),
         *labeling_api.question_routes(database),
@@ -155,14 +154,6 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *dataset_downloads.routes(database),
         *audit_downloads.routes(database),
     ]
-
-
-def _list_metrics_routes(settings: Settings) -> list[Route]:
-    if settings.metrics_token_file is None:
-        return []
-    from annotator.web.server import metrics_route
-
-    return metrics_route.routes(settings)
 
 
 def show_error(error: Exception) -> bool:

@@ -30,10 +30,10 @@ from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import find_home
 from annotator.web.plain_page import answer_page, fill_markup
+from annotator.web.server.admission import choose_next
 from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
-from annotator.web.server.outside_links import choose_next
-from annotator.web.server.preparation import prepare_pages
+from annotator.web.server.start_page import prepare_pages
 from annotator.web.session import (
     choose_local_path,
     clear_cookie,

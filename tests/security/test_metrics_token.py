@@ -11,11 +11,10 @@ from annotator.domain.errors import ValidationError
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web import auth
-from annotator.web.server import figures, metrics_route
+from annotator.web.server import figures
 from annotator.web.server.admission import Admission
-from annotator.web.server.figures import begin_to_count
+from annotator.web.server.figures import ADDRESS, begin_to_count, read_metrics_token
 from annotator.web.server.gate import METRICS, RequestGate
-from annotator.web.server.metrics_route import ADDRESS, read_metrics_token
 from tests.unit.web.conftest import PASSWORD
 from tests.unit.web.conftest import database as database
 
@@ -29,7 +28,7 @@ def _counting(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make_browser(database: Database, settings: Settings) -> TestClient:
-    routes = [*auth.routes(database, settings), *metrics_route.routes(settings)]
+    routes = [*auth.routes(database, settings), *figures.routes(settings)]
     own = [route.path for route in routes]
     middleware = [
         Middleware(RequestGate, database=database, settings=settings, own=own),

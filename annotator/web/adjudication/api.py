@@ -2,11 +2,14 @@
 
 The session cookie alone identifies the sender. Requests from other origins, of another content type, or of
 too many bytes are refused. A decision is answered after its transaction is committed. If the pair has changed
-meanwhile, the decision is refused and the answer has the pair in its present state. `disagreement_json.py`
-writes the answers.
+meanwhile, the decision is refused and the answer has the pair in its present state.
+
+The panel and its addresses call a disagreement a "case", and an undisputed pair "not_disputed"; only this file uses these
+words. The JSON has only what the lead may see, which is all that a `DisagreementView` has.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from math import ceil
 from typing import Any, Literal
@@ -16,9 +19,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from annotator.adjudication.disagreement_records import (
+    AnonymousJudgment,
+    DisagreementBatch,
+    DisagreementStatus,
+    DisagreementView,
+    DiscussionProgress,
+    PairOrigin,
+)
 from annotator.adjudication.discussion.discussion_service import ask_to_discuss, close_discussion
+from annotator.adjudication.history.history import HistoryEntry
 from annotator.adjudication.history.history_service import read_pair_history
-from annotator.adjudication.records import JudgedByLead, RationaleRequired
+from annotator.adjudication.queue.queue_records import list_words
+from annotator.adjudication.records import Decision, DecisionProposal, JudgedByLead, RationaleRequired
 from annotator.adjudication.service import (
     adjudicate,
     assign_disagreement,
@@ -42,13 +55,6 @@ from annotator.domain.settling import Decided
 from annotator.domain.texts import holds_no_text
 from annotator.labeling.questions_service import answer_question
 from annotator.storage.database import Database
-from annotator.web.adjudication.disagreement_json import (
-    write_batch,
-    write_decision,
-    write_disagreement,
-    write_history,
-    write_origin,
-)
 from annotator.web.adjudication.queue_url import NAMES, read_address
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.server.budgets import keep_notes, measure_text
@@ -286,3 +292,147 @@ def _read_seconds(value: object) -> float | None:
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
     raise ValidationError(f"seconds: expected a number, found {value!r:.80}")
+
+
+def write_batch(batch: DisagreementBatch, username: str) -> dict[str, Any]:
+    """Return disagreements handed out to the lead `username`, and how many are left."""
+    return {
+        "cases": [write_disagreement(view, username) for view in batch.disagreements],
+        "left": batch.left,
+    }
+
+
+def write_disagreement(view: DisagreementView, username: str) -> dict[str, Any]:
+    proposals = [_write_proposal(proposal, username) for proposal in view.proposals]
+    of_others = [proposal for proposal in proposals if not proposal["yours"]]
+    return {
+        "pair": view.pair,
+        "seen": view.seen,
+        **_write_status(view.status),
+        "status": view.progress.stage,
+        "contested_grade": view.progress.contested_grade,
+        "barred": None if view.barred is None else tr(view.barred),
+        "query": asdict(view.query),
+        "document": asdict(view.document),
+        "text_changed": view.text_changed,
+        "guideline_version": view.guideline_version,
+        "judgments": [_write_judgment(judgment) for judgment in view.judgments],
+        "decisions": [_write_decision_with_lead(decision, username) for decision in view.decisions],
+        "proposal": next(iter([*of_others, *proposals]), None),
+        "proposals": proposals,
+        "needs_second": view.needs_two_leads,
+        "discussion": None if view.discussion is None else _write_discussion(view.discussion),
+        **_write_remarks(view),
+    }
+
+
+def write_decision(decision: Decision) -> dict[str, Any]:
+    """Return one decision, without the lead who made it."""
+    return {
+        "revision": decision.revision,
+        "outcome": decision.outcome,
+        "grade": decision.grade,
+        "rationale": decision.rationale,
+        "reason": decision.reason,
+        "cause": decision.cause,
+        "in_guideline": decision.in_guideline,
+        "decided_at": _write_time(decision.decided_at),
+    }
+
+
+def write_origin(origin: PairOrigin) -> dict[str, Any]:
+    """Return who judged a pair, and which systems put it into the pool."""
+    return {
+        "annotators": [judge._asdict() for judge in origin.annotators],
+        "systems": [system._asdict() for system in origin.systems],
+    }
+
+
+def write_history(entries: Iterable[HistoryEntry]) -> dict[str, Any]:
+    return {
+        "events": [
+            {
+                "at": _write_time(entry.at),
+                "who": tr(entry.who),
+                "action": entry.action,
+                "said": tr(entry.said),
+            }
+            for entry in entries
+        ]
+    }
+
+
+def _write_status(status: DisagreementStatus) -> dict[str, Any]:
+    return {
+        "waiting": list_words(status.waiting),
+        "distance": status.distance,
+        "taste": status.taste,
+        "since": None if status.since is None else _write_time(status.since),
+        "held_by": status.held_by,
+        "held_by_name": status.holder_name or status.held_by,
+        "assigned_to": status.assigned_to,
+        "assigned_to_name": status.assigned_name or status.assigned_to,
+        "lacking": status.lacking,
+        "impact": None if status.impact is None else status.impact._asdict(),
+    }
+
+
+def _write_judgment(judgment: AnonymousJudgment) -> dict[str, Any]:
+    written = asdict(judgment)
+    if judgment.turn is not None:
+        del written["turn"]["said_at"]
+    return written
+
+
+def _write_decision_with_lead(decision: Decision, username: str) -> dict[str, Any]:
+    return {
+        **write_decision(decision),
+        "by": decision.lead_name or decision.lead,
+        "yours": decision.lead == username,
+    }
+
+
+def _write_proposal(proposal: DecisionProposal, username: str) -> dict[str, Any]:
+    return {
+        "outcome": proposal.outcome,
+        "grade": proposal.grade,
+        "rationale": proposal.rationale,
+        "cause": proposal.cause,
+        "by": proposal.lead_name or proposal.lead,
+        "yours": proposal.lead == username,
+    }
+
+
+def _write_discussion(discussion: DiscussionProgress) -> dict[str, Any]:
+    return {
+        "state": discussion.state,
+        "asked_at": _write_time(discussion.asked_at),
+        "waiting": [tr(sentence) for sentence in discussion.waiting],
+    }
+
+
+def _write_remarks(view: DisagreementView) -> dict[str, Any]:
+    return {
+        "objections": [
+            {**asdict(objection), "objected_at": _write_time(objection.objected_at)}
+            for objection in view.objections
+        ],
+        "questions": [
+            {**asdict(question), "asked_at": _write_time(question.asked_at)} for question in view.questions
+        ],
+        "neighbours": [
+            {
+                "pair": neighbour.pair,
+                "doc_id": neighbour.doc_id,
+                "title": neighbour.title,
+                "grade": neighbour.grade,
+                "status": neighbour.stage,
+                "near": neighbour.near,
+            }
+            for neighbour in view.neighbours
+        ],
+    }
+
+
+def _write_time(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat()

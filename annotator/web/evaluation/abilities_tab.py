@@ -6,7 +6,7 @@ from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
 from annotator.evaluation.dataset_analysis.system_order import ResampledOrder
 from annotator.pooling.service import PooledResults, pool_results
-from annotator.web.evaluation.report_view import ShownEvaluation
+from annotator.web.evaluation.page import ShownEvaluation
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n

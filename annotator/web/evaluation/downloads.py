@@ -22,8 +22,7 @@ from annotator.evaluation.service import EvaluationResult
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.storage.database import Database
 from annotator.web.downloads import name_as
-from annotator.web.evaluation.choice import EvaluationChoice, read_choice
-from annotator.web.evaluation.evaluation_cache import find_evaluation
+from annotator.web.evaluation.choice import EvaluationChoice, find_evaluation, read_choice
 from annotator.web.evaluation.tables import QUERIES, TABLES, list_query_rows, list_rows
 from annotator.web.session import require_signed_in
 

@@ -22,7 +22,7 @@ from annotator.evaluation.rankings_service import (
 from annotator.evaluation.service import EvaluationResult
 from annotator.web.evaluation.abilities_tab import draw_pooled, have_judged
 from annotator.web.evaluation.choice import EvaluationChoice
-from annotator.web.evaluation.report_view import make_query_url
+from annotator.web.evaluation.page import make_query_url
 from annotator.web.kit.controls import apply_url_choice, note_press
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note

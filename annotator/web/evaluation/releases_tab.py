@@ -10,7 +10,7 @@ from annotator.evaluation.rankings_service import (
     compare_on_releases,
 )
 from annotator.web.evaluation.choice import list_default_measures
-from annotator.web.evaluation.report_view import ShownEvaluation, make_query_url
+from annotator.web.evaluation.page import ShownEvaluation, make_query_url
 from annotator.web.kit.controls import choose_two
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note

@@ -14,8 +14,14 @@ from annotator.domain.messages import Message, say
 from annotator.evaluation.run_findings import LeadingSystem
 from annotator.labeling.records import OwnProgress
 from annotator.labeling.service import list_work_progress
-from annotator.overview.forecast import PACE_DAYS, WORK_GATES, ReleaseForecast, WorkForecast, WorkKind
-from annotator.overview.records import PairCounts
+from annotator.overview.records import (
+    PACE_DAYS,
+    WORK_GATES,
+    PairCounts,
+    ReleaseForecast,
+    WorkForecast,
+    WorkKind,
+)
 from annotator.overview.service import Overview, read_forecast, show_overview
 from annotator.overview.waiting_service import count_waiting_work, describe_idle, list_blocked, list_idle
 from annotator.quality.records import DEFAULT_RATE
@@ -265,7 +271,7 @@ def describe_leader(leader: LeadingSystem) -> str:
 
 
 def _find_leader(context: PageContext, dataset: str) -> str:
-    from annotator.web.evaluation.evaluation_cache import find_kept_leader
+    from annotator.web.evaluation.choice import find_kept_leader
 
     kept = context.call(find_kept_leader, dataset, now=context.now)
     words = describe_leader(kept.value)
@@ -281,7 +287,7 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> Call
     Scoring systems can take seconds. If it would, this returns a function that adds the leading system; call
     it after the rest of the page is drawn.
     """
-    from annotator.web.evaluation.evaluation_cache import is_leader_kept
+    from annotator.web.evaluation.choice import is_leader_kept
 
     st.header(tr("At a glance"))
     waiting = context.call(count_waiting_work, dataset, context.role or "annotator", now=context.now)

@@ -46,9 +46,9 @@ from annotator.web.auth import (
 )
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.plain_page import answer_page, fill_markup
+from annotator.web.server.admission import choose_next
 from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
-from annotator.web.server.outside_links import choose_next
 from annotator.web.session import (
     choose_local_path,
     find_client_address,

@@ -10,7 +10,7 @@ from annotator.domain.judgments import AnnotatorProgress
 from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import includes
 from annotator.labeling.service import show_activity
-from annotator.overview.forecast import PACE_DAYS
+from annotator.overview.records import PACE_DAYS
 from annotator.overview.waiting_service import list_idle
 from annotator.web.kit.figures import show_day
 from annotator.web.kit.messages import tr, tr_n

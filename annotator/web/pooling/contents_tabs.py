@@ -25,7 +25,7 @@ from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers
 from annotator.web.kit.tables import Cell, Link, draw_html_table, draw_link_table
 from annotator.web.kit.words import name_word
-from annotator.web.pooling.shown import ShownPool, make_pairs_url
+from annotator.web.pooling.page import ShownPool, make_pairs_url
 
 
 def draw_contents(shown: ShownPool) -> None:

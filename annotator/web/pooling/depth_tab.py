@@ -18,7 +18,7 @@ from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note
 from annotator.web.kit.tables import Cell, draw_link_table
 from annotator.web.kit.words import name_word
-from annotator.web.pooling.shown import ALL, ShownPool, find_depth
+from annotator.web.pooling.page import ALL, ShownPool, find_depth
 
 STATES = {
     "deep enough": say("deep enough"),

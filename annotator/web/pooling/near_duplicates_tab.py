@@ -24,7 +24,7 @@ from annotator.web.kit.page_parts import draw_note, draw_outcome, keep_refusal
 from annotator.web.kit.tables import Cell, Link, draw_link_table, write_link
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import find_context
-from annotator.web.pooling.shown import DUPLICATES, ShownPool, find_number, make_pool_url
+from annotator.web.pooling.page import DUPLICATES, ShownPool, find_number, make_pool_url
 
 DONE, REFUSED = "duplicates accepted", "duplicates refused"
 MOST_LISTED = 5

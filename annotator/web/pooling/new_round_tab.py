@@ -39,9 +39,9 @@ from annotator.web.pooling.further_rounds import (
     draw_further_report,
     make_further_round,
 )
+from annotator.web.pooling.page import ShownPool, make_pairs_url
 from annotator.web.pooling.round_form import FIELDS, draw_round_form
 from annotator.web.pooling.round_preview import draw_round_preview
-from annotator.web.pooling.shown import ShownPool, make_pairs_url
 
 QUICK_RESULTS = 200_000  # of runs
 QUICK_SEARCHES = 300_000  # documents × queries × methods: some six seconds, in the background

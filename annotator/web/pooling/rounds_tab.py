@@ -22,8 +22,7 @@ from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table, write_link
 from annotator.web.page_context import PageContext
 from annotator.web.pooling.contents_tabs import describe_relevant
-from annotator.web.pooling.round_preview import draw_system_order, read_order
-from annotator.web.pooling.shown import (
+from annotator.web.pooling.page import (
     NEW_ROUND,
     ROUNDS,
     ShownPool,
@@ -32,6 +31,7 @@ from annotator.web.pooling.shown import (
     make_pairs_url,
     make_pool_url,
 )
+from annotator.web.pooling.round_preview import draw_system_order, read_order
 from annotator.web.pooling.words import describe_options, name_rule, name_strategy
 
 RELATION = "relation: "

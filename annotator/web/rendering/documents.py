@@ -3,6 +3,8 @@
 `render_document` detects the kind of text, cuts it if too long, renders it in a separate process with a time
 limit, and always passes it through `safe_html.py`. A document that cannot be rendered has the kind "text" and
 is shown unchanged. Renderings are cached by the text's hash, so the annotators of a pair share one.
+
+Markdown is CommonMark with tables and strikethrough. HTML in it is made safe like all other.
 """
 
 import hashlib
@@ -10,9 +12,16 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
-from annotator.web.rendering.safe_html import make_safe
+from annotator.web.rendering.code import find_language, highlight, write_code
+from annotator.web.rendering.safe_html import LOWER, make_safe
 from annotator.web.rendering.sandbox import render_apart
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
 
 LONGEST = 200_000
 LONGEST_LINE = 20_000
@@ -64,8 +73,6 @@ def find_kind(media_type: str, doc_id: str) -> str:
     declared = {"text/markdown": "markdown", "text/x-rst": "rst", "text/html": "html"}.get(media_type)
     if declared is not None:
         return declared
-    from annotator.web.rendering.code import find_language
-
     return "code" if find_language(doc_id) else "text"
 
 
@@ -97,15 +104,33 @@ def _cut(text: str) -> str:
 
 def _writer(kind: str) -> Callable[[str, str], str]:
     if kind == "markdown":
-        from annotator.web.rendering.markdown import write_markdown
-
         return write_markdown
     if kind == "rst":
         from annotator.web.rendering.rst import write_rst
 
         return write_rst
     if kind == "code":
-        from annotator.web.rendering.code import write_code
-
         return write_code
     return lambda text, _doc_id: text
+
+
+def write_markdown(text: str, _doc_id: str) -> str:
+    """Return the HTML, not yet safe. Headings are below the page's own levels."""
+    parser = _parser()
+    tokens = parser.parse(text)
+    for token in tokens:
+        token.tag = LOWER.get(token.tag, token.tag)
+    html: str = parser.renderer.render(tokens, parser.options, {})
+    return html
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    options = {"html": True, "highlight": _highlight, "maxNesting": 40}
+    return MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
+
+
+def _highlight(code: str, language: str, _attributes: str) -> str:
+    return highlight(code, language) if language else ""

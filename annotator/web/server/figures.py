@@ -2,8 +2,12 @@
 
 prometheus_client counts. Without `--metrics-port` and without a token it is not imported, and nothing is counted. Labels
 have a fixed set of values: never a path as the client sent it, a name or a dataset.
+
+`GET /metrics` on the app's own port exists only if ANNOTATOR_METRICS_TOKEN_FILE names a token. No session and no cookie
+counts there: whoever sends the token reads the metrics.
 """
 
+import hmac
 import os
 import platform
 from collections.abc import Iterator
@@ -14,13 +18,20 @@ from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
 from annotator import __version__
-from annotator.domain.errors import AnnotatorError, StateError
+from annotator.domain.errors import AnnotatorError, StateError, ValidationError
 from annotator.installation.load_service import InstallationLoad, measure_load
+from annotator.settings import Settings
 from annotator.storage.database import PROBE_SECONDS, Database
 
 if TYPE_CHECKING:
     from prometheus_client.core import GaugeMetricFamily
+
 
 KEEP_SECONDS = 15.0  # for which the figures that the database is asked for are kept
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -249,3 +260,42 @@ class _Load:
                     self._load = None
                 self._until = monotonic() + KEEP_SECONDS
             return self._load
+
+
+ADDRESS = "/metrics"
+SHORTEST_TOKEN = 20
+SETTING = "ANNOTATOR_METRICS_TOKEN_FILE"
+
+
+def read_metrics_token(settings: Settings) -> str | None:
+    """Return the token, None if none is set. ValidationError if the file cannot be read, or holds something that can be guessed."""
+    if settings.metrics_token_file is None:
+        return None
+    try:
+        token = Path(settings.metrics_token_file).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not ASCII"
+        raise ValidationError(f"{SETTING}: {settings.metrics_token_file} cannot be read: {why}") from None
+    if len(token) < SHORTEST_TOKEN or len(token.split()) != 1:
+        raise ValidationError(
+            f"{SETTING}: expected one word of at least {SHORTEST_TOKEN} characters, such as of: openssl rand -hex 32"
+        )
+    return token
+
+
+def routes(settings: Settings) -> list[Route]:
+    """Return the route, or none without a token. The token is read once."""
+    token = read_metrics_token(settings)
+    if token is None:
+        return []
+    expected = f"Bearer {token}".encode()
+
+    async def get_metrics(request: Request) -> Response:
+        given = request.headers.get("authorization", "").encode("latin-1", "replace")
+        if not hmac.compare_digest(given, expected):
+            refused = {"WWW-Authenticate": "Bearer"}
+            return JSONResponse({"error": "this needs the metrics token"}, 401, headers=refused)
+        body, kind = await run_in_threadpool(collect_figures, request.headers.get("accept", ""))
+        return Response(body, headers={"Content-Type": kind})
+
+    return [Route(ADDRESS, get_metrics, methods=["GET"])]

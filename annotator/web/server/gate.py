@@ -33,11 +33,10 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
 from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
-from annotator.web.server.admission import OTHER, name_route
+from annotator.web.server.admission import OTHER, ask_before_opening, name_route
 from annotator.web.server.budgets import REFUSAL_SECONDS
 from annotator.web.server.figures import note_request, note_websocket
 from annotator.web.server.outage import note_outage, respond_to_outage
-from annotator.web.server.outside_links import ask_before_opening
 from annotator.web.server.refusals import respond_to_refusal
 from annotator.web.server.request_id import current_request_id, find_request_id
 from annotator.web.server.start_page import read_start_page

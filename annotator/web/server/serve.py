@@ -1,4 +1,4 @@
-"""Serve the application in this process until a signal stops it."""
+"""Serve the application in this process until a signal stops it, and write slow database statements into its log."""
 
 import asyncio
 import gc
@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -19,9 +20,13 @@ from annotator.domain.errors import StateError
 from annotator.log import set_up_logs
 from annotator.settings import Settings
 from annotator.storage.database import Database, list_database_files, list_open_to_others
-from annotator.storage.slow_statements import watch_statements
-from annotator.web.server.figures import begin_to_count, serve_figures
-from annotator.web.server.slow_statement_log import SlowStatementLog
+from annotator.storage.slow_statements import SlowStatement, watch_statements
+from annotator.web.server.figures import (
+    begin_to_count,
+    note_slow_statement,
+    read_metrics_token,
+    serve_figures,
+)
 from annotator.web.server.streamlit_options import make_config
 
 if TYPE_CHECKING:
@@ -72,10 +77,7 @@ def serve_app(
 
     make_provider(settings)  # refuses settings that mean nothing, before anything is served
     read_sealing_key(settings.second_factor_key_file)
-    if settings.metrics_token_file is not None:
-        from annotator.web.server.metrics_route import read_metrics_token
-
-        read_metrics_token(settings)  # refuses a file that holds no token
+    read_metrics_token(settings)  # refuses a file that holds no token
     warn_of_open_files(database, settings)
     raise_open_files(OPEN_FILES)
     database.wait_at_most(PATIENCE_SECONDS)
@@ -273,3 +275,35 @@ def is_loopback(host: str) -> bool:
 def _stop(_number: int, _frame: FrameType | None) -> None:
     """uvicorn has closed everything by then, and gives the signal back."""
     sys.exit(0)
+
+
+LINES = 60
+LINE_SECONDS = 60.0
+
+
+class SlowStatementLog:
+    """Writes a line for each statement, and says how many it has left out. Safe to use from several threads."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._lock = clock, threading.Lock()
+        self._until, self._written, self._left_out = float("-inf"), 0, 0
+
+    def report(self, statement: SlowStatement) -> None:
+        """Write a line. The request's number and route come from the context of the request."""
+        note_slow_statement()
+        with self._lock:
+            if self._clock() >= self._until:
+                self._until, self._written = self._clock() + LINE_SECONDS, 0
+            if self._written >= LINES:
+                self._left_out += 1
+                return
+            self._written += 1
+            left_out, self._left_out = self._left_out, 0
+        further = {"left_out": left_out} if left_out else {}
+        log.warning(
+            "slow statement",
+            statement=statement.text,
+            ms=round(statement.seconds * 1_000),
+            failed=statement.failed,
+            **further,
+        )

@@ -118,8 +118,8 @@ SERVING = """
 import os, socket, sys, threading, time, urllib.request
 before = set(sys.modules)
 from annotator.cli.main import run
-import annotator.web.server.preparation as preparation
-preparation.AFTER_LISTENING = 3600
+import annotator.web.server.start_page as start_page
+start_page.AFTER_LISTENING = 3600
 with socket.socket() as probe:
     probe.bind(("127.0.0.1", 0))
     port = probe.getsockname()[1]

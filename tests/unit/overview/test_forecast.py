@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotator.overview.forecast import RemainingWork, count_checks_left, forecast_release
+from annotator.overview.records import RemainingWork, count_checks_left, forecast_release
 
 NOW = datetime(2026, 1, 20, 12, tzinfo=UTC)
 DONE = RemainingWork(0, 70, 2, 0, 0, 7, 0)

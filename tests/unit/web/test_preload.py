@@ -26,7 +26,7 @@ import sys
 from annotator.web.main_page import preload
 preload().join()
 ready = set(sys.modules)
-from annotator.web.evaluation.report_view import TABS
+from annotator.web.evaluation.page import TABS
 from annotator.evaluation.dataset_analysis.robustness import PairGrades, measure_robustness
 from tests.unit.evaluation.test_evaluate import evaluate, make_system
 ready |= {name for name in sys.modules if name.startswith("tests.")}
@@ -42,8 +42,8 @@ print(sorted(name for name in set(sys.modules) - ready if name.split(".")[0] in 
 
 def test_the_evaluation_page_imports_no_charts_before_a_tab_is_opened() -> None:
     script = (
-        "import sys, annotator.web.evaluation.page, annotator.web.evaluation.report_view, "
-        "annotator.web.evaluation.evaluation_cache; "
+        "import sys, annotator.web.evaluation.page, "
+        "annotator.web.evaluation.choice; "
         "print([name for name in ('pandas', 'altair', 'scipy.stats') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -21,7 +21,7 @@ from annotator.adjudication.disagreement_records import (
 from annotator.adjudication.records import Decision, DecisionProposal
 from annotator.domain.messages import say
 from annotator.domain.settling import QueueReason
-from annotator.web.adjudication.disagreement_json import write_batch, write_disagreement
+from annotator.web.adjudication.api import write_batch, write_disagreement
 
 AT = datetime(2026, 3, 4, 12, tzinfo=timezone(timedelta(hours=9)))
 WRITTEN = "2026-03-04T03:00:00+00:00"

@@ -36,7 +36,7 @@ def _signed_in(monkeypatch: pytest.MonkeyPatch, world: FeedbackWorld) -> None:
     """Callbacks ask who is signed in by the cookie, which AppTest does not have."""
 
     context = GivenContext(database=world.database, actor=world.lea, now=NOW)
-    monkeypatch.setattr("annotator.web.guideline.publish.find_context", lambda: context)
+    monkeypatch.setattr("annotator.web.guideline.page.find_context", lambda: context)
 
 
 def open_tab(world: FeedbackWorld, tab: str) -> AppTest:

@@ -39,7 +39,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 def world(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GuidelineWorld]:
     made = GuidelineWorld(database, tmp_path)
     context = GivenContext(database=made.database, actor=made.lea, now=NOW)
-    monkeypatch.setattr("annotator.web.guideline.publish.find_context", lambda: context)
+    monkeypatch.setattr("annotator.web.guideline.page.find_context", lambda: context)
     yield made
     use_language("en")
 

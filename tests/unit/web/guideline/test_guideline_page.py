@@ -37,7 +37,7 @@ def world(database: Database, tmp_path: Path) -> GuidelineWorld:
 def _signed_in(monkeypatch: pytest.MonkeyPatch, world: GuidelineWorld) -> None:
     """Callbacks ask who is signed in by the cookie, which AppTest does not have."""
     context = GivenContext(database=world.database, actor=world.lea, now=NOW)
-    monkeypatch.setattr("annotator.web.guideline.publish.find_context", lambda: context)
+    monkeypatch.setattr("annotator.web.guideline.page.find_context", lambda: context)
 
 
 def open_draft(world: GuidelineWorld) -> AppTest:

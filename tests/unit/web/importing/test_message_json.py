@@ -129,5 +129,5 @@ def test_a_warning_leaves_out_the_command_that_helps(language: str) -> None:
 
 
 def test_the_fields_that_messages_name_are_those_of_the_form() -> None:
-    form = (PACKAGE / "web/importing/choices_form.py").read_text(encoding="utf-8")
+    form = (PACKAGE / "web/importing/import_tab.py").read_text(encoding="utf-8")
     assert [label for label in OPTION_FIELDS.values() if str(label) not in form] == []

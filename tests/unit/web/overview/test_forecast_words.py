@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotator.overview.forecast import ReleaseForecast
+from annotator.overview.records import ReleaseForecast
 from annotator.web.overview.page import describe_forecast
 
 NOW = datetime(2026, 3, 5, 5, 6, 7, tzinfo=UTC)

@@ -3,7 +3,7 @@
 from structlog.testing import capture_logs
 
 from annotator.storage.slow_statements import SlowStatement
-from annotator.web.server.slow_statement_log import LINE_SECONDS, LINES, SlowStatementLog
+from annotator.web.server.serve import LINE_SECONDS, LINES, SlowStatementLog
 
 
 def test_a_line_says_which_statement_took_how_long() -> None:
