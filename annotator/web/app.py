@@ -37,7 +37,7 @@ from annotator.web.kit.text import escape_markdown
 from annotator.web.labeling import api as labeling_api
 from annotator.web.navigation import find_home
 from annotator.web.page_context import set_served
-from annotator.web.people import join_page, second_factor_page, setup_page
+from annotator.web.people import link_pages, second_factor_page
 from annotator.web.pooling import api as pooling_api
 from annotator.web.quality import downloads as quality_downloads
 from annotator.web.releases import downloads as releases_downloads
@@ -135,8 +135,7 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *auth.routes(database, settings, provider),
         *single_sign_on.routes(database, settings, provider),
         *second_factor_page.routes(database, settings),
-        *setup_page.routes(database, settings),
-        *join_page.routes(database, settings),
+        *link_pages.routes(database, settings),
         *_home_routes(database),
         *list_late_routes(database, "agreement", ("figures", "pairs", "left-out", "since")),
         *list_late_routes(database, "evaluation", ("figures", "scores", "report")),

@@ -26,7 +26,7 @@ from annotator.web.sidebar import declare_language, draw_account_menu, draw_side
 NEEDED = (
     "annotator.web.agreement.page",
     "scipy.sparse",
-    "annotator.web.agreement.report_view",
+    "annotator.web.agreement.tabs",
     "altair",
     "annotator.web.evaluation.page",
     "annotator.web.evaluation.choice",

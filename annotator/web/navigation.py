@@ -5,6 +5,7 @@ if the person's role on the chosen dataset includes `least`. Hiding a page is on
 access.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -148,9 +149,15 @@ def list_pages(person: SignedIn, dataset: str | None) -> list[AppPage]:
     return [page for page in PAGES if page.is_open_to(everywhere if page.everywhere else here)]
 
 
+def make_url(path: str, further: Iterable[tuple[str, object]] = (), /, **parameters: object) -> str:
+    """Return the path with these query parameters, then the further ones; without those that are None."""
+    named = [(name, value) for name, value in (*parameters.items(), *further) if value is not None]
+    return f"{path}?{urlencode(named)}" if named else path
+
+
 def find_home(database: Database, person: SignedIn, wanted: str | None = None) -> str:
     """Return the address of the person's first page, with its dataset."""
     names = [dataset.name for dataset in list_datasets(database, person.actor)]
     dataset = choose_dataset(names, wanted)
     page = list_pages(person, dataset)[0]
-    return f"/{page.address}" + (f"?{urlencode({'dataset': dataset})}" if dataset else "")
+    return make_url(f"/{page.address}", dataset=dataset)

@@ -7,7 +7,6 @@ with every bad line listed, then applied as a whole.
 
 from dataclasses import replace
 from functools import partial
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -39,6 +38,7 @@ from annotator.web.kit.lists import draw_pager, keep_start
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_outcome, keep_refusal
 from annotator.web.kit.tables import Link, draw_file_link, draw_link_table, draw_table
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext, require_context
 from annotator.web.server.uploads import draw_file_field
 
@@ -103,7 +103,7 @@ def _draw_pairs(dataset: str, listed: PairsToSettle) -> None:
         (
             Link(
                 f"{pair.query_id} {pair.query}",
-                "/disagreements?" + urlencode({"dataset": dataset, "pair": pair.pair}),
+                make_url("/disagreements", dataset=dataset, pair=pair.pair),
             ),
             [pair.title or pair.doc_id, pair.doc_id if pair.title else ""],
             ", ".join(map(str, pair.grades)),

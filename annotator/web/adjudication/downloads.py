@@ -8,7 +8,6 @@ is for spreadsheets (`formats/syntax/spreadsheet.py`). Columns and names are Eng
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,6 +25,7 @@ from annotator.domain.messages import say
 from annotator.storage.database import Database
 from annotator.web.adjudication.queue_url import QueueAddress, read_address, write_address
 from annotator.web.downloads import read_span, send_pieces, write_span
+from annotator.web.navigation import make_url
 from annotator.web.session import require_signed_in
 
 QUEUE_ADDRESS, AUDIT_LOG_ADDRESS = "/api/queue", "/api/trail"
@@ -82,7 +82,7 @@ def routes(database: Database) -> list[Route]:
 
 
 def make_queue_url(dataset: str, address: QueueAddress) -> str:
-    return f"{QUEUE_ADDRESS}?{urlencode({'dataset': dataset, **write_address(address)})}"
+    return make_url(QUEUE_ADDRESS, dataset=dataset, **write_address(address))
 
 
 def read_filter(query: dict[str, str]) -> AuditLogFilter:
@@ -101,11 +101,6 @@ def read_filter(query: dict[str, str]) -> AuditLogFilter:
 
 
 def make_audit_log_url(dataset: str, name: str, wanted: AuditLogFilter) -> str:
-    parameters = {
-        "pair": wanted.pair,
-        "action": wanted.action,
-        "person": wanted.person,
-        **write_span(wanted.since, wanted.until),
-    }
-    parameters = {key: value for key, value in parameters.items() if value is not None}
-    return f"{AUDIT_LOG_ADDRESS}?{urlencode({'dataset': dataset, 'format': name, **parameters})}"
+    parameters = {"pair": wanted.pair, "action": wanted.action, "person": wanted.person}
+    span = write_span(wanted.since, wanted.until)
+    return make_url(AUDIT_LOG_ADDRESS, dataset=dataset, format=name, **parameters, **span)

@@ -9,7 +9,6 @@ agreement and a link to a release. The log is read when it is opened.
 from functools import partial
 from html import escape
 from pathlib import Path
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -52,6 +51,7 @@ from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
 from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table
 from annotator.web.kit.text import show_as
 from annotator.web.labeling import label_page
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext
 
 OPERATOR, LOG = "operator", "activity-log"
@@ -121,7 +121,7 @@ def _describe(dataset: str, entry: AuditLogEntry) -> list[Cell]:
     pair: Cell = ""
     if entry.pair is not None and entry.query_id is not None and entry.doc_id is not None:
         says = tr("Open disagreement {query_id} {doc_id}", query_id=entry.query_id, doc_id=entry.doc_id)
-        address = "/disagreements?" + urlencode({"dataset": dataset, "pair": entry.pair})
+        address = make_url("/disagreements", dataset=dataset, pair=entry.pair)
         pair = [Link(entry.query_id, address, says), entry.doc_id]
     sentence = (
         tr("judge it first") if entry.hidden else tr(describe_entry(entry.action, entry.before, entry.after))

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import datetime
 from math import sqrt
 from typing import Any
-from urllib.parse import urlencode
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 import streamlit as st
@@ -40,6 +39,7 @@ from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_clickable, draw_note
 from annotator.web.kit.tables import Link, draw_link_table
 from annotator.web.kit.words import name_grades
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext
 
 SIZE = 25
@@ -72,7 +72,7 @@ def draw_table(page: QueuePage, here: QueueAddress, *, decided: bool, now: datet
             chosen=None,
             on_choose=lambda pair: go(here, pair=pair),
             links=[
-                "/disagreements?" + urlencode(list_parameters(here, pair=item.pair)) for item in page.items
+                make_url("/disagreements", **list_parameters(here, pair=item.pair)) for item in page.items
             ],
             tall=True,
         )
@@ -281,7 +281,7 @@ def _draw_numbers(caption: str, column: str, rows: Sequence[tuple[str, QueueAddr
         [
             (
                 name,
-                Link(show_number(n), "/disagreements?" + urlencode(list_parameters(address)), f"{name}: {n}"),
+                Link(show_number(n), make_url("/disagreements", **list_parameters(address)), f"{name}: {n}"),
             )
             for name, address, n in rows
         ],

@@ -20,10 +20,9 @@ from annotator.web.agreement.charts import (
     list_people,
     list_shown,
 )
-from annotator.web.agreement.downloads import make_figures_url
 from annotator.web.agreement.figures import draw_figures
 from annotator.web.agreement.links import find_shown, go_to, make_page_url
-from annotator.web.agreement.tables import TableRequest, find_pair
+from annotator.web.agreement.tables import TableRequest, find_pair, make_figures_url
 from annotator.web.kit.charts import CELL_AXIS, layer_counts, tint_cell
 from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.messages import join_sentences, tr, tr_n

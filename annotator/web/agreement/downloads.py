@@ -10,7 +10,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
-from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -30,7 +29,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.storage.database import Database
-from annotator.web.agreement.links import Parameters, list_parameters, read_selection
+from annotator.web.agreement.links import read_selection
 from annotator.web.agreement.page import find_kept_report
 from annotator.web.agreement.tables import TABLES, TableRequest, list_rows, list_since_rows
 from annotator.web.downloads import name_as, send_pieces
@@ -91,23 +90,6 @@ async def get_since(database: Database, request: Request) -> Response:
     dataset, version = parameters.get("dataset", ""), parameters.get("version", "")
     text = await run_in_threadpool(write_since, database, actor, dataset, version)
     return Response(text, media_type="text/csv", headers=name_as(f"{dataset}-since-{version}.csv"))
-
-
-def make_figures_url(dataset: str, request: TableRequest) -> str:
-    return "/api/agreement/figures?" + urlencode([("dataset", dataset), *request.list_parameters()])
-
-
-def make_pairs_file_url(dataset: str, selection: PairSelection) -> str:
-    parameters: Parameters = [("dataset", dataset), *list_parameters(selection)]
-    return "/api/agreement/pairs?" + urlencode(parameters)
-
-
-def make_left_out_url(dataset: str, kind: str) -> str:
-    return "/api/agreement/left-out?" + urlencode([("dataset", dataset), ("kind", kind)])
-
-
-def make_since_url(dataset: str, version: int) -> str:
-    return "/api/agreement/since?" + urlencode({"dataset": dataset, "version": version})
 
 
 def write_figures(database: Database, actor: Actor, dataset: str, request: TableRequest) -> str:

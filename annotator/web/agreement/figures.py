@@ -15,9 +15,15 @@ from annotator.agreement.ranking import (
     rank_pairs,
 )
 from annotator.agreement.records import AgreementReport, PairSelection
-from annotator.web.agreement.downloads import make_figures_url
 from annotator.web.agreement.links import describe_selection, make_page_url
-from annotator.web.agreement.tables import Row, TableRequest, list_rows, name_leaning, show_cell
+from annotator.web.agreement.tables import (
+    Row,
+    TableRequest,
+    list_rows,
+    make_figures_url,
+    name_leaning,
+    show_cell,
+)
 from annotator.web.kit.messages import join_sentences, tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table

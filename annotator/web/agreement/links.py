@@ -9,7 +9,6 @@ plain HTML, for mouse and keyboard.
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from html import escape
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -20,6 +19,7 @@ from annotator.web.kit.controls import note_press
 from annotator.web.kit.messages import tr
 from annotator.web.kit.tables import write_link
 from annotator.web.kit.words import find_username, name_field
+from annotator.web.navigation import make_url
 
 KINDS = ("shared", "differing", "given", "repeat", "gold", "quick")
 NAMES = ("pairs", "who", "without", "grades", "grade", "when", "of", "is", "from")
@@ -73,7 +73,7 @@ def find_start() -> int:
 
 
 def make_page_url(dataset: str, selection: PairSelection) -> str:
-    return "/agreement?" + urlencode([("dataset", dataset), *list_parameters(selection)])
+    return make_url("/agreement", list_parameters(selection), dataset=dataset)
 
 
 def go_to(selection: PairSelection) -> None:

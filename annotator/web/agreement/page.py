@@ -1,6 +1,7 @@
 """Draw the page Agreement: the report, or the pairs behind one figure.
 
-The report comes from the cache, or is measured now; meanwhile the page shows the first figures.
+The report comes from the cache, or is measured now; meanwhile the page shows the first figures. The selection of pairs is in
+the address, which can be sent to somebody. `list_selected_pairs` decides what each pair shows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,19 +11,38 @@ from html import escape
 
 import streamlit as st
 
-from annotator.agreement.records import AgreementReport, CoefficientValue, Leaning
-from annotator.agreement.service import compute_agreement, list_groupings, read_stamp
+from annotator.agreement.records import (
+    AgreementReport,
+    CoefficientValue,
+    Leaning,
+    PairSelection,
+    SelectedPair,
+)
+from annotator.agreement.service import compute_agreement, list_groupings, list_selected_pairs, read_stamp
 from annotator.domain.errors import ValidationError
 from annotator.domain.figures import show_number
+from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
-from annotator.web.agreement.links import TOO_MANY, find_first_grouping, find_selection
+from annotator.web.agreement.links import (
+    TOO_MANY,
+    describe_selection,
+    find_first_grouping,
+    find_selection,
+    find_start,
+    list_parameters,
+    make_page_url,
+)
 from annotator.web.blind_pairs import draw_blind_pairs
-from annotator.web.kit.controls import find_chosen_option
+from annotator.web.kit.controls import find_chosen_option, keep_focus
 from annotator.web.kit.kept_results import KeptResult, KeptResults
+from annotator.web.kit.lists import draw_link_pager
 from annotator.web.kit.messages import tr, tr_n
-from annotator.web.kit.page_parts import draw_changed, require_dataset
-from annotator.web.kit.words import PersonName, name_field, name_people_in, name_person
+from annotator.web.kit.page_parts import draw_changed, draw_note, require_dataset
+from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table, write_link
+from annotator.web.kit.text import show_as
+from annotator.web.kit.words import PersonName, name_field, name_people_in, name_person, name_word
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext, list_person_names
 
 ANEW = "measure_anew"
@@ -135,8 +155,6 @@ def draw(context: PageContext) -> None:
     dataset = require_dataset(context)
     selection = find_selection()
     if selection is not None:
-        from annotator.web.agreement.pairs import draw_pairs
-
         draw_pairs(context, dataset, selection)
         return
     try:
@@ -146,7 +164,7 @@ def draw(context: PageContext) -> None:
             raise
         st.session_state[TOO_MANY] = dataset  # nobody asked for that grouping
         report = find_report(context, dataset, None)
-    from annotator.web.agreement.report_view import draw_report
+    from annotator.web.agreement.tabs import draw_report
 
     named = name_report(report, list_person_names(context, dataset))
     draw_report(context, named, list_fields(context, dataset))
@@ -193,3 +211,83 @@ def name_report(report: AgreementReport, names: Names) -> AgreementReport:
 
 def _name_leanings(leanings: Sequence[Leaning], names: Names) -> tuple[Leaning, ...]:
     return tuple(replace(leaning, annotator=name_person(leaning.annotator, names)) for leaning in leanings)
+
+
+SIZE = 25
+
+
+def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> None:
+    start = find_start()
+    selected = context.call(
+        list_selected_pairs, dataset, selection, limit=SIZE, offset=start, now=context.now
+    )
+    names = list_person_names(context, dataset)
+    back = write_link(tr("Back to Agreement"), make_url("/agreement", dataset=dataset))
+    st.html(f'<p class="annotator-step">{back}</p>')
+    st.html(
+        show_as("verdict", describe_selection(name_selection(selection, names)), tag="h2")
+    )  # a heading of Streamlit's would link names
+    if selected.blind_pairs:
+        draw_note(tr(describe_blind_pairs(selected.blind_pairs)))
+    if not selected.total:
+        st.text(tr("No pair matches."))
+        keep_focus(from_top=True)
+        return
+    st.text(
+        tr_n(
+            "{n:,} pair, largest difference first.",
+            "{n:,} pairs, largest difference first.",
+            selected.total,
+        )
+    )
+    if any(name not in selection.annotators for pair in selected.pairs for name, _ in pair.grades):
+        draw_note(tr("A, B …: the annotators of a pair, without their names."))
+    # Only people in the selection have display names: a letter could be the username of somebody else.
+    named = {who: names[who] for who in selection.annotators if who in names}
+    columns = (tr("query"), tr("document"), tr("grades"), tr("apart"), tr("status"))
+    draw_link_table(
+        tr("List of pairs"),
+        columns,
+        [_describe_pair(dataset, pair, named) for pair in selected.pairs],
+        tall=True,
+    )
+    draw_link_pager(
+        start,
+        len(selected.pairs),
+        selected.total,
+        size=SIZE,
+        make_url=lambda at: f"{make_page_url(dataset, selection)}&from={at}",
+    )
+    file_url = make_url("/api/agreement/pairs", list_parameters(selection), dataset=dataset)
+    draw_file_link(tr("All pairs as CSV"), file_url)
+    keep_focus(from_top=True)
+
+
+def _describe_pair(dataset: str, pair: SelectedPair, names: Mapping[str, PersonName]) -> list[Cell]:
+    grades = [f"{grade}\u00a0{names.get(name, name)}" for name, grade in pair.grades]
+    note = [tr(pair.note)] if pair.note is not None else []
+    document: list[str | Link] = [pair.doc_id]
+    if pair.title and pair.title != pair.doc_id:
+        document.append(pair.title)
+    if pair.case:
+        address = make_url("/disagreements", dataset=dataset, pair=pair.pair, show="all")
+        says = tr("Open disagreement {query_id} {doc_id}", query_id=pair.query_id, doc_id=pair.doc_id)
+        document.append(Link(tr("Open disagreement"), address, says))  # where a narrow screen shows it
+    return [
+        [pair.query_id, pair.query],
+        document,
+        [*grades, *note],
+        str(pair.distance),
+        name_word(pair.status),
+    ]
+
+
+def name_selection(selection: PairSelection, names: Mapping[str, PersonName]) -> PairSelection:
+    return replace(
+        selection,
+        annotators=tuple(name_person(who, names) for who in selection.annotators),
+        without=tuple(name_person(who, names) for who in selection.without),
+        value=name_person(selection.value, names)
+        if selection.by == "annotator" and selection.value is not None
+        else selection.value,
+    )

@@ -21,6 +21,7 @@ from annotator.domain.figures import show_number
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.words import find_username, name_field, name_grades, name_word
+from annotator.web.navigation import make_url
 
 Row = dict[str, object]
 
@@ -263,6 +264,11 @@ class TableRequest:
         first, second = find_username(self.first), find_username(self.second)
         parameters = (("table", self.table), ("by", self.by), ("first", first), ("second", second))
         return [(name, value) for name, value in parameters if value]
+
+
+def make_figures_url(dataset: str, request: TableRequest) -> str:
+    """Return the URL of the table as CSV."""
+    return make_url("/api/agreement/figures", request.list_parameters(), dataset=dataset)
 
 
 def find_pair(report: AgreementReport, first: str, second: str) -> PairAgreement | None:

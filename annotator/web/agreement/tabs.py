@@ -1,12 +1,21 @@
-"""Draw the tabs Groups, Over time, Grades, All figures and Excluded of the page Agreement."""
+"""Draw the agreement report: the verdict, the findings, and a tab for every kind of figure.
+
+The tabs Groups, Grades, All figures and Excluded are here, the others in files of their own.
+"""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from html import escape
 from typing import Any
 
 import streamlit as st
 
-from annotator.agreement.records import AgreementReport, PairSelection
-from annotator.domain.figures import show_number
+from annotator.agreement.records import AgreementReport, AgreementVerdict, PairSelection
+from annotator.dataset.service import read_current_rubric
+from annotator.domain.figures import show_figure, show_number
+from annotator.domain.grades import list_local_names
+from annotator.domain.messages import say
+from annotator.web.agreement import annotators_tab, time_tabs
 from annotator.web.agreement import tables as rows
 from annotator.web.agreement.charts import (
     MOST_BARS,
@@ -17,23 +26,17 @@ from annotator.web.agreement.charts import (
     describe_grades,
     list_drawn,
 )
-from annotator.web.agreement.downloads import make_figures_url, make_left_out_url
 from annotator.web.agreement.figures import draw_figures
-from annotator.web.agreement.links import find_first_grouping, find_shown, go_to
-from annotator.web.agreement.tables import TableRequest
-from annotator.web.agreement.time_charts import (
-    MOST_LINES,
-    chart_drift,
-    chart_leanings,
-    describe_drift,
-    describe_leanings,
-    list_leaning_people,
-)
-from annotator.web.kit.controls import apply_url_choice
-from annotator.web.kit.messages import join_sentences, tr
-from annotator.web.kit.page_parts import draw_note, draw_report_chart
+from annotator.web.agreement.links import draw_sentence, find_first_grouping, go_to
+from annotator.web.agreement.tables import TableRequest, make_figures_url
+from annotator.web.kit.charts import show_value
+from annotator.web.kit.controls import apply_url_choice, draw_url_tabs
+from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.page_parts import draw_link, draw_note, draw_report_chart
 from annotator.web.kit.tables import Link, draw_link_table
 from annotator.web.kit.words import name_field
+from annotator.web.navigation import make_url
+from annotator.web.page_context import PageContext
 
 
 def draw_groups(report: AgreementReport, groupings: Sequence[str]) -> None:
@@ -90,57 +93,6 @@ def _pick_group(report: AgreementReport, cell: Mapping[str, Any]) -> None:
         return
     group = list_drawn(report)[int(index)]
     go_to(PairSelection(by=group.by, value=group.value))
-
-
-def draw_time(report: AgreementReport) -> None:
-    st.header(tr("Agreement over time"))
-    if len(report.periods) < 2:
-        st.text(tr("There are too few judgments, or they cover too short a time, to compare periods."))
-        return
-    csv = make_figures_url(report.dataset, TableRequest("periods"))
-    if any(period.kappa.value is not None for period in report.periods):
-        draw_report_chart(
-            "drift",
-            chart_drift(report.periods, report.kappa_target),
-            describe_drift(report.periods, report.kappa_target),
-            caption=tr("Agreement over time"),
-            csv=csv,
-            name=f"{report.dataset}-drift",
-            pick=lambda cell: _pick_period(report, cell),
-        )
-    people = list_leaning_people(report.periods)
-    if people:
-        st.header(tr("Leniency over time"))
-        draw_report_chart(
-            "leanings",
-            chart_leanings(report.periods),
-            describe_leanings(report.periods),
-            caption=tr("Leniency over time"),
-            csv=csv,
-            name=f"{report.dataset}-leanings",
-            pick=lambda cell: _pick_period(report, cell),
-        )
-        annotators = {leaning.annotator for period in report.periods for leaning in period.leanings}
-        if len(annotators) > len(people):
-            draw_note(
-                tr(
-                    "Showing the {n} of {all:,} annotators with the largest differences; the file has all of "
-                    "them.",
-                    n=MOST_LINES,
-                    all=len(annotators),
-                )
-            )
-    draw_note(tr("Click a point to show its pairs."))
-    draw_figures(report, TableRequest("periods"), tr("Table by period"))
-
-
-def _pick_period(report: AgreementReport, cell: Mapping[str, Any]) -> None:
-    """Show the pairs of a period, or those of one annotator in it if the point is an annotator's."""
-    index = cell.get("at")
-    span = None if index is None else report.periods[int(index)].span
-    if span is not None:
-        who = (find_shown(report, cell["name"]),) if "name" in cell else ()
-        go_to(PairSelection(annotators=who, span=span))
 
 
 def draw_grades(report: AgreementReport, grade_names: Sequence[str]) -> None:
@@ -226,10 +178,92 @@ def draw_left_out(report: AgreementReport) -> None:
                 tr(excluded.why),
                 Link(
                     tr("CSV file"),
-                    make_left_out_url(report.dataset, excluded.kind),
+                    make_url("/api/agreement/left-out", dataset=report.dataset, kind=excluded.kind),
                     f"{tr('CSV file')}: {tr(excluded.why)}",
                 ),
             ]
             for excluded in report.left_out
         ],
+    )
+
+
+STATES = {"met": say("met"), "not met": say("not met"), "unknown": say("unknown yet")}
+FIRST = 6
+
+
+def draw_verdict(report: AgreementReport) -> None:
+    """Draw the verdict with its figures and, where kappa is undefined, why."""
+    verdict = report.verdict
+    if verdict is None:
+        return
+    is_defined = verdict.kappa.value is not None
+    state = "met" if verdict.state == "met" else "unmet"
+    counts = [
+        (
+            tr("Cohen's κ (95\N{NO-BREAK SPACE}% confidence interval)"),
+            show_value(verdict.kappa) if is_defined else "",
+        ),
+        (tr("target"), show_figure(verdict.target, 6)),
+        (tr("pairs judged by two or more"), show_number(report.measured.pairs)),
+        (tr("more such pairs needed to decide"), _describe_further(verdict)),
+    ]
+    listed = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in counts if value
+    )
+    with st.container(border=True):
+        badge = f'<span class="annotator-state annotator-{state}">{escape(tr(STATES[verdict.state]))}</span>'
+        st.html(
+            f'<p class="annotator-step">{badge} {escape(tr(verdict.sentence))}</p>'
+            f'<dl class="annotator-counts" style="margin-top: 0.875rem">{listed}</dl>'
+        )
+        if not is_defined:
+            draw_note(tr("{name}: undefined, {why}", name="κ", why=verdict.kappa.why))
+
+
+def draw_findings(report: AgreementReport) -> None:
+    """Draw the findings, most important first; those after the first FIRST in an expander."""
+    verdict = report.verdict
+    findings = [
+        finding for finding in report.findings if verdict is None or finding.sentence != verdict.sentence
+    ]
+    if findings:
+        st.header(tr("Findings"))
+    for shown in findings[:FIRST]:
+        draw_sentence(report.dataset, tr(shown.sentence), shown.pairs)
+    if len(findings) > FIRST:
+        more = len(findings) - FIRST
+        with st.expander(tr_n("{n:,} further finding", "{n:,} further findings", more), key="findings"):
+            for shown in findings[FIRST:]:
+                draw_sentence(report.dataset, tr(shown.sentence), shown.pairs)
+
+
+def _describe_further(verdict: AgreementVerdict) -> str:
+    if verdict.state != "unknown":
+        return ""
+    return (
+        tr("cannot be estimated")
+        if verdict.further is None
+        else tr("about {n}", n=show_number(verdict.further))
+    )
+
+
+def draw_report(context: PageContext, report: AgreementReport, fields: list[str]) -> None:
+    """Draw the whole report. `fields`: those for grouping."""
+    draw_verdict(report)
+    draw_findings(report)
+    if not report.measured.pairs:
+        draw_link(context, "overview")
+        return
+    _version, rubric = context.call(read_current_rubric, report.dataset)
+    names = [tr(name) for name in list_local_names(rubric)]
+    draw_url_tabs(
+        {
+            say("Groups"): partial(draw_groups, report, fields),
+            say("Annotators"): partial(annotators_tab.draw, report, names),
+            say("Over time"): partial(time_tabs.draw_time, report),
+            say("Guideline versions"): partial(time_tabs.draw_versions, context, report),
+            say("Grades"): partial(draw_grades, report, names),
+            say("All figures"): partial(draw_coefficients, report),
+            say("Excluded"): partial(draw_left_out, report),
+        }
     )

@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,6 +16,7 @@ from starlette.routing import Route
 
 from annotator.storage.database import Database
 from annotator.web.downloads import read_span, send_pieces, write_span
+from annotator.web.navigation import make_url
 from annotator.web.session import require_signed_in
 
 if TYPE_CHECKING:
@@ -64,11 +64,5 @@ def read_filter(query: Mapping[str, str]) -> "AuditFilter":
 
 
 def list_address(wanted: "AuditFilter") -> str:
-    parameters = {
-        "about": wanted.dataset,
-        "action": wanted.action,
-        "person": wanted.person,
-        **write_span(wanted.since, wanted.until),
-    }
-    chosen = {key: value for key, value in parameters.items() if value is not None}
-    return f"{ADDRESS}?{urlencode(chosen)}" if chosen else ADDRESS
+    span = write_span(wanted.since, wanted.until)
+    return make_url(ADDRESS, about=wanted.dataset, action=wanted.action, person=wanted.person, **span)

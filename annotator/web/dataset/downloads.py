@@ -6,7 +6,6 @@ log entry.
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -31,7 +30,3 @@ def routes(database: Database) -> list[Route]:
         return await send_pieces(request, f"{dataset}.zip", "application/zip", export, is_kept=False)
 
     return [Route(ADDRESS, get_dataset, methods=["GET"])]
-
-
-def list_address(dataset: str) -> str:
-    return f"{ADDRESS}?{urlencode({'dataset': dataset})}"

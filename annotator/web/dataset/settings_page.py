@@ -33,11 +33,12 @@ from annotator.domain.errors import AnnotatorError, ConflictError, ValidationErr
 from annotator.domain.messages import Message, say
 from annotator.domain.people import includes
 from annotator.overview.settings_effects_service import describe_effects
-from annotator.web.dataset.downloads import list_address
+from annotator.web.dataset.downloads import ADDRESS
 from annotator.web.dataset.words import GROUPS, NONE_CHOSEN, REQUIREMENT_WORDS, SettingField, list_fields
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, find_page, require_dataset
 from annotator.web.kit.text import escape_markdown
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext
 
 OWN = "own"
@@ -352,7 +353,7 @@ def _draw_export(dataset: str) -> None:
     )
     label = escape(tr("Download everything (zip)"))
     st.html(
-        f'<a class="annotator-link" href="{escape(list_address(dataset))}" target="_self" download>{label}</a>'
+        f'<a class="annotator-link" href="{escape(make_url(ADDRESS, dataset=dataset))}" target="_self" download>{label}</a>'
     )
 
 

@@ -7,7 +7,6 @@ no grade of a pair.
 
 import json
 from datetime import UTC, datetime
-from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -24,6 +23,7 @@ from annotator.storage.database import Database
 from annotator.web.downloads import name_as
 from annotator.web.evaluation.choice import EvaluationChoice, find_evaluation, read_choice
 from annotator.web.evaluation.tables import QUERIES, TABLES, list_query_rows, list_rows
+from annotator.web.navigation import make_url
 from annotator.web.session import require_signed_in
 
 
@@ -100,17 +100,13 @@ def write_figures(
 
 
 def make_figures_url(dataset: str, choice: EvaluationChoice, table: str, measure: str) -> str:
-    return "/api/evaluation/figures?" + urlencode(
-        [("dataset", dataset), ("table", table), ("measure", measure), *choice.list_url_parameters()]
+    return make_url(
+        "/api/evaluation/figures",
+        choice.list_url_parameters(),
+        dataset=dataset,
+        table=table,
+        measure=measure,
     )
-
-
-def make_scores_url(dataset: str, choice: EvaluationChoice) -> str:
-    return "/api/evaluation/scores?" + urlencode([("dataset", dataset), *choice.list_url_parameters()])
-
-
-def make_report_url(dataset: str, choice: EvaluationChoice) -> str:
-    return "/api/evaluation/report?" + urlencode([("dataset", dataset), *choice.list_url_parameters()])
 
 
 def _find(database: Database, actor: Actor, dataset: str, choice: EvaluationChoice) -> EvaluationResult:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from importlib import import_module
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -19,13 +18,14 @@ from annotator.evaluation.evaluate import Evaluation
 from annotator.evaluation.service import EvaluationChoices, EvaluationResult, list_choices
 from annotator.web.blind_pairs import draw_give_up
 from annotator.web.evaluation.choice import EvaluationChoice, draw_choice
-from annotator.web.evaluation.downloads import make_figures_url, make_report_url, make_scores_url
+from annotator.web.evaluation.downloads import make_figures_url
 from annotator.web.evaluation.tables import QUERIES, Row, list_query_rows, list_rows, show_figure
 from annotator.web.kit.controls import draw_url_tabs, keep_focus
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_changed, draw_link, draw_note, require_dataset
 from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table
 from annotator.web.kit.words import name_person
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext, list_person_names
 
 ANEW = "evaluate anew"
@@ -125,8 +125,9 @@ def draw_report(
     measure = st.selectbox(tr("Measure"), names, key="measure", bind="query-params", width=260)
     shown = ShownEvaluation(context, dataset, choice, choices, result, measure or names[0])
     draw_url_tabs({title: partial(_draw_tab, shown, *home) for title, home in TABS.items()})
-    draw_file_link(tr("All scores as CSV"), make_scores_url(dataset, choice))
-    draw_file_link(tr("Full report as JSON"), make_report_url(dataset, choice))
+    chosen = choice.list_url_parameters()
+    draw_file_link(tr("All scores as CSV"), make_url("/api/evaluation/scores", chosen, dataset=dataset))
+    draw_file_link(tr("Full report as JSON"), make_url("/api/evaluation/report", chosen, dataset=dataset))
 
 
 def _draw_tab(shown: "ShownEvaluation", module: str, name: str) -> None:
@@ -218,7 +219,5 @@ def _list_cells(shown: ShownEvaluation, row: Row, columns: list[str]) -> list[Ce
 
 def make_query_url(dataset: str, choice: EvaluationChoice, query_id: str | None = None, **others: str) -> str:
     """Return the URL of a query's ranked lists, or of the evaluation (None). `others`: parameters."""
-    parameters = [("dataset", dataset), *choice.list_url_parameters()]
-    if query_id is not None:
-        parameters.append(("query", query_id))
-    return "/evaluation?" + urlencode([*parameters, *others.items()])
+    further = [*choice.list_url_parameters(), ("query", query_id), *others.items()]
+    return make_url("/evaluation", further, dataset=dataset)

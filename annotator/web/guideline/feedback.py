@@ -8,7 +8,6 @@ survive a reload: one line per decision (`pair revision`) and per question (`que
 from collections.abc import Collection
 from dataclasses import dataclass
 from html import escape
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -25,6 +24,7 @@ from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.tables import write_link
 from annotator.web.kit.text import show_as
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext
 
 MOST = 5_000
@@ -197,7 +197,7 @@ def describe_judgments(decision: DecisionExample) -> str:
 
 def link_pair(dataset: str, item: DecisionExample | AskedQuestion) -> str:
     """Return HTML: the document's title, linked to the pair on the page Disagreements."""
-    address = "/disagreements?" + urlencode({"dataset": dataset, "pair": item.pair})
+    address = make_url("/disagreements", dataset=dataset, pair=item.pair)
     return write_link(item.title or item.doc_id, address)
 
 
@@ -331,6 +331,6 @@ def _write_queue_link(dataset: str, item: WorklistItem) -> str:
     if item.kind != "group" or (item.category is None and grades is None):
         return ""
     wanted = QueueFilter(shown="decided", category=item.category, grades=grades)
-    address = "/disagreements?" + urlencode({"dataset": dataset, **write_address(QueueAddress(wanted))})
+    address = make_url("/disagreements", dataset=dataset, **write_address(QueueAddress(wanted)))
     label = tr("All decided disagreements of this kind")
     return write_link(label, address, says=f"{label}: {tr(item.sentence)}")

@@ -7,7 +7,6 @@ in the meantime, nothing is stored: the draft becomes the merge of both changes,
 
 from collections.abc import Sequence
 from html import escape
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -60,6 +59,7 @@ from annotator.web.kit.messages import join_names, join_sentences, show_refusal,
 from annotator.web.kit.page_parts import draw_note, draw_problem, require_dataset
 from annotator.web.kit.tables import Cell, Link, draw_link_table, draw_table
 from annotator.web.kit.text import escape_markdown, show_as
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext, find_context
 
 SHOWN, DECISIONS = 30, 50
@@ -103,7 +103,7 @@ def _draw_behind(dataset: str, decisions: Sequence[DecisionExample]) -> None:
 def _link(dataset: str, decision: DecisionExample) -> Link:
     return Link(
         decision.title or decision.doc_id,
-        "/disagreements?" + urlencode({"dataset": dataset, "pair": decision.pair}),
+        make_url("/disagreements", dataset=dataset, pair=decision.pair),
     )
 
 

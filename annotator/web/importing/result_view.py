@@ -8,7 +8,6 @@ Also serves the files of tasks, the list of problems and a converted file. Each 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
@@ -28,6 +27,7 @@ from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_file_link, draw_table
 from annotator.web.kit.text import escape_markdown
+from annotator.web.navigation import make_url
 from annotator.web.session import require_same_origin, require_signed_in
 
 SHOWN_AT_ONCE = 50
@@ -81,7 +81,7 @@ def draw_problems(problems: Sequence[Any], *, with_file: bool) -> None:
 
 def list_file_address(job: FileJob, file: str) -> str:
     """Return the URL of a file that a task wrote: problems, or converted."""
-    return f"{FILES_ADDRESS}?{urlencode({'dataset': job.dataset, 'purpose': job.purpose, 'file': file})}"
+    return make_url(FILES_ADDRESS, dataset=job.dataset, purpose=job.purpose, file=file)
 
 
 def _choose_start(job: FileJob, count: int) -> int:

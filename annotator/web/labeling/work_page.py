@@ -9,7 +9,6 @@ self-consistency, never of gold pairs; and agreement with all others together, w
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -47,6 +46,7 @@ from annotator.web.kit.tables import draw_html_table, draw_table, escape_breakab
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import name_grades
 from annotator.web.labeling.questions_page import read_own_questions
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext, note_visit
 
 QUESTIONS_SHOWN, ASKED = 5, "own-questions"
@@ -100,7 +100,7 @@ def _change(dataset: str, judgment: OwnJudgment) -> str:
         return escape(tr("settled by a lead"))
     if judgment.locked is not None:
         return escape(tr("you have seen others' judgments"))
-    address = "/label?" + urlencode({"dataset": dataset, "pair": judgment.pair})
+    address = make_url("/label", dataset=dataset, pair=judgment.pair)
     named = escape(
         tr("Change {query_id} {doc_id}", query_id=judgment.query_id, doc_id=judgment.doc_id), quote=True
     )

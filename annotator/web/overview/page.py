@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -39,6 +38,7 @@ from annotator.web.kit.page_parts import (
 )
 from annotator.web.kit.tables import Cell, Link, draw_link_table, draw_table
 from annotator.web.kit.words import name_word
+from annotator.web.navigation import make_url
 from annotator.web.overview import charts
 from annotator.web.overview.charts import name_person, split_query
 from annotator.web.page_context import PageContext, require_context
@@ -330,7 +330,7 @@ def join_gate_names(gates: Sequence[str]) -> str:
 
 
 def _link(dataset: str, page: str, words: str) -> Link:
-    return Link(words, f"/{page}?{urlencode({'dataset': dataset})}")
+    return Link(words, make_url(f"/{page}", dataset=dataset))
 
 
 def _draw_agreement(overview: Overview) -> None:

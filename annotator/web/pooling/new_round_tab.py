@@ -8,7 +8,6 @@ adds nothing twice. For each dataset, one work at a time runs.
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -31,6 +30,7 @@ from annotator.web.kit.messages import join_names, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.tables import write_link
 from annotator.web.kit.text import escape_markdown
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext, find_context, require_context
 from annotator.web.pooling.further_rounds import (
     KINDS,
@@ -285,7 +285,7 @@ def _draw_result(dataset: str, number: int | None, new: int) -> None:
         tr("Show the pairs of round {number}", number=show_number(number)),
         make_pairs_url(dataset, PairFilter(number=number)),
     )
-    overview = write_link(tr("What to do next"), f"/overview?{urlencode({'dataset': dataset})}")
+    overview = write_link(tr("What to do next"), make_url("/overview", dataset=dataset))
     st.html(f'<p class="annotator-step">{pairs} &nbsp; {overview}</p>')
 
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from functools import partial
 from importlib import import_module
 from typing import TypeVar
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -26,8 +25,8 @@ from annotator.web.kit.kept_results import KeptResult, KeptResults
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note, require_dataset
 from annotator.web.kit.tables import write_link
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext
-from annotator.web.pooling.api import LEFT_OUT
 
 CONTENTS, OVERLAP, DEPTH, ROUNDS, NEW_ROUND, DUPLICATES, PROPOSALS, PAIRS = (
     say("Contents"),
@@ -46,8 +45,7 @@ FILTERS = ("status", "system", "round", "text")
 
 def make_pool_url(dataset: str, **parameters: str | None) -> str:
     """Return a URL of the page, without parameters that are None."""
-    present = {name: value for name, value in parameters.items() if value is not None}
-    return "/pool?" + urlencode({"dataset": dataset, **present})
+    return make_url("/pool", dataset=dataset, **parameters)
 
 
 def make_pairs_url(dataset: str, filtered: PairFilter, *, start: int = 0) -> str:
@@ -62,10 +60,6 @@ def make_pairs_url(dataset: str, filtered: PairFilter, *, start: int = 0) -> str
         text=filtered.text or None,
         **{"from": str(start) if start else None},
     )
-
-
-def make_left_out_url(dataset: str) -> str:
-    return f"{LEFT_OUT}?" + urlencode({"dataset": dataset})
 
 
 def find_number(name: str) -> int | None:

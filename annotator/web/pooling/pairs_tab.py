@@ -4,7 +4,6 @@ Also one pair: its query and document, its systems and round, and links to its g
 """
 
 from html import escape
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -29,6 +28,7 @@ from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table, write_link
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import name_word
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext
 from annotator.web.pooling.page import ALL, PAIRS, ShownPool, find_number, make_pairs_url, make_pool_url
 
@@ -208,12 +208,10 @@ def _describe_state(origin: PooledPairOrigin) -> str:
 def _list_links(dataset: str, origin: PooledPairOrigin) -> list[str]:
     pair, links = origin.pair, []
     if pair.status in IN_QUEUE:
-        address = "/disagreements?" + urlencode({"dataset": dataset, "pair": pair.pair, "show": "all"})
+        address = make_url("/disagreements", dataset=dataset, pair=pair.pair, show="all")
         links.append(write_link(tr("Open disagreement"), address))
     if origin.ranked:
-        address = "/evaluation?" + urlencode(
-            {"dataset": dataset, "query": pair.query_id, "document": pair.doc_id}
-        )
+        address = make_url("/evaluation", dataset=dataset, query=pair.query_id, document=pair.doc_id)
         links.append(write_link(tr("See the ranked lists of the query with their grades"), address))
     return links
 

@@ -20,14 +20,15 @@ from annotator.web.kit.lists import draw_link_pager
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table, write_link
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext
+from annotator.web.pooling.api import LEFT_OUT
 from annotator.web.pooling.contents_tabs import describe_relevant
 from annotator.web.pooling.page import (
     NEW_ROUND,
     ROUNDS,
     ShownPool,
     find_number,
-    make_left_out_url,
     make_pairs_url,
     make_pool_url,
 )
@@ -165,7 +166,7 @@ def _draw_rules(context: PageContext, dataset: str, groups: tuple[LeftOutGroup, 
         [tr("round"), tr("rule"), tr("candidates")],
         [_describe_group(dataset, group) for group in groups],
     )
-    draw_file_link(tr("Everything that was left out, as CSV"), make_left_out_url(dataset))
+    draw_file_link(tr("Everything that was left out, as CSV"), make_url(LEFT_OUT, dataset=dataset))
     rule = st.query_params.get("rule")
     number = find_number("left")
     if rule is None or number is None:

@@ -7,7 +7,6 @@ in all files. Drawn pairs without an answer are in no file.
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -41,10 +40,6 @@ def routes(database: Database) -> list[Route]:
         )
 
     return [Route(ADDRESS, get_table, methods=["GET"])]
-
-
-def make_table_url(dataset: str, table: str) -> str:
-    return f"{ADDRESS}?{urlencode({'dataset': dataset, 'table': table})}"
 
 
 def write_table(database: Database, actor: Actor, dataset: str, table: str, *, now: datetime) -> str:

@@ -8,7 +8,6 @@ expert has answered.
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -31,10 +30,11 @@ from annotator.web.kit.page_parts import (
 from annotator.web.kit.tables import draw_file_link, draw_html_table, draw_link_table, escape_breakable
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import PersonName, name_people_in, name_word
+from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext, list_person_names
 from annotator.web.quality import charts
 from annotator.web.quality.charts import show_percent
-from annotator.web.quality.downloads import make_table_url
+from annotator.web.quality.downloads import ADDRESS
 from annotator.web.quality.form import draw_done, draw_form, draw_more
 
 RULE_NAMES = {"bound": say("Guaranteed maximum (95 %)"), "rate": say("Observed error rate")}
@@ -182,7 +182,7 @@ def draw_draws(dataset: str, draws: Sequence[QualityDraw], names: Mapping[str, s
     )
     rows = [_describe_draw(draw, names) for draw in reversed(draws)]
     draw_link_table(tr("Draws"), columns, rows, stacked=True)
-    draw_file_link(tr("Draws as CSV"), make_table_url(dataset, "draws"))
+    draw_file_link(tr("Draws as CSV"), make_url(ADDRESS, dataset=dataset, table="draws"))
 
 
 def _describe_draw(draw: QualityDraw, names: Mapping[str, str]) -> tuple[str, ...]:
@@ -238,7 +238,7 @@ def draw_evidence(context: PageContext, status: QualityStatus) -> None:
             charts.chart_rates(status.rates),
             charts.describe_rates(status.rates),
             caption=tr("Errors by kind"),
-            csv=make_table_url(status.dataset, "kinds"),
+            csv=make_url(ADDRESS, dataset=status.dataset, table="kinds"),
             name=f"{status.dataset}-quality",
         )
         draw_note(
@@ -270,7 +270,7 @@ def _draw_further(status: QualityStatus) -> None:
             charts.chart_further(points, status.further),
             words,
             caption=tr("Pairs needed to pass"),
-            csv=make_table_url(status.dataset, "curve"),
+            csv=make_url(ADDRESS, dataset=status.dataset, table="curve"),
             name=f"{status.dataset}-quality-curve",
         )
         draw_note(join_sentences([words, *list_waiting_pairs(status)]))
@@ -317,12 +317,7 @@ def draw_errors(status: QualityStatus) -> None:
     if len(errors) > SHOWN:
         draw_note(tr("Showing the first {shown} of {all} errors.", shown=SHOWN, all=len(errors)))
     draw_numbers(tr("Table of all errors"), [_describe_error(error) for error in errors])
-    draw_file_link(tr("Errors as CSV"), make_table_url(dataset, "errors"))
-
-
-def make_disagreement_url(dataset: str, pair: str) -> str:
-    """Return the URL of the pair on the page Disagreements."""
-    return f"/disagreements?{urlencode({'dataset': dataset, 'pair': pair})}"
+    draw_file_link(tr("Errors as CSV"), make_url(ADDRESS, dataset=dataset, table="errors"))
 
 
 def name_state(error: QualityError) -> str:
@@ -349,8 +344,9 @@ def _draw_row(dataset: str, error: QualityError, columns: Sequence[str]) -> str:
     category = f'<br><span class="annotator-soft">{escape(error.category)}</span>' if error.category else ""
     document = escape_breakable(error.doc_id)
     if error.state != "retired":  # a retired pair has no disagreement
+        address = make_url("/disagreements", dataset=dataset, pair=error.pair)
         document = (
-            f'<a class="annotator-link" href="{escape(make_disagreement_url(dataset, error.pair))}" target="_self" '
+            f'<a class="annotator-link" href="{escape(address)}" target="_self" '
             f'title="{escape(label)}">{document}</a>'
         )
     settled = (

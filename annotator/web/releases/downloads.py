@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import structlog
@@ -25,6 +25,7 @@ from annotator.releases.files_service import OpenedRelease, open_release, shows_
 from annotator.releases.published_service import note_downloaded
 from annotator.settings import Settings
 from annotator.storage.database import Database
+from annotator.web.navigation import make_url
 from annotator.web.session import require_same_origin, require_signed_in
 
 if TYPE_CHECKING:
@@ -89,8 +90,7 @@ def _note_sent(database: Database, request: Request, opened: OpenedRelease) -> N
 
 def list_address(dataset: str, version: str, file: str | None = None) -> str:
     """Return the address of a release's zip, or of one of its files."""
-    parameters = {"dataset": dataset, "version": version, **({} if file is None else {"file": file})}
-    return f"{ADDRESS}?{urlencode(parameters)}"
+    return make_url(ADDRESS, dataset=dataset, version=version, file=file)
 
 
 class VerifiedResponse(StreamingResponse):

@@ -32,6 +32,7 @@ from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.dataset import downloads as dataset_downloads
+from annotator.web.navigation import make_url
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.integration.dataset.test_archive import read_everything
 from tests.integration.judged_world import NOW
@@ -261,7 +262,7 @@ def test_a_download_is_the_same_file_for_leads_only(world: ReleaseWorld) -> None
         await Starlette(routes=routes, exception_handlers=EXCEPTION_HANDLERS)(scope, receive, send)  # type: ignore[arg-type]
 
     client = TestClient(answer, headers={"Origin": "http://testserver"})
-    address = dataset_downloads.list_address(world.name)
+    address = make_url(dataset_downloads.ADDRESS, dataset=world.name)
     for actor, status in ((world.hanako, 403), (world.lead, 200)):
         signed_in["who"] = SignedIn(actor, "", (), False, NOW)
         response = client.get(address)

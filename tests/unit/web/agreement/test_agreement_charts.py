@@ -15,7 +15,7 @@ from annotator.agreement.records import (
     MeasuredAgreement,
     PairAgreement,
 )
-from annotator.web.agreement import charts, time_charts
+from annotator.web.agreement import charts, time_tabs
 from annotator.web.agreement.charts import chart_forest, describe_forest, list_points
 from annotator.web.agreement.figures import choose_hidden_columns, choose_rows
 from annotator.web.agreement.tables import TableRequest, list_period_rows, list_rows
@@ -146,14 +146,14 @@ def test_drift_is_drawn_where_kappa_is_known_and_those_who_lean_furthest_are_tol
         AgreementPeriod("2026-01-12", "2026-01-18", 40, UNKNOWN, 1.0, tuple(people[:4])),
         AgreementPeriod("2026-01-19", "2026-01-25", 40, KNOWN, 0.5),
     )
-    drawn = time_charts.chart_drift(periods, 0.7).to_dict()
+    drawn = time_tabs.chart_drift(periods, 0.7).to_dict()
     assert [row["period"] for row in rows_of(drawn)] == ["2026-01-05", "2026-01-19"]
-    assert "2026-01-12 undefined: no variation" in time_charts.describe_drift(periods, 0.7)
-    assert time_charts.list_leaning_people(periods) == [f"p{at}" for at in range(3, 9)]
-    leanings = time_charts.chart_leanings(periods).to_dict()
+    assert "2026-01-12 undefined: no variation" in time_tabs.describe_drift(periods, 0.7)
+    assert time_tabs.list_leaning_people(periods) == [f"p{at}" for at in range(3, 9)]
+    leanings = time_tabs.chart_leanings(periods).to_dict()
     scales = leanings["layer"][2]["encoding"]
     assert len(set(scales["shape"]["scale"]["range"])) == len(set(scales["color"]["scale"]["range"])) == 6
-    assert "p8 from +0.80 to +0.80" in time_charts.describe_leanings(periods)
+    assert "p8 from +0.80 to +0.80" in time_tabs.describe_leanings(periods)
     assert [row["at"] for row in rows_of(drawn)] == [0, 2], "a click names a period by its place among all"
     assert [chart["params"][0]["select"]["fields"] for chart in (drawn, leanings)] == [["at"], ["at", "name"]]
 
@@ -169,7 +169,7 @@ def test_every_bar_of_grades_is_whole_and_all_annotators_come_first() -> None:
     assert drawn["params"][0]["select"]["fields"] == ["whose", "place"]
 
 
-@pytest.mark.parametrize("colour", [*charts.COLOURS, *time_charts.COLOURS])
+@pytest.mark.parametrize("colour", [*charts.COLOURS, *time_tabs.COLOURS])
 def test_the_colours_stand_out_from_both_grounds(colour: str) -> None:
     assert min(contrast(colour, ground) for ground in GROUNDS) >= 3
 
@@ -298,7 +298,7 @@ def test_the_days_of_a_period_are_not_called_the_limits_of_an_interval(
     use_language(language)
     try:
         (row,) = list_period_rows(dataclasses.replace(report(()), periods=(period,)))
-        drawn = json.dumps(time_charts.chart_drift((period,), 0.7).to_dict(), ensure_ascii=False)
+        drawn = json.dumps(time_tabs.chart_drift((period,), 0.7).to_dict(), ensure_ascii=False)
     finally:
         use_language("en")
     assert (row[first], row[last]) == ("2026-01-05", "2026-01-11")

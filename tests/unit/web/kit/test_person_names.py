@@ -5,7 +5,7 @@ import copy
 from annotator.agreement.records import PairSelection
 from annotator.domain.messages import join, say
 from annotator.web.agreement.links import list_parameters
-from annotator.web.agreement.pairs import name_selection
+from annotator.web.agreement.page import name_selection
 from annotator.web.agreement.tables import TableRequest
 from annotator.web.kit.words import (
     PersonName,

@@ -17,6 +17,7 @@ from annotator.quality.records import (
 from annotator.web.kit.charts import space_percent
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import use_language
+from annotator.web.navigation import make_url
 from annotator.web.quality.charts import (
     chart_further,
     chart_rates,
@@ -26,7 +27,7 @@ from annotator.web.quality.charts import (
     show_percent,
 )
 from annotator.web.quality.form import choose_size, list_preview_rows, sort_experts
-from annotator.web.quality.page import list_limits, make_disagreement_url, name_state
+from annotator.web.quality.page import list_limits, name_state
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 NONE = ErrorRate(0, 0, None, None, None)
@@ -88,7 +89,10 @@ def test_an_error_shows_its_state() -> None:
 
 
 def test_the_url_of_a_disagreement_escapes_names() -> None:
-    assert make_disagreement_url("d & é", "ab12") == "/disagreements?dataset=d+%26+%C3%A9&pair=ab12"
+    assert (
+        make_url("/disagreements", dataset="d & é", pair="ab12")
+        == "/disagreements?dataset=d+%26+%C3%A9&pair=ab12"
+    )
 
 
 def test_unknown_figures_are_dashes_and_not_drawn() -> None:

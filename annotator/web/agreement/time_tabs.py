@@ -1,17 +1,36 @@
-"""Chart agreement and leanings over time, and agreement before and since a guideline version.
+"""Draw the tabs Over time and Guideline versions of the page Agreement, with their charts.
 
-The first two charts use the same periods. The third draws two points with their intervals for each part.
+The first two charts use the same periods. The third draws two points with their intervals for each part. Agreement before
+and since a version is measured when the tab is opened, and kept in the session while nothing changes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 import altair as alt
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
+import streamlit as st
 
-from annotator.agreement.records import AgreementPeriod, VersionComparison
+from annotator.agreement.records import (
+    AgreementPeriod,
+    AgreementReport,
+    PairSelection,
+    VersionComparison,
+    VersionComparisonPart,
+)
+from annotator.agreement.service import compare_version, read_stamp
+from annotator.domain.errors import NotFound
 from annotator.web.agreement.charts import list_kappa_tooltips, place_kappa, scale_kappa
-from annotator.web.agreement.tables import name_part
+from annotator.web.agreement.figures import draw_figures
+from annotator.web.agreement.links import find_shown, go_to
+from annotator.web.agreement.tables import (
+    TableRequest,
+    list_since_rows,
+    make_figures_url,
+    name_part,
+    show_cell,
+)
 from annotator.web.kit.charts import (
     AMBER,
     CELL_AXIS,
@@ -26,7 +45,11 @@ from annotator.web.kit.charts import (
     show_value,
 )
 from annotator.web.kit.figures import show_difference
-from annotator.web.kit.messages import tr
+from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.page_parts import draw_link, draw_note, draw_report_chart
+from annotator.web.kit.tables import draw_file_link, draw_link_table
+from annotator.web.navigation import make_url
+from annotator.web.page_context import PageContext
 
 MOST_LINES = 6
 BLUE = "#3f7fd0"
@@ -252,3 +275,185 @@ def describe_since(comparison: VersionComparison) -> str:
         version=comparison.version,
         values="; ".join(sentences),
     )
+
+
+KEY, KEPT = "since", "since version"
+
+
+def draw_versions(context: PageContext, report: AgreementReport) -> None:
+    """Draw how agreement changed with a guideline version: a sentence, a chart and a table."""
+    st.header(tr("Before and since a guideline version"))
+    placeholder = st.empty()
+    placeholder.html(f'<p class="annotator-note" role="status">{escape(tr("Calculating agreement …"))}</p>')
+    comparison = _find(context, report.dataset)
+    placeholder.empty()
+    if comparison is None:
+        st.text(tr("The guideline has only one version, so there is nothing to compare yet."))
+        draw_link(context, "guideline")
+        return
+    _draw_choice(comparison)
+    for part in comparison.parts:
+        _draw_part(part)
+    _draw_notes(comparison)
+    if list_points(comparison):
+        draw_report_chart(
+            "since-version",
+            chart_since(comparison, report.kappa_target),
+            describe_since(comparison),
+            caption=tr("Before and since version {version}", version=comparison.version),
+            csv=_make_file_url(comparison),
+            name=f"{comparison.dataset}-since-{comparison.version}",
+        )
+    _draw_table(comparison)
+
+
+def _draw_part(part: VersionComparisonPart) -> None:
+    few = [
+        tr("{side}: {warning}", side=name, warning=tr(side.warning))
+        for name, side in ((tr("before"), part.before), (tr("since then"), part.since))
+        if side.warning and side.pairs
+    ]
+    note = f'<p class="annotator-note">{escape("; ".join(few))}</p>' if few else ""
+    st.html(f'<p class="annotator-step">{escape(tr(part.sentence))}</p>{note}')
+
+
+def _find(context: PageContext, dataset: str) -> VersionComparison | None:
+    """Return the comparison, from the last run if nothing has changed; None with one version only."""
+    parameter = str(st.session_state.get(KEY) or st.query_params.get(KEY, ""))
+    version = int(parameter) if parameter.isdecimal() and len(parameter) < 9 else None
+    stamp = (context.call(read_stamp, dataset), version)
+    cached = st.session_state.get(KEPT)
+    if cached is not None and cached[0] == stamp:
+        kept: VersionComparison | None = cached[1]
+        return kept
+    try:
+        comparison = context.call(compare_version, dataset, version)
+    except NotFound:
+        comparison = context.call(compare_version, dataset)
+    st.session_state[KEPT] = (stamp, comparison)
+    return comparison
+
+
+def _draw_choice(comparison: VersionComparison) -> None:
+    versions = [str(version) for version, _ in reversed(comparison.versions)]
+    st.selectbox(
+        tr("Guideline version"),
+        versions,
+        index=versions.index(str(comparison.version)),
+        key=KEY,
+        bind="query-params",
+        width=260,
+    )
+
+
+def _make_file_url(comparison: VersionComparison) -> str:
+    return make_url("/api/agreement/since", dataset=comparison.dataset, version=comparison.version)
+
+
+def _draw_notes(comparison: VersionComparison) -> None:
+    led = dict(comparison.versions)[comparison.version]
+    sentences = [
+        tr_n(
+            "Based on {n:,} decision about disagreements.",
+            "Based on {n:,} decisions about disagreements.",
+            led,
+        )
+        if led
+        else tr("No decisions are linked to this version."),
+        tr(
+            "Before: pairs judged only under earlier versions. Since: pairs judged only under this or "
+            "later versions."
+        ),
+    ]
+    if comparison.between:
+        sentences.append(
+            tr_n(
+                "{n:,} pair judged partly before and partly since is not counted.",
+                "{n:,} pairs judged partly before and partly since are not counted.",
+                comparison.between,
+            )
+        )
+    if comparison.unknown:
+        sentences.append(
+            tr_n(
+                "{n:,} pair with an imported judgment is not counted, because its guideline version is "
+                "unknown.",
+                "{n:,} pairs with imported judgments are not counted, because their guideline version is "
+                "unknown.",
+                comparison.unknown,
+            )
+        )
+    sentences.append(
+        tr(
+            "The two sides contain different pairs, so a difference may also come from easier or harder "
+            "pairs. Lines: 95\N{NO-BREAK SPACE}% confidence intervals. Hollow: too few pairs for a conclusion."
+        )
+    )
+    if comparison.simulated:
+        sentences.append(tr("Simulated judgments are included."))
+    draw_note(join_sentences(sentences))
+
+
+def _draw_table(comparison: VersionComparison) -> None:
+    label = tr("Table before and since")
+    shown = st.expander(label, key="table-since", on_change="rerun")
+    if shown.open:
+        with shown:
+            rows = list_since_rows(comparison)
+            columns = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
+            draw_link_table(
+                label, columns, [[show_cell(row[name]) for name in columns] for row in rows], roomy=True
+            )
+    if not list_points(comparison):  # otherwise it stands below the chart
+        draw_file_link(tr("Numbers as CSV"), _make_file_url(comparison))
+
+
+def draw_time(report: AgreementReport) -> None:
+    st.header(tr("Agreement over time"))
+    if len(report.periods) < 2:
+        st.text(tr("There are too few judgments, or they cover too short a time, to compare periods."))
+        return
+    csv = make_figures_url(report.dataset, TableRequest("periods"))
+    if any(period.kappa.value is not None for period in report.periods):
+        draw_report_chart(
+            "drift",
+            chart_drift(report.periods, report.kappa_target),
+            describe_drift(report.periods, report.kappa_target),
+            caption=tr("Agreement over time"),
+            csv=csv,
+            name=f"{report.dataset}-drift",
+            pick=lambda cell: _pick_period(report, cell),
+        )
+    people = list_leaning_people(report.periods)
+    if people:
+        st.header(tr("Leniency over time"))
+        draw_report_chart(
+            "leanings",
+            chart_leanings(report.periods),
+            describe_leanings(report.periods),
+            caption=tr("Leniency over time"),
+            csv=csv,
+            name=f"{report.dataset}-leanings",
+            pick=lambda cell: _pick_period(report, cell),
+        )
+        annotators = {leaning.annotator for period in report.periods for leaning in period.leanings}
+        if len(annotators) > len(people):
+            draw_note(
+                tr(
+                    "Showing the {n} of {all:,} annotators with the largest differences; the file has all of "
+                    "them.",
+                    n=MOST_LINES,
+                    all=len(annotators),
+                )
+            )
+    draw_note(tr("Click a point to show its pairs."))
+    draw_figures(report, TableRequest("periods"), tr("Table by period"))
+
+
+def _pick_period(report: AgreementReport, cell: Mapping[str, Any]) -> None:
+    """Show the pairs of a period, or those of one annotator in it if the point is an annotator's."""
+    index = cell.get("at")
+    span = None if index is None else report.periods[int(index)].span
+    if span is not None:
+        who = (find_shown(report, cell["name"]),) if "name" in cell else ()
+        go_to(PairSelection(annotators=who, span=span))
