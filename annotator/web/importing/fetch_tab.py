@@ -109,37 +109,24 @@ def _draw_form(latest: Mapping[str, Any]) -> dict[str, Any] | None:
     FIELDS.begin("template")
     template, spec = _draw_spec(latest)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        system = FIELDS.keep(
+        system = FIELDS.ask_text(
+            tr("Name of the system"),
             "system",
-            st.text_input(
-                tr("Name of the system"),
-                FIELDS.find_default("system", latest.get("system", "")),
-                key=FIELDS.find_key("system"),
-                max_chars=100,
-                width=260,
-                help=tr("The run is compared with others under this name."),
-            ).strip(),
+            latest.get("system", ""),
+            max_chars=100,
+            width=260,
+            help=tr("The run is compared with others under this name."),
         )
-        depth = FIELDS.keep(
-            "depth",
-            st.number_input(
-                tr("Results per query"),
-                1,
-                MOST_DEPTH,
-                FIELDS.find_default("depth", latest.get("depth", 20)),
-                key=FIELDS.find_key("depth"),
-                width=200,
-            ),
-        )
+        depth = FIELDS.ask_number(tr("Results per query"), "depth", latest.get("depth", 20), 1, MOST_DEPTH)
     with st.expander(tr("More options")):
-        by_rank = _draw_box(
-            "rank",
+        by_rank = FIELDS.ask_flag(
             tr("Order by the ranks in the answers, not by score"),
+            "rank",
             default=latest.get("order") == "rank",
         )
-        first = _draw_box(
-            "first",
+        first = FIELDS.ask_flag(
             tr("If a query lists a document twice, keep the better rank"),
+            "first",
             default=latest.get("duplicates") == "first",
         )
     if not system:
@@ -161,17 +148,16 @@ def _draw_form(latest: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _draw_spec(latest: Mapping[str, Any]) -> tuple[str, str]:
-    template = FIELDS.keep(
-        "template",
-        st.selectbox(
+    template = (
+        FIELDS.choose(
             tr("Search system"),
             TEMPLATES,
-            FIELDS.find_index("template", TEMPLATES, TEMPLATES.index(latest.get("template", TEMPLATES[0]))),
+            "template",
+            TEMPLATES.index(latest.get("template", TEMPLATES[0])),
             format_func=lambda name: tr(TEMPLATE_NAMES[name]),
-            key=FIELDS.find_key("template"),
             width=420,
         )
-        or TEMPLATES[0],
+        or TEMPLATES[0]
     )
     initial = str(latest["spec"]) if latest.get("template") == template else show_template(template)
     spec = FIELDS.keep(
@@ -190,11 +176,6 @@ def _draw_spec(latest: Mapping[str, Any]) -> tuple[str, str]:
         ),
     )
     return template, spec
-
-
-def _draw_box(name: str, label: str, *, default: bool) -> bool:
-    chosen = st.checkbox(label, FIELDS.find_default(name, default=default), key=FIELDS.find_key(name))
-    return FIELDS.keep(name, bool(chosen))
 
 
 def _draw_button(

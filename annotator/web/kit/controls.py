@@ -204,3 +204,62 @@ class KeptFields:
         """Keep the widget's current value, and return it."""
         st.session_state[f"{self.form} values"][name] = value
         return value
+
+    def choose(
+        self, label: str, options: Sequence[T], name: str, index: int | None = 0, **further: Any
+    ) -> T | None:
+        """Draw a field of one option, and return the chosen one. `name`, here and below: of the field in this form."""
+        at = self.find_index(name, options, index)
+        chosen: T | None = st.selectbox(label, list(options), at, key=self.find_key(name), **further)
+        return self.keep(name, chosen)
+
+    def choose_several(
+        self, label: str, options: Sequence[str], name: str, default: Sequence[str] = (), **further: Any
+    ) -> list[str]:
+        """Draw a field of several options, and return the chosen ones."""
+        chosen = st.multiselect(
+            label,
+            list(options),
+            default=self.find_options(name, options, default),
+            key=self.find_key(name),
+            placeholder=tr("Choose"),
+            **further,
+        )
+        return self.keep(name, [str(option) for option in chosen])
+
+    def choose_segment(self, label: str, names: Mapping[str, Message], name: str) -> str:
+        """Draw a control of a few options, the first one chosen at first, and return the chosen one."""
+        first = next(iter(names))
+        chosen = st.segmented_control(
+            label,
+            list(names),
+            default=self.find_default(name, first),
+            required=True,
+            format_func=lambda option: tr(names[option]),
+            key=self.find_key(name),
+        )
+        return self.keep(name, chosen or first)
+
+    def ask_number(
+        self,
+        label: str,
+        name: str,
+        default: float,
+        least: float,
+        most: float,
+        *,
+        width: int = 200,
+        **further: Any,
+    ) -> float:
+        """Draw a field of a number, and return the number."""
+        begun, key = self.find_default(name, default), self.find_key(name)
+        return self.keep(name, st.number_input(label, least, most, begun, key=key, width=width, **further))
+
+    def ask_flag(self, label: str, name: str, *, default: bool = False) -> bool:
+        """Draw a checkbox, and return whether it is set."""
+        return self.keep(name, st.checkbox(label, self.find_default(name, default), key=self.find_key(name)))
+
+    def ask_text(self, label: str, name: str, default: str = "", **further: Any) -> str:
+        """Draw a field of one line, and return its text without spaces at the ends."""
+        text: str = st.text_input(label, self.find_default(name, default), key=self.find_key(name), **further)
+        return self.keep(name, text.strip())

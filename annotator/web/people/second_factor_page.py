@@ -8,7 +8,7 @@ HTML forms that work without a script.
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import structlog
@@ -63,6 +63,17 @@ CODE, SET_UP = "/login/code", "/login/set-up"
 log = structlog.stdlib.get_logger("annotator.web")
 
 
+class FormProblem(NamedTuple):
+    """What a form says about the last try. `seconds`: value of Retry-After, 0 for none."""
+
+    words: str = ""
+    status: int = 200
+    seconds: int = 0
+
+
+NO_PROBLEM = FormProblem()
+
+
 def routes(database: Database, settings: Settings) -> list[Route]:
     page = SecondFactorPages(database, settings)
     return [
@@ -108,10 +119,7 @@ class SecondFactorPages(PasswordPages):
         except SignInExpired:
             return RedirectResponse("/login", 303)
         except (NotAllowed, StateError, DatabaseUnavailable) as error:
-            status, seconds, problem = _explain(error, request)
-            return draw_code_form(
-                next_path, recovery=recovery, problem=problem, status=status, seconds=seconds
-            )
+            return draw_code_form(next_path, recovery=recovery, problem=_explain(error, request))
         note_sign_in("signed in")
         return make_session_answer(first, token, device, request, self.settings)
 
@@ -160,8 +168,7 @@ class SecondFactorPages(PasswordPages):
         except SignInExpired:
             return RedirectResponse("/login", 303)
         except (NotAllowed, StateError, DatabaseUnavailable) as error:
-            status, seconds, problem = _explain(error, request)
-            return draw_set_up_form(half, token, next_path, problem=problem, status=status, seconds=seconds)
+            return draw_set_up_form(half, token, next_path, _explain(error, request))
         note_sign_in("signed in")
         answer = make_session_answer(first, session_token, device, request, self.settings)
         page = _draw_recovery_codes(recovery_codes, first)
@@ -185,8 +192,7 @@ class SecondFactorPages(PasswordPages):
         except SignInExpired:
             return RedirectResponse("/login", 303)
         except (StateError, DatabaseUnavailable) as error:
-            status, seconds, problem = _explain(error, request)
-            return draw_set_up_form(half, token, next_path, problem=problem, status=status, seconds=seconds)
+            return draw_set_up_form(half, token, next_path, _explain(error, request))
         note_sign_in("signed in")
         return make_session_answer(first, session_token, device, request, self.settings)
 
@@ -201,22 +207,19 @@ class SecondFactorPages(PasswordPages):
         try:
             token = await self._run(request, begin)
         except (NotAllowed, StateError, DatabaseUnavailable) as error:
-            status, seconds, problem = _explain(error, request)
-            return await self._draw_proof(person, problem=problem, status=status, seconds=seconds)
+            return await self._draw_proof(person, _explain(error, request))
         response = RedirectResponse(f"{SET_UP}?next=/account", 303)
         set_half_cookie(response, token, request, self.settings)
         return response
 
-    async def _draw_proof(
-        self, person: SignedIn, *, problem: str = "", status: int = 200, seconds: int = 0
-    ) -> Response:
+    async def _draw_proof(self, person: SignedIn, problem: FormProblem = NO_PROBLEM) -> Response:
         if person.by_provider:
             return RedirectResponse("/account", 303)
         required = self.settings.second_factor
         state = await to_thread.run_sync(
             lambda: show_second_factor(self.database, person.actor, required=required)
         )
-        return _draw_proof_form(person, problem, status, seconds, asks_code=state.since is not None)
+        return _draw_proof_form(person, problem, asks_code=state.since is not None)
 
     async def _find_half(self, request: Request) -> HalfSignIn | None:
         now, required = datetime.now(UTC), self.settings.second_factor
@@ -256,36 +259,31 @@ def answer_second_factor(
     return response
 
 
-def _explain(error: Exception, request: Request) -> tuple[int, int, str]:
-    """Log the error. Return (HTTP status, Retry-After seconds or 0, message)."""
+def _explain(error: Exception, request: Request) -> FormProblem:
+    """Log the error, and return what the form says about it."""
     address = find_client_address(request)
     if isinstance(error, DatabaseUnavailable):
         note_sign_in("unavailable")
         note_outage(error)
-        return 503, RETRY_SECONDS, tr("The database is unavailable. Try again in a moment.")
+        words = tr("The database is unavailable. Try again in a moment.")
+        return FormProblem(words, 503, RETRY_SECONDS)
     if isinstance(error, TooManyAttempts):
         note_sign_in("limited")
         log.warning("second factor limited", address=address, retry_seconds=error.seconds)
         minutes = -(-error.seconds // 60)
-        return (
-            429,
-            error.seconds,
-            tr("Too many failed attempts. Try again in {minutes} min.", minutes=minutes),
-        )
-    if isinstance(error, WrongCode):
+        words = tr("Too many failed attempts. Try again in {minutes} min.", minutes=minutes)
+        return FormProblem(words, 429, error.seconds)
+    if isinstance(error, WrongCode | WrongSignIn):
         note_sign_in("wrong")
         log.info("second factor refused", address=address)
-        return 401, 0, tr("The code is wrong, or it was used already. Wait for the next one and type that.")
-    if isinstance(error, WrongSignIn):
-        note_sign_in("wrong")
-        log.info("second factor refused", address=address)
-        return 401, 0, tr("The current password is wrong.")
-    return 400, 0, show_refusal(error)
+        if isinstance(error, WrongSignIn):
+            return FormProblem(tr("The current password is wrong."), 401)
+        words = tr("The code is wrong, or it was used already. Wait for the next one and type that.")
+        return FormProblem(words, 401)
+    return FormProblem(show_refusal(error), 400)
 
 
-def draw_code_form(
-    next_path: str, *, recovery: bool = False, problem: str = "", status: int = 200, seconds: int = 0
-) -> Response:
+def draw_code_form(next_path: str, *, recovery: bool = False, problem: FormProblem = NO_PROBLEM) -> Response:
     """Return the form for a code of the app, or for a recovery code."""
     title = tr("Enter a recovery code") if recovery else tr("Enter the code")
     further = "" if recovery else "&recovery=1"
@@ -303,7 +301,7 @@ def draw_code_form(
         "lost": tr("Lost your phone and your recovery codes? Ask an admin."),
         "next_path": next_path,
         "recovery": "1" if recovery else "",
-        "problem": problem,
+        "problem": problem.words,
     }
     body = fill_markup(
         '<h1>$title</h1><p class="lead">$lead</p><div role="alert" id="problem">$problem</div>'
@@ -312,13 +310,13 @@ def draw_code_form(
         '<button type="submit">$button</button></form><a href="$other_address">$other</a><br><a href="/login">$again</a>'
         '<p class="lost">$lost</p>',
         values,
-        field=_draw_code_field(recovery=recovery, invalid=bool(problem)),
+        field=_draw_code_field(recovery=recovery, invalid=bool(problem.words)),
     )
-    return answer_page(title, body, status=status, seconds=seconds)
+    return answer_page(title, body, status=problem.status, seconds=problem.seconds)
 
 
 def draw_set_up_form(
-    half: HalfSignIn, token: str, next_path: str, *, problem: str = "", status: int = 200, seconds: int = 0
+    half: HalfSignIn, token: str, next_path: str, problem: FormProblem = NO_PROBLEM
 ) -> Response:
     """Return the page with the new key and the form for its first code."""
     secret, title = derive_secret(token), tr("Set up the second factor")
@@ -333,7 +331,7 @@ def draw_set_up_form(
         "label": tr("Code that the app shows"),
         "button": tr("Confirm"),
         "next_path": next_path,
-        "problem": problem,
+        "problem": problem.words,
     }
     body = fill_markup(
         '<h1>$title</h1><p class="lead">$lead</p><p>$why</p><div role="alert" id="problem">$problem</div>'
@@ -343,10 +341,10 @@ def draw_set_up_form(
         '<label for="code">2. $label</label>$field<button type="submit">$button</button></form>$decline',
         values,
         qr=_draw_qr_code(make_provisioning_uri(secret, half.username)),
-        field=_draw_code_field(recovery=False, invalid=bool(problem)),
+        field=_draw_code_field(recovery=False, invalid=bool(problem.words)),
         decline="" if half.is_required or half.removed_by is None else _draw_decline_form(next_path),
     )
-    return answer_page(title, body, status=status, seconds=seconds)
+    return answer_page(title, body, status=problem.status, seconds=problem.seconds)
 
 
 def _describe_reason(half: HalfSignIn) -> str:
@@ -367,9 +365,7 @@ def _draw_decline_form(next_path: str) -> str:
     )
 
 
-def _draw_proof_form(
-    person: SignedIn, problem: str, status: int, seconds: int, *, asks_code: bool
-) -> Response:
+def _draw_proof_form(person: SignedIn, problem: FormProblem, *, asks_code: bool) -> Response:
     title = tr("Set up the second factor")
     code = fill_markup(
         '<label for="code">$label</label>$field',
@@ -379,7 +375,7 @@ def _draw_proof_form(
     values = {
         "title": title,
         "lead": tr("Type your password first."),
-        "problem": problem,
+        "problem": problem.words,
         "username": person.actor.username,
         "label": tr("Current password"),
         "button": tr("Continue"),
@@ -395,7 +391,7 @@ def _draw_proof_form(
         values,
         code=code if asks_code else "",
     )
-    return answer_page(title, body, status=status, seconds=seconds)
+    return answer_page(title, body, status=problem.status, seconds=problem.seconds)
 
 
 def _draw_recovery_codes(codes: tuple[str, ...], first: str) -> Response:

@@ -36,7 +36,7 @@ from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_link_table
 from annotator.web.page_context import PageContext
-from annotator.web.pooling.round_form import FIELDS, ask_flag, ask_number, choose, choose_several, refuse
+from annotator.web.pooling.round_form import FIELDS, refuse
 from annotator.web.server.uploads import draw_file_field
 
 KINDS = {
@@ -180,7 +180,7 @@ def _draw_relation_form(context: PageContext, choices: RoundChoices) -> Suggesti
         return None
     counts = Counter(line.relation for line in lines if line.relation)
     rules = _draw_rules([relation for relation, _ in counts.most_common(MOST_RELATIONS)], template, counts)
-    skip = ask_flag(tr("Leave out relations of documents that the dataset does not have"), "skip")
+    skip = FIELDS.ask_flag(tr("Leave out relations of documents that the dataset does not have"), "skip")
     return SuggestionRequest(name, lines, rules, skip_unknown=skip) if rules else None
 
 
@@ -219,7 +219,7 @@ def _draw_rules(
             else:
                 label = tr(LAW_NAMES[relation])
             options = list(FOLLOW_NAMES)
-            follow = choose(
+            follow = FIELDS.choose(
                 label,
                 options,
                 f"follow {relation}",
@@ -227,7 +227,7 @@ def _draw_rules(
                 format_func=lambda name: tr(FOLLOW_NAMES[name]),
                 width=340,
             )
-            grade = choose(
+            grade = FIELDS.choose(
                 tr("Suggested grade"),
                 GRADES,
                 f"grade {relation}",
@@ -315,10 +315,10 @@ def _draw_hole_form(choices: RoundChoices) -> HoleRequest | None:
     if not choices.systems:
         st.info(tr("There is no imported run yet. Import or fetch one first."), icon=":material/info:")
         return None
-    systems = choose_several(tr("Systems"), choices.systems, "hole systems", choices.systems)
+    systems = FIELDS.choose_several(tr("Systems"), choices.systems, "hole systems", choices.systems)
     with st.container(horizontal=True):
-        depth = ask_number(tr("Results per query"), "hole depth", HOLE_DEPTH, 1, MAX_DEPTH)
-        limit = ask_number(tr("Maximum number of pairs"), "hole limit", 100, 1, 1_000_000)
+        depth = FIELDS.ask_number(tr("Results per query"), "hole depth", HOLE_DEPTH, 1, MAX_DEPTH)
+        limit = FIELDS.ask_number(tr("Maximum number of pairs"), "hole limit", 100, 1, 1_000_000)
     if not systems:
         refuse(tr("Choose at least one system."))
         return None

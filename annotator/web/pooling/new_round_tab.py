@@ -110,15 +110,7 @@ def draw(shown: ShownPool) -> None:
 
 def _choose_kind() -> str:
     FIELDS.begin("kind")
-    chosen = st.segmented_control(
-        tr("Candidates"),
-        list(KINDS),
-        default=FIELDS.find_default("kind", "search"),
-        required=True,
-        format_func=lambda name: tr(KINDS[name]),
-        key=FIELDS.find_key("kind"),
-    )
-    return FIELDS.keep("kind", chosen or "search")
+    return FIELDS.choose_segment(tr("Candidates"), KINDS, "kind")
 
 
 def _is_outdated_preview(running: BackgroundWork, context: PageContext, request: RoundRequest | None) -> bool:

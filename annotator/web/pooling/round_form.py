@@ -5,7 +5,6 @@ Errors appear at their fields. The fields keep their values while the lead looks
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -30,7 +29,6 @@ from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown
 from annotator.web.pooling.words import RETRIEVERS, STRATEGY_NAMES
 
-T = TypeVar("T")
 FIELDS = KeptFields("new round")
 ABOUT = {
     "depth": say(
@@ -84,66 +82,10 @@ def refuse(sentence: str) -> None:
     st.error(escape_markdown(sentence), icon=":material/block:")
 
 
-def choose_several(
-    label: str, options: Sequence[str], name: str, default: Sequence[str] = (), **further: Any
-) -> list[str]:
-    """Draw a field of several options, named `name` in FIELDS, and return the chosen ones."""
-    chosen = st.multiselect(
-        label,
-        list(options),
-        default=FIELDS.find_options(name, options, default),
-        key=FIELDS.find_key(name),
-        placeholder=tr("Choose"),
-        **further,
-    )
-    return FIELDS.keep(name, [str(option) for option in chosen])
-
-
-def choose(label: str, options: Sequence[T], name: str, index: int | None = 0, **further: Any) -> T | None:
-    """Draw a field of one option, named `name` in FIELDS, and return the chosen one."""
-    chosen: T | None = st.selectbox(
-        label,
-        list(options),
-        index=FIELDS.find_index(name, options, index),
-        key=FIELDS.find_key(name),
-        **further,
-    )
-    return FIELDS.keep(name, chosen)
-
-
-def ask_number(
-    label: str, name: str, default: float, least: float, most: float, *, width: int = 200, **further: Any
-) -> float:
-    """Draw a field of a number, named `name` in FIELDS, and return the number."""
-    value = st.number_input(
-        label,
-        least,
-        most,
-        FIELDS.find_default(name, default),
-        key=FIELDS.find_key(name),
-        width=width,
-        **further,
-    )
-    return FIELDS.keep(name, value)
-
-
-def ask_flag(label: str, name: str) -> bool:
-    """Draw a checkbox, named `name` in FIELDS, and return whether it is set."""
-    is_set = st.checkbox(label, FIELDS.find_default(name, default=False), key=FIELDS.find_key(name))
-    return FIELDS.keep(name, is_set)
-
-
-def _ask_text(label: str, name: str, default: str = "", **further: Any) -> str:
-    value: str = st.text_input(
-        label, FIELDS.find_default(name, default), key=FIELDS.find_key(name), **further
-    )
-    return FIELDS.keep(name, value.strip())
-
-
 def _draw_sources(choices: RoundChoices) -> tuple[list[str], list[str]]:
     systems: list[str] = []
     if choices.systems:
-        systems = choose_several(
+        systems = FIELDS.choose_several(
             tr("Take candidates from"),
             choices.systems,
             "systems",
@@ -152,7 +94,7 @@ def _draw_sources(choices: RoundChoices) -> tuple[list[str], list[str]]:
         )
     retrievers: list[str] = []
     if choices.documents:
-        retrievers = choose_several(
+        retrievers = FIELDS.choose_several(
             tr("Also search the documents with") if choices.systems else tr("Search the documents with"),
             list(RETRIEVERS),
             "retrievers",
@@ -173,7 +115,7 @@ def _draw_fusion(choices: RoundChoices, retrievers: Sequence[str]) -> RetrievalO
             *(name for name in RETRIEVERS if name != "hybrid"),
             *(RUN + name for name in choices.systems),
         ]
-        lists = choose_several(
+        lists = FIELDS.choose_several(
             tr("Lists to combine"),
             options,
             "fused",
@@ -185,8 +127,8 @@ def _draw_fusion(choices: RoundChoices, retrievers: Sequence[str]) -> RetrievalO
         with st.container(horizontal=True):
             for name in lists:
                 label = tr("Weight of {list}", list=name.removeprefix(RUN))
-                weights[name] = ask_number(label, f"weight {name}", 1.0, 0.1, 100.0, step=0.1)
-        boost = ask_flag(tr("Prefer documents whose title matches the query"), "boost")
+                weights[name] = FIELDS.ask_number(label, f"weight {name}", 1.0, 0.1, 100.0, step=0.1)
+        boost = FIELDS.ask_flag(tr("Prefer documents whose title matches the query"), "boost")
         if not lists:
             refuse(tr("Choose the lists to combine."))
             return None
@@ -195,7 +137,7 @@ def _draw_fusion(choices: RoundChoices, retrievers: Sequence[str]) -> RetrievalO
 
 def _draw_strategy() -> PoolRequest | None:
     strategy = read_strategy(
-        choose(
+        FIELDS.choose(
             tr("What to take"),
             STRATEGIES,
             "strategy",
@@ -209,7 +151,7 @@ def _draw_strategy() -> PoolRequest | None:
         return _draw_strata()
     if strategy in BUDGETED:
         return _draw_budget(strategy)
-    depth = ask_number(
+    depth = FIELDS.ask_number(
         tr("Results per query"),
         "depth",
         10,
@@ -221,7 +163,7 @@ def _draw_strategy() -> PoolRequest | None:
 
 
 def _draw_strata() -> PoolRequest | None:
-    text = _ask_text(
+    text = FIELDS.ask_text(
         tr("Ranks and the share to draw"),
         "strata",
         DEFAULT_STRATA,
@@ -234,7 +176,7 @@ def _draw_strata() -> PoolRequest | None:
     except ValidationError as error:
         refuse(show_refusal(error))
         return None
-    seed = ask_number(
+    seed = FIELDS.ask_number(
         tr("Seed"), "seed", 0, 0, 2**31 - 1, help=tr("The same seed draws the same documents again.")
     )
     return PoolRequest("stratified", strata=strata, seed=int(seed))
@@ -242,20 +184,12 @@ def _draw_strata() -> PoolRequest | None:
 
 def _draw_budget(strategy: Strategy) -> PoolRequest | None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        pairs = ask_number(tr("Pairs to judge"), "budget", 300, 1, MAX_BUDGET)
-        scope = st.segmented_control(
-            tr("Counted"),
-            list(SCOPES),
-            default=FIELDS.find_default("scope", "all"),
-            required=True,
-            format_func=lambda name: tr(SCOPES[name]),
-            key=FIELDS.find_key("scope"),
-        )
-        FIELDS.keep("scope", scope)
-        depth = ask_number(tr("Results per query to consider"), "look", 100, 1, MAX_DEPTH, width=220)
+        pairs = FIELDS.ask_number(tr("Pairs to judge"), "budget", 300, 1, MAX_BUDGET)
+        scope = FIELDS.choose_segment(tr("Counted"), SCOPES, "scope")
+        depth = FIELDS.ask_number(tr("Results per query to consider"), "look", 100, 1, MAX_DEPTH, width=220)
     measure = "nDCG@10"
     if strategy == "adaptive":
-        measure = _ask_text(
+        measure = FIELDS.ask_text(
             tr("Measure"),
             "measure",
             measure,
@@ -282,19 +216,19 @@ def _draw_filters(choices: RoundChoices) -> PoolFilters | None:
     with st.expander(tr("Leave out documents")):
         draw_note(tr("What is left out is counted by rule and listed. Pairs already in the pool stay."))
         excluded: list[ExcludedValue] = []
-        for field in choose_several(tr("By field"), list(choices.fields), "fields"):
+        for field in FIELDS.choose_several(tr("By field"), list(choices.fields), "fields"):
             label = tr("Leave out if {field} is", field=field)
             values = _draw_values(label, choices.fields[field], f"values {field}")
             excluded += [ExcludedValue(field, value) for value in values]
-        title = _ask_text(
+        title = FIELDS.ask_text(
             tr("Title matches (regular expression)"), "title", max_chars=1_000, placeholder="^Appendix"
         )
         problem = _check_title(title)
         if problem:
             refuse(problem)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            shortest = ask_number(tr("Fewer characters than"), "length", 0, 0, 1_000_000)
-            one_per = choose(
+            shortest = FIELDS.ask_number(tr("Fewer characters than"), "length", 0, 0, 1_000_000)
+            one_per = FIELDS.choose(
                 tr("Only the best of each"),
                 list(choices.fields),
                 "one per",
@@ -314,11 +248,11 @@ def _draw_filters(choices: RoundChoices) -> PoolFilters | None:
 
 def _draw_values(label: str, sampled: Sequence[str], name: str) -> list[str]:
     kept: list[str] = FIELDS.find_default(name, [])
-    return choose_several(label, list(dict.fromkeys([*sampled, *kept])), name, accept_new_options=True)
+    return FIELDS.choose_several(label, list(dict.fromkeys([*sampled, *kept])), name, accept_new_options=True)
 
 
 def _draw_duplicates() -> NearDuplicateRule | None:
-    chosen = choose(
+    chosen = FIELDS.choose(
         tr("Near duplicates"),
         list(DUPLICATES),
         "duplicates",
@@ -328,7 +262,7 @@ def _draw_duplicates() -> NearDuplicateRule | None:
     )
     if chosen == "similar":
         label = tr("Similarity, from 0.5 to 1")
-        return NearDuplicateRule(round(ask_number(label, "similarity", 0.9, 0.5, 1.0, step=0.05), 2))
+        return NearDuplicateRule(round(FIELDS.ask_number(label, "similarity", 0.9, 0.5, 1.0, step=0.05), 2))
     return NearDuplicateRule(None) if chosen == "exact" else None
 
 
