@@ -1,6 +1,6 @@
 """Draw the page Audit log, for admins of every dataset: filters, entries, the log as a file, verification.
 
-Details of an entry are stored as English names with values. A name that is missing in DETAIL_NAMES (such as an
+Details of an entry are stored as English names with values. A name that is missing in `words.yaml` (such as an
 import's figures) is shown as stored. Verification recomputes every hash, so it runs only on request; its result
 stays for the browser's session. All texts are escaped, because people can write them.
 """
@@ -9,11 +9,12 @@ import json
 from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from annotator.audit.records import REMOVED, AuditEntry, AuditFilter, AuditHead, AuditVerification
+from annotator.audit.records import AuditEntry, AuditFilter, AuditHead, AuditVerification
 from annotator.audit.service import (
     PAGE,
     find_audit_head,
@@ -29,7 +30,7 @@ from annotator.web.importing.words import KIND_NAMES, name_kind
 from annotator.web.kit.components import draw_copy_field
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.lists import draw_choice, draw_days, draw_pager, find_ends, find_last_start, keep_start
-from annotator.web.kit.messages import join_names, tr, tr_n
+from annotator.web.kit.messages import join_names, read_words, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, draw_file_link, draw_link_table
 from annotator.web.kit.text import escape_markdown
@@ -37,60 +38,9 @@ from annotator.web.kit.words import name_role
 from annotator.web.page_context import PageContext
 from annotator.web.pooling.words import name_strategy
 
-ACTION_NAMES: Mapping[AuditAction, Message] = {
-    AuditAction.signed_in: say("Sign-in succeeded"),
-    AuditAction.sign_in_failed: say("Sign-in failed"),
-    AuditAction.sign_in_limited: say("Too many failed sign-ins"),
-    AuditAction.signed_out: say("Signed out"),
-    AuditAction.signed_out_everywhere: say("Signed out in all other browsers"),
-    AuditAction.account_made: say("Created an account"),
-    AuditAction.account_renamed: say("Changed a person's name"),
-    AuditAction.account_disabled: say("Disabled an account"),
-    AuditAction.account_enabled: say("Enabled an account"),
-    AuditAction.account_pseudonymised: say("Pseudonymised an account"),
-    AuditAction.role_given: say("Gave a role"),
-    AuditAction.role_taken: say("Removed a role"),
-    AuditAction.expertise_changed: say("Changed what a person judges"),
-    AuditAction.password_changed: say("Chose a new password"),
-    AuditAction.password_reset: say("Made a one-time password"),
-    AuditAction.password_link_made: say("Made a link for a new password"),
-    AuditAction.second_factor_set_up: say("Set up a second factor"),
-    AuditAction.second_factor_removed: say("Removed their second factor"),
-    AuditAction.second_factor_reset: say("Removed a person's second factor"),
-    AuditAction.second_factor_failed: say("Entered a wrong code"),
-    AuditAction.recovery_code_used: say("Used a recovery code"),
-    AuditAction.invited: say("Invited a person"),
-    AuditAction.invitation_revoked: say("Revoked an invitation"),
-    AuditAction.invitation_used: say("Joined by invitation"),
-    AuditAction.identity_linked: say("Linked an account to the identity provider"),
-    AuditAction.dataset_made: say("Created a dataset"),
-    AuditAction.settings_changed: say("Changed settings"),
-    AuditAction.dataset_archived: say("Archived the dataset"),
-    AuditAction.dataset_unarchived: say("Unarchived the dataset"),
-    AuditAction.dataset_restored: say("Restored the dataset"),
-    AuditAction.dataset_exported: say("Exported the dataset"),
-    AuditAction.imported: say("Imported a file"),
-    AuditAction.documents_remapped: say("Changed document ids"),
-    AuditAction.queries_renamed: say("Changed query ids"),
-    AuditAction.pool_round_made: say("Made a round of the pool"),
-    AuditAction.guideline_published: say("Published a guideline"),
-    AuditAction.checks_changed: say("Changed training or gold pairs"),
-    AuditAction.quality_drawn: say("Drew a sample for quality control"),
-    AuditAction.names_revealed: say("Viewed names"),
-    AuditAction.decided: say("Decided"),
-    AuditAction.decision_withdrawn: say("Withdrew a decision"),
-    AuditAction.decided_in_bulk: say("Settled in bulk"),
-    AuditAction.bulk_undone: say("Undid a bulk decision"),
-    AuditAction.documents_ordered: say("Ordered documents"),
-    AuditAction.duplicates_accepted: say("Accepted grades of near duplicates"),
-    AuditAction.file_downloaded: say("Downloaded or wrote a file"),
-    AuditAction.release_published: say("Published a release"),
-    AuditAction.backup_written: say("Wrote a backup"),
-    AuditAction.backup_restored: say("Restored a backup"),
-    AuditAction.installation_copied: say("Copied the installation to another database"),
-    AuditAction.schema_migrated: say("Updated the database schema"),
-    AuditAction.personal_data_removed: say("Removed old usernames and addresses"),
-}
+WORDS = Path(__file__).parent / "words.yaml"
+NAMES: Mapping[str, Mapping[str, str]] = read_words(WORDS)
+ACTION_NAMES = {AuditAction[action]: say(name) for action, name in NAMES["actions"].items()}
 ACTOR_NAMES: Mapping[str, Message] = {
     "operator": say("command line"),
     "program": say("the program"),
@@ -102,48 +52,7 @@ WAYS: Mapping[str, Message] = {
     "group": say("by a group of the identity provider"),
     "identity": say("by the identity provider"),
 }
-FLAGS: Mapping[str, Message] = {
-    "everywhere": say("every dataset"),
-    "second_factor": say("with a second factor"),
-    "first": say("the first admin"),
-    "one_time": say("in place of a one-time password"),
-    "moved": say("moved from another account"),
-    "signed": say("signed"),
-}
 LEFT = "left"  # recovery codes: shown also for 0
-DETAIL_NAMES: Mapping[str, Message] = {
-    "sessions": say("sessions"),
-    "invitation": say("invitation"),
-    "link": say("one-time link"),
-    LEFT: say("codes left"),
-    "system": say("system"),
-    "sha256": say("SHA-256"),
-    "content_sha256": say("SHA-256"),
-    "read": say("read"),
-    "added": say("added"),
-    "changed": say("changed"),
-    "unchanged": say("unchanged"),
-    "removed": say("removed"),
-    "links": say("replaced ids"),
-    "pairs": say("pairs"),
-    "queries": say("queries"),
-    "round": say("round"),
-    "population": say("drawn from"),
-    "seed": say("seed"),
-    "version": say("version"),
-    "overridden": say("gates overridden"),
-    "bytes": say("bytes"),
-    "releases": say("releases"),
-    "rows": say("rows"),
-    "from": say("taken from"),
-    "made": say("created"),
-    "schema": say("schema"),
-    "earlier": say("earlier schema"),
-    "before": say("before"),
-    "categories": say("categories"),
-    "languages": say("languages"),
-    REMOVED: say("usernames and addresses removed"),
-}
 FIRST = ("role", "kind", "strategy", "by", "system")  # most important details
 LEFT_OUT = ("kept", "applied_before")  # only for verification with the file
 HASH = 12  # characters shown of a SHA-256
@@ -197,8 +106,8 @@ def _describe_settings(details: Mapping[str, Any]) -> list[str]:
 def _describe_detail(name: str, value: Any) -> str:
     if name in LEFT_OUT or value in (None, []) or (value == 0 and name != LEFT):
         return ""
-    if name in FLAGS:
-        return tr(FLAGS[name]) if value else ""
+    if name in NAMES["flags"]:
+        return tr(NAMES["flags"][name]) if value else ""
     if name == "by" and value in WAYS:
         return tr(WAYS[value])
     if name == "role":
@@ -209,7 +118,7 @@ def _describe_detail(name: str, value: Any) -> str:
         return name_strategy(str(value))
     if name in ("sha256", "content_sha256"):
         value = f"{str(value)[:HASH]}…"
-    label = tr(DETAIL_NAMES[name]) if name in DETAIL_NAMES else name.replace("_", " ")
+    label = tr(NAMES["details"][name]) if name in NAMES["details"] else name.replace("_", " ")
     return tr("{name}: {value}", name=label, value=_show(value))
 
 

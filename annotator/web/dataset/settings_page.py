@@ -45,6 +45,7 @@ OWN = "own"
 DISTANCES = ("", "1", "2", "3")
 SAID = "settings said"
 SEARCH = "setting"  # query parameter
+STEP = 0.05  # of a number
 LONGEST = 40  # characters of a value in its group's line
 
 
@@ -182,9 +183,7 @@ def _draw_field(form: SettingsForm, setting: SettingField, default: str) -> str:
         number = st.number_input(label, int(setting.low), int(setting.high), int(value), key=key)
         text = str(number)
     elif setting.kind == "number":
-        share = st.number_input(
-            label, float(setting.low), float(setting.high), float(value), setting.step, key=key
-        )
+        share = st.number_input(label, float(setting.low), float(setting.high), float(value), STEP, key=key)
         text = value if share == float(value) else str(round(share, 6))
     elif setting.kind == "choice":
         names = dict(setting.choices)

@@ -1,20 +1,22 @@
-"""Name and explain every setting of a dataset for the page Settings, in groups, with its control.
+"""Name every setting of a dataset for the page Settings, in groups, with its control.
 
-A test in `tests/unit/web/dataset/` checks that every setting of `dataset/settings.py` is in exactly one
-group.
+`settings_words.yaml` has its name and what it does. A test in `tests/unit/web/dataset/` checks that every setting of
+`dataset/settings.py` is in exactly one group.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from annotator.dataset.settings import SEARCH_HOSTS
 from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.messages import Message, say
 from annotator.domain.overlap import MOST
-from annotator.web.kit.messages import tr
+from annotator.web.kit.messages import read_words, tr
 
 Kind = Literal["text", "whole", "number", "switch", "choice", "distance", "requirements"]
 
+WORDS = Path(__file__).parent / "settings_words.yaml"
 PROFILE_WORDS = {
     "trec": say("trec_eval (TREC, BEIR)"),
     "nablarch": say("Nablarch search evaluator"),
@@ -36,22 +38,26 @@ QUALITY_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """A setting on the page: its name, its effect, when a change takes effect, and its control.
+    """A setting on the page: its name, when a change takes effect, and its control.
 
-    `low`, `high`, `step`: for numbers. `choices`: {value: words}. `empty`: placeholder of a text field
-    without a value.
+    `low`, `high`: of a number. `choices`: {value: words}. `empty`: placeholder of a text field without a value.
     """
 
     name: str
-    label: Message
-    about: Message
     effect: Message
     kind: Kind = "text"
     low: float = 0
     high: float = 0
-    step: float = 0.05
     choices: tuple[tuple[str, Message], ...] = ()
     empty: str = "none"
+
+    @property
+    def label(self) -> Message:
+        return say(read_words(WORDS)[self.name]["label"])
+
+    @property
+    def about(self) -> Message:
+        return say(read_words(WORDS)[self.name]["about"])
 
 
 NEXT_RELEASE = say("Changes the next release, never a published one.")
@@ -61,234 +67,69 @@ AT_ONCE = say("Takes effect immediately.")
 GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
     (
         say("Name and language"),
-        (
-            SettingField("title", say("Title"), say("The name that people see."), AT_ONCE, empty=""),
-            SettingField(
-                "language",
-                say("Main language of the documents"),
-                say("A language tag such as ja, ko or en. It may stay empty."),
-                AT_ONCE,
-                empty="",
-            ),
-        ),
+        (SettingField("title", AT_ONCE, empty=""), SettingField("language", AT_ONCE, empty="")),
     ),
     (
         say("Labeling"),
         (
-            SettingField(
-                "overlap",
-                say("Judgments per pair"),
-                say("How many annotators judge each pair. Agreement needs at least 2."),
-                AT_ONCE,
-                "whole",
-                1,
-                MOST,
-            ),
-            SettingField(
-                "overlap_by_category",
-                say("Judgments per pair, by category"),
-                say(
-                    "Exceptions for categories of queries, such as howto=2,reference=1. Empty: no exceptions."
-                ),
-                AT_ONCE,
-            ),
-            SettingField(
-                "overlap_share",
-                say("Judgments per pair, for a share"),
-                say("Such as 0.3:2 for 2 judgments on 30 % of the other pairs. Empty: all pairs alike."),
-                AT_ONCE,
-            ),
-            SettingField(
-                "overlap_cap",
-                say("Maximum judgments per pair"),
-                say("No rule asks for more than this. Empty: no maximum."),
-                AT_ONCE,
-            ),
-            SettingField(
-                "third_judgment_from",
-                say("One more judgment from distance"),
-                say("One more annotator judges a pair whose first two grades differ by at least this much."),
-                AT_ONCE,
-                "distance",
-            ),
-            SettingField(
-                "shown_metadata",
-                say("Document columns that annotators see"),
-                say("Further columns of the documents, such as author,year. Empty: only title and text."),
-                FROM_NOW,
-            ),
-            SettingField(
-                "show_own_agreement",
-                say("Annotators see their own agreement"),
-                say(
-                    "On My work: how well they agree with the others. Pairs in these figures can no longer be changed."
-                ),
-                AT_ONCE,
-                "switch",
-            ),
-            SettingField(
-                "lease_minutes",
-                say("Minutes a pair is reserved"),
-                say("How long a pair stays with the annotator who got it."),
-                FROM_NOW,
-                "whole",
-                1,
-                10_080,
-            ),
-            SettingField(
-                "idle_seconds",
-                say("Seconds until a pause"),
-                say("After this long without activity, time no longer counts as work."),
-                FROM_NOW,
-                "whole",
-                10,
-                3_600,
-            ),
+            SettingField("overlap", AT_ONCE, "whole", 1, MOST),
+            SettingField("overlap_by_category", AT_ONCE),
+            SettingField("overlap_share", AT_ONCE),
+            SettingField("overlap_cap", AT_ONCE),
+            SettingField("third_judgment_from", AT_ONCE, "distance"),
+            SettingField("shown_metadata", FROM_NOW),
+            SettingField("show_own_agreement", AT_ONCE, "switch"),
+            SettingField("lease_minutes", FROM_NOW, "whole", 1, 10_080),
+            SettingField("idle_seconds", FROM_NOW, "whole", 10, 3_600),
         ),
     ),
     (
         say("Calibration"),
         (
-            SettingField(
-                "training_score",
-                say("Training pairs to get right"),
-                say("The share that an annotator must get right before real pairs come, 0 to 1."),
-                AT_ONCE,
-                "number",
-                0,
-                1,
-            ),
-            SettingField(
-                "gold_rate",
-                say("Share of gold pairs"),
-                say(
-                    "Share of the pairs that an annotator gets, 0 to 0.5. Annotators cannot tell which pairs these are."
-                ),
-                FROM_NOW,
-                "number",
-                0,
-                0.5,
-            ),
-            SettingField(
-                "repeat_rate",
-                say("Share of repeats"),
-                say("Own pairs shown again, to measure consistency, 0 to 0.5."),
-                FROM_NOW,
-                "number",
-                0,
-                0.5,
-            ),
-            SettingField(
-                "repeat_after",
-                say("Repeat after"),
-                say("After how many other pairs an own pair may be shown again."),
-                FROM_NOW,
-                "whole",
-                1,
-                10_000,
-            ),
+            SettingField("training_score", AT_ONCE, "number", 0, 1),
+            SettingField("gold_rate", FROM_NOW, "number", 0, 0.5),
+            SettingField("repeat_rate", FROM_NOW, "number", 0, 0.5),
+            SettingField("repeat_after", FROM_NOW, "whole", 1, 10_000),
         ),
     ),
     (
         say("Agreement and quality control"),
         (
-            SettingField(
-                "kappa_target",
-                say("Target for Cohen's κ"),
-                say("The agreement that a release needs."),
-                NEXT_RELEASE,
-                "number",
-                -1,
-                1,
-            ),
-            SettingField(
-                "quality_rule",
-                say("Rule for quality control"),
-                say("What the release gate compares with its limit."),
-                NEXT_RELEASE,
-                "choice",
-                choices=tuple(QUALITY_WORDS.items()),
-            ),
+            SettingField("kappa_target", NEXT_RELEASE, "number", -1, 1),
+            SettingField("quality_rule", NEXT_RELEASE, "choice", choices=tuple(QUALITY_WORDS.items())),
         ),
     ),
     (
         say("Disagreements"),
         (
-            SettingField(
-                "second_adjudicator",
-                say("Two leads decide at distance 3"),
-                say("A disagreement between 0 and 3 needs the same decision by two leads."),
-                say("Applies to decisions from now on."),
-                "switch",
-            ),
-            SettingField(
-                "discuss_from",
-                say("Discussion from distance"),
-                say("From this distance on, annotators see each other's notes before a lead decides."),
-                AT_ONCE,
-                "distance",
-                empty="off",
-            ),
+            SettingField("second_adjudicator", say("Applies to decisions from now on."), "switch"),
+            SettingField("discuss_from", AT_ONCE, "distance", empty="off"),
         ),
     ),
     (
         say("Release and evaluation"),
         (
-            SettingField(
-                "requirements",
-                say("Requirements"),
-                say("What the queries and grades must cover before a release."),
-                NEXT_RELEASE,
-                "requirements",
-            ),
+            SettingField("requirements", NEXT_RELEASE, "requirements"),
             SettingField(
                 "profile",
-                say("Evaluator"),
-                say("The page Evaluation shows the measures of this evaluator first."),
                 AT_ONCE,
                 "choice",
                 choices=tuple((name, PROFILE_WORDS[name]) for name in PROFILE_NAMES),
             ),
-            SettingField(
-                "list_grade_0",
-                say("List grade 0 everywhere"),
-                say("Also in files for evaluators that count every listed document as relevant."),
-                NEXT_RELEASE,
-                "switch",
-            ),
+            SettingField("list_grade_0", NEXT_RELEASE, "switch"),
         ),
     ),
     (
         say("About the dataset"),
-        (
-            SettingField("authors", say("Authors"), say("Who made the dataset."), NEXT_RELEASE),
-            SettingField("contact", say("Contact"), say("The person or team to ask."), NEXT_RELEASE),
-            SettingField("licence", say("Licence"), say("The licence of its releases."), NEXT_RELEASE),
-            SettingField(
-                "source", say("Source"), say("Where its queries and documents come from."), NEXT_RELEASE
-            ),
-        ),
+        tuple(SettingField(name, NEXT_RELEASE) for name in ("authors", "contact", "licence", "source")),
     ),
     (
         say("Technical"),
         (
             SettingField(
-                "seed",
-                say("Random seed"),
-                say("Determines all random orders and samples."),
-                say("Changes all random orders and samples from now on."),
-                "whole",
-                0,
-                2**31 - 1,
+                "seed", say("Changes all random orders and samples from now on."), "whole", 0, 2**31 - 1
             ),
-            SettingField(
-                SEARCH_HOSTS,
-                say("Search hosts"),
-                say(
-                    "Where this dataset's queries may be sent to fetch a run, such as es.example.org:9200. Empty: nowhere."
-                ),
-                AT_ONCE,
-            ),
+            SettingField(SEARCH_HOSTS, AT_ONCE),
         ),
     ),
 )  # the order of the page

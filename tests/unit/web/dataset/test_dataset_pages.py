@@ -25,7 +25,8 @@ from annotator.overview.settings_effects_service import describe_effects
 from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web.dataset.words import list_fields
+from annotator.web.dataset.words import WORDS, list_fields
+from annotator.web.kit.messages import read_words
 from tests.integration.dataset.test_archive import read_everything
 from tests.integration.labeling_world import NOW, World
 
@@ -82,7 +83,7 @@ def texts(app: AppTest) -> str:
 
 
 def test_every_setting_is_on_the_page_once_and_every_evaluator_has_its_profile() -> None:
-    assert sorted(field.name for field in list_fields()) == sorted(SETTINGS)
+    assert sorted(field.name for field in list_fields()) == sorted(SETTINGS) == sorted(read_words(WORDS))
     assert tuple(profile.name for profile in PROFILES) == PROFILE_NAMES
 
 
