@@ -140,7 +140,6 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *list_late_routes(database, "agreement", ("figures", "pairs", "left-out", "since")),
         *list_late_routes(database, "evaluation", ("figures", "scores", "report")),
         *adjudication_api.routes(database),
-        *guideline_api.change_routes(database),
         *guideline_api.routes(database),
         *pooling_api.routes(database),
         *importing_files.routes(database),

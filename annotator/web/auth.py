@@ -113,7 +113,6 @@ class SignInRoutes(PasswordPages):
         return self.set_up
 
     async def sign_in(self, request: Request) -> Response:
-        """Check the form; 303 with the cookie, or the form again with the reason."""
         if self.settings.local_accounts == "false":
             return self._draw(problem="local", status=403)
         if int(request.headers.get("content-length", LARGEST_FORM + 1)) > LARGEST_FORM:

@@ -13,7 +13,6 @@ from annotator.web.page_context import PageContext
 
 
 def draw_blind_pairs(context: PageContext, dataset: str, pairs: int) -> None:
-    """Draw the note and the button; nothing for 0 pairs."""
     if pairs:
         draw_note(tr(describe_blind_pairs(pairs)))
         draw_give_up(context, dataset)
@@ -26,7 +25,6 @@ def draw_give_up(context: PageContext, dataset: str) -> None:
 
 
 def draw_give_up_button(give_up: Callable[[], object]) -> None:
-    """Draw the button; pressing it calls `give_up`."""
 
     def press() -> None:
         give_up()

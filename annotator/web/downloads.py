@@ -1,20 +1,23 @@
-"""Send files over HTTP: the parts that the routes of several slices share."""
+"""Send files and JSON over HTTP: the parts that the routes of several slices share."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from urllib.parse import quote
 
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from annotator.adjudication.history.history import read_day_or_time
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
+from annotator.domain.people import Actor
 from annotator.storage.database import Database
-from annotator.web.session import require_same_origin
+from annotator.web.session import require_same_origin, require_signed_in
 
 
 def list_late_routes(database: Database, folder: str, names: Sequence[str]) -> list[Route]:
@@ -32,6 +35,18 @@ def list_late_routes(database: Database, folder: str, names: Sequence[str]) -> l
         return get
 
     return [Route(f"/api/{folder}/{name}", answer(name), methods=["GET"]) for name in names]
+
+
+def make_json_route(
+    path: str, find: Callable[[Actor, QueryParams], object], *, limiter: CapacityLimiter | None = None
+) -> Route:
+    """Return a GET route: it answers with what `find(actor, parameters)` returns, in a thread, as JSON."""
+
+    async def get(request: Request) -> Response:
+        actor = require_signed_in(request).actor
+        return JSONResponse(await to_thread.run_sync(find, actor, request.query_params, limiter=limiter))
+
+    return Route(path, get, methods=["GET"])
 
 
 async def send_pieces(

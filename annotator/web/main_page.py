@@ -57,7 +57,6 @@ HERE = Path(__file__).parent
 
 
 def draw_app() -> None:
-    """Draw one run."""
     structlog.contextvars.bind_contextvars(request_id=make_request_id(), route="/_stcore/stream")
     st.html(HERE / "app.css")
     context = find_context()

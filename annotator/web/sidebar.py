@@ -70,7 +70,6 @@ def draw_language_choice(name: str, *, label_visibility: Literal["visible", "col
 
 
 def forget_choice() -> None:
-    """Follow the browser again."""
     context = find_context()
     if context is not None:
         context.call(choose_language, None)

@@ -135,7 +135,6 @@ CHARTS, POLICIES, FILES = say("Breakdown"), say("Settle in bulk"), say("Meeting 
 def draw_parts(
     context: PageContext, page: QueuePage, here: QueueAddress, choices: QueueFilterChoices
 ) -> None:
-    """Draw the conditions of the filter, and the tabs below it."""
     _draw_filter(page, here)
     names = [LIST, *([CHARTS] if page.open else []), POLICIES, FILES]
     parts = st.tabs([tr(name) for name in names], key=PART, on_change="rerun")
@@ -290,7 +289,6 @@ def _show_rate(rate: float) -> str:
 
 
 def draw_queue_page(context: PageContext) -> None:
-    """Draw the queue. Used if the address names no pair."""
     st.title(tr("Disagreements"))
     dataset = st.session_state[DATASET] = require_dataset(context)
     choices = _find_choices(context, dataset)

@@ -32,7 +32,6 @@ from annotator.web.kit.words import find_username, name_grades, name_word
 
 
 def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
-    """Draw the kappa of every two annotators, then two of them grade by grade."""
     pairs = report.measured.annotator_pairs
     if len(list_shown(pairs)) > 2:
         st.header(tr("All annotator pairs"))
@@ -128,7 +127,6 @@ def _choose_two(report: AgreementReport) -> PairAgreement | None:
 
 
 def _draw_cells(dataset: str, pair: PairAgreement, grade_names: Sequence[str]) -> None:
-    """Draw the matrix as a table whose counts link to their pairs."""
     names = name_grades(grade_names)
     first, second = pair.annotators
     with st.expander(tr("Matrix as a table with links to the pairs")):

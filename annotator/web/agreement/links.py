@@ -204,7 +204,6 @@ def _moment(second: int) -> datetime:
 
 
 def draw_sentence(dataset: str, sentence: str, pairs: PairSelection | None) -> None:
-    """Draw a sentence, with a link to the pairs it is about."""
     link = ""
     if pairs is not None:
         label = tr("Show pairs")

@@ -267,7 +267,6 @@ class TableRequest:
 
 
 def make_figures_url(dataset: str, request: TableRequest) -> str:
-    """Return the URL of the table as CSV."""
     return make_url("/api/agreement/figures", request.list_parameters(), dataset=dataset)
 
 

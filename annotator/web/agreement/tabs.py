@@ -144,7 +144,6 @@ def _pick_grade(cell: Mapping[str, Any]) -> None:
 
 
 def draw_coefficients(report: AgreementReport) -> None:
-    """Draw every coefficient of the dataset, and what makes kappa hard to read."""
     st.header(tr("All coefficients"))
     draw_note(rows.describe_basis(report))
     draw_figures(report, TableRequest("coefficients"), tr("All coefficients"), at_once=True)

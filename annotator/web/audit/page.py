@@ -225,7 +225,6 @@ def _describe(entry: AuditEntry) -> list[Cell]:
 
 
 def _draw_verification(context: PageContext) -> None:
-    """Draw the newest entry's hash, the button that verifies, and the last result."""
     head = context.call(find_audit_head)
     if head is None:
         return

@@ -18,7 +18,6 @@ COUNT = "holes to judge"
 
 
 def draw(shown: ShownEvaluation) -> None:
-    """Draw holes, saturation, power, stability of the order, and losses, each under its own heading."""
     _draw_holes(shown)
     _draw_saturation(shown)
     _draw_power(shown)
@@ -160,7 +159,6 @@ KEY = "pooled results"
 
 
 def note_pooled(outcome: PooledResults | AnnotatorError) -> None:
-    """Keep the outcome for the next drawing of the page."""
     st.session_state[KEY] = outcome
 
 

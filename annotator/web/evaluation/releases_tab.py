@@ -21,7 +21,6 @@ MOST_GRADES = 10
 
 
 def draw(shown: ShownEvaluation) -> None:
-    """Draw the choice of two versions, the scores on both, and the queries with the largest changes."""
     st.header(tr("Scores of the same runs on two releases"))
     versions = list(shown.choices.versions)
     if len(versions) < 2:

@@ -38,7 +38,6 @@ MOST_LEFT_OUT = 20
 
 
 def draw_scores(shown: ShownEvaluation) -> None:
-    """Draw the chosen measure, then every measure of every system."""
     measure, evaluation = shown.measure, shown.evaluation
     if shown.result.expected_order is not None:
         from annotator.web.pooling.round_preview import draw_expected_order
@@ -115,7 +114,6 @@ def _draw_conventions(shown: ShownEvaluation) -> None:
 
 
 def draw_differences(shown: ShownEvaluation) -> None:
-    """Draw the differences on the chosen measure, the largest first."""
     comparisons = list_comparisons(shown.evaluation, shown.measure)
     title = tr("Differences on {measure}", measure=shown.measure)
     st.header(title)
@@ -163,7 +161,6 @@ def _say_why_not(shown: ShownEvaluation) -> None:
 
 
 def draw_groups(shown: ShownEvaluation) -> None:
-    """Draw the heat map of the groups; without a field, say where one is chosen."""
     by = shown.choice.by
     if by is None:
         st.header(tr("By group"))

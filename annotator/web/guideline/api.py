@@ -8,20 +8,19 @@ people (`guideline/service.py`). Changed lines are written as their records (`gu
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.datastructures import QueryParams
 from starlette.routing import Route
 
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GradeDefinition, Rubric, read_in_language
+from annotator.domain.people import Actor
 from annotator.guideline.service import explain_change, explain_versions_since
 from annotator.storage.database import Database
+from annotator.web.downloads import make_json_route
 from annotator.web.guideline.reading import describe_missing, describe_translated
 from annotator.web.kit.messages import current_language
 from annotator.web.kit.text import render_guideline
-from annotator.web.session import require_signed_in
 
 if TYPE_CHECKING:
     from annotator.guideline.compare import GradeChange
@@ -29,21 +28,28 @@ if TYPE_CHECKING:
 
 
 def routes(database: Database) -> list[Route]:
-    async def get_rubric(request: Request) -> Response:
-        actor, dataset = require_signed_in(request).actor, request.query_params.get("dataset", "")
-        since = _read_since(request.query_params.get("since"))
-        version, rubric = await run_in_threadpool(read_current_rubric, database, actor, dataset)
+    """Return the routes `GET /api/standard?dataset[&since]` and `GET /api/changes?dataset&pair`."""
+
+    def find_rubric(actor: Actor, query: QueryParams) -> dict[str, Any]:
+        dataset, since = query.get("dataset", ""), _read_since(query.get("since"))
+        version, rubric = read_current_rubric(database, actor, dataset)
         described = describe_rubric(version, rubric)
         if since is not None and since < version:
-            change = await run_in_threadpool(
-                explain_versions_since, database, actor, dataset, since, language=current_language()
-            )
+            change = explain_versions_since(database, actor, dataset, since, language=current_language())
             only_others_changed = change.comparison.is_empty and not change.shown_since_in
             if not only_others_changed:
                 described["change"] = _describe_change(change)
-        return JSONResponse(described)
+        return described
 
-    return [Route("/api/standard", get_rubric, methods=["GET"])]
+    def find_changes(actor: Actor, query: QueryParams) -> dict[str, Any]:
+        dataset, pair = query.get("dataset", ""), query.get("pair", "")
+        explanation = explain_change(database, actor, dataset, pair, language=current_language())
+        return {
+            "standard": _describe_change(explanation.guideline) if explanation.guideline else None,
+            "text": asdict(explanation.text) if explanation.text else None,
+        }
+
+    return [make_json_route("/api/standard", find_rubric), make_json_route("/api/changes", find_changes)]
 
 
 def _read_since(given: str | None) -> int | None:
@@ -70,28 +76,6 @@ def describe_rubric(version: int, rubric: Rubric) -> dict[str, Any]:
         "grades": [asdict(definition) for definition in texts.grades],
         "guideline_html": render_guideline(texts.guideline),
     }
-
-
-def change_routes(database: Database) -> list[Route]:
-    """Return the route `GET /api/changes?dataset&pair`, for `web/app.py`."""
-
-    async def get_changes(request: Request) -> Response:
-        explanation = await run_in_threadpool(
-            explain_change,
-            database,
-            require_signed_in(request).actor,
-            request.query_params.get("dataset", ""),
-            request.query_params.get("pair", ""),
-            language=current_language(),
-        )
-        return JSONResponse(
-            {
-                "standard": _describe_change(explanation.guideline) if explanation.guideline else None,
-                "text": asdict(explanation.text) if explanation.text else None,
-            }
-        )
-
-    return [Route("/api/changes", get_changes, methods=["GET"])]
 
 
 def _describe_change(change: "GuidelineChange") -> dict[str, Any]:

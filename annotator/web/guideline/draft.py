@@ -130,7 +130,6 @@ def read_fields(draft: GuidelineDraft, base: GuidelineVersion) -> dict[str, str]
 
 
 def note_typed(draft: GuidelineDraft, base: GuidelineVersion, typed: Mapping[str, str]) -> None:
-    """Store the texts that differ from the base version."""
     before = to_fields(base.rubric)
     draft.fields = {name: text for name, text in typed.items() if text != before[name]}
 

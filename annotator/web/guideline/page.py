@@ -253,7 +253,6 @@ def _describe_again(judgments: int) -> str:
 
 
 def draw_published() -> None:
-    """Draw the result of the last press of Publish."""
     published = st.session_state.pop(PUBLISHED, None)
     if published:
         with st.container(key=PUBLISHED_PLACE):

@@ -276,7 +276,6 @@ class FileJobs:
         job.held.close()
 
     def discard_all(self) -> None:
-        """Discard all jobs when the server ends."""
         for job in list(self._jobs.values()):
             self.discard(job)
 
@@ -461,5 +460,4 @@ def find_url(database: Database) -> str:
 
 
 def delete_left_behind() -> None:
-    """Delete the files of killed servers."""
     remove_abandoned(Path(tempfile.gettempdir()))

@@ -29,7 +29,6 @@ Result = dict[str, Any]
 
 
 def run_task(request: Mapping[str, Any], *, report_progress: Progress) -> Result:
-    """Run the task in the current folder, which holds the files."""
     task = TASKS[request["task"]]
     (OUT / PROBLEM_FILE).unlink(missing_ok=True)
     try:

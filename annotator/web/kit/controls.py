@@ -216,7 +216,6 @@ class KeptFields:
     def choose_several(
         self, label: str, options: Sequence[str], name: str, default: Sequence[str] = (), **further: Any
     ) -> list[str]:
-        """Draw a field of several options, and return the chosen ones."""
         chosen = st.multiselect(
             label,
             list(options),
@@ -251,12 +250,10 @@ class KeptFields:
         width: int = 200,
         **further: Any,
     ) -> float:
-        """Draw a field of a number, and return the number."""
         begun, key = self.find_default(name, default), self.find_key(name)
         return self.keep(name, st.number_input(label, least, most, begun, key=key, width=width, **further))
 
     def ask_flag(self, label: str, name: str, *, default: bool = False) -> bool:
-        """Draw a checkbox, and return whether it is set."""
         return self.keep(name, st.checkbox(label, self.find_default(name, default), key=self.find_key(name)))
 
     def ask_text(self, label: str, name: str, default: str = "", **further: Any) -> str:

@@ -86,7 +86,6 @@ class PersonName(str):
         return made
 
     def __getnewargs_ex__(self) -> tuple[tuple[str, str], dict[str, Any]]:
-        """Return the arguments for a copy."""
         return (str(self), self.username), {}
 
 

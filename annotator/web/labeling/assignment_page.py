@@ -307,7 +307,6 @@ def _describe_judgments(made: JudgmentProgress) -> str:
 
 
 def draw_disagreement_settings(context: PageContext, dataset: str) -> None:
-    """Draw what happens before a decision, and the form that changes it."""
     settings = next(item for item in context.datasets if item.name == dataset)
     st.text(_describe_settings(settings))
     with st.expander(tr("Change decision rules")), st.form("disputes", border=False):

@@ -38,7 +38,6 @@ once."""
 
 
 def open_picker() -> None:
-    """Open the dialog that assigns queries to people, or unassigns them."""
     st.session_state[PICKED] = []
     st.session_state.pop(SHOWN, None)
     st.dialog(tr("Assign queries"), width="large", on_dismiss="rerun")(_draw_picker)()
@@ -296,7 +295,6 @@ def _list_consequences(preview: AssignmentPreview, kind: StepKind) -> list[str]:
 def draw_step(
     context: PageContext, dataset: str, step: AssignmentStep, preview: AssignmentPreview, label: str
 ) -> None:
-    """Draw the preview of a step and the button that makes it."""
     with st.container(border=True, key="assignment-preview"):
         draw_preview(preview, step.kind)
         pressed = st.button(
@@ -342,7 +340,6 @@ def _draw_step(context: PageContext, dataset: str, step: AssignmentStep) -> None
 
 
 def draw_done(dataset: str) -> None:
-    """Draw what the last change has done, with the button that undoes it."""
     kept = st.session_state.get(DONE)
     if kept is None or kept[0] != dataset:
         return

@@ -62,7 +62,6 @@ COLUMNS = (
 
 
 def draw_new_check(context: PageContext, dataset: str) -> None:
-    """Draw the search for a pair, and the form that makes it a check."""
     words = st.text_input(
         tr("Search by query or document"),
         key="find",
@@ -116,7 +115,6 @@ def draw_new_check(context: PageContext, dataset: str) -> None:
 
 
 def draw_existing_checks(context: PageContext, dataset: str, checks: list[CheckPair]) -> None:
-    """Draw the checks as a table, and the form that removes a mark."""
     st.text(tr_n("{n:,} pair is marked.", "{n:,} pairs are marked.", len(checks)))
     draw_link_table(
         tr("Marked pairs"),
@@ -458,7 +456,6 @@ def _draw_times(context: PageContext, dataset: str, names: Mapping[str, PersonNa
 
 
 def _name_times(times: MedianTimes, names: Mapping[str, PersonName]) -> MedianTimes:
-    """Return the times with people by the names that others know, in the order of the names."""
     named = {name_person(username, names): time for username, time in times.annotators.items()}
     return replace(
         times,

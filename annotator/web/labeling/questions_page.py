@@ -29,7 +29,6 @@ from annotator.web.page_context import PageContext, find_context, note_visit
 
 
 def draw_own(question: PairQuestion) -> None:
-    """Draw an annotator's own question with its answer."""
     with st.container(border=True, gap="xsmall"):
         st.html(_describe(question) + _show_question(question, tr("You asked")))
         if question.answer is None:
@@ -39,7 +38,6 @@ def draw_own(question: PairQuestion) -> None:
 
 
 def draw_waiting(context: PageContext, question: PairQuestion) -> None:
-    """Draw an open question, with the form for its answer."""
     with st.container(border=True, gap="small"):
         _draw_question(context, question)
         _draw_form(question)

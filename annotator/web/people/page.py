@@ -78,7 +78,6 @@ def _draw_dialog() -> None:
 
 
 def draw_password_link(context: PageContext, username: str) -> None:
-    """Make a link for choosing a new password, and show it."""
     with draw_refusal():
         made = context.call(make_password_link, username, now=context.now)
         draw_copy_field("password link", tr("Link to send"), name_link(made.token))
@@ -204,7 +203,6 @@ def choose_people(people: Sequence[Named], names: Callable[[Named], Sequence[str
 
 
 def _read_page() -> int:
-    """Return the chosen page, before its control is drawn."""
     number = str(st.session_state.get("people", st.query_params.get("people", "1")))
     return int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 1
 
@@ -342,7 +340,6 @@ def _apply_change(act: Callable[[], PersonChange]) -> None:
 
 
 def draw(context: PageContext) -> None:
-    """Draw the people with a role here, their progress, and the invitations."""
     st.title(tr("People"))
     everywhere = context.person.role_on(None)
     if context.dataset is None and (everywhere is None or not includes(everywhere, "lead")):

@@ -135,7 +135,6 @@ class SecondFactorPages(PasswordPages):
         return await self._draw_proof(person)
 
     async def set_up(self, request: Request) -> Response:
-        """Handle the posted form: password, first code, or no second factor for now."""
         typed = await read_form(request)
         next_path, step = choose_local_path(typed.get("next")), typed.get("step", "")
         if step == "prove":
@@ -284,7 +283,6 @@ def _explain(error: Exception, request: Request) -> FormProblem:
 
 
 def draw_code_form(next_path: str, *, recovery: bool = False, problem: FormProblem = NO_PROBLEM) -> Response:
-    """Return the form for a code of the app, or for a recovery code."""
     title = tr("Enter a recovery code") if recovery else tr("Enter the code")
     further = "" if recovery else "&recovery=1"
     other = CODE + "?" + urlencode({"next": next_path.partition("#")[0]}, safe="/") + further
@@ -318,7 +316,6 @@ def draw_code_form(next_path: str, *, recovery: bool = False, problem: FormProbl
 def draw_set_up_form(
     half: HalfSignIn, token: str, next_path: str, problem: FormProblem = NO_PROBLEM
 ) -> Response:
-    """Return the page with the new key and the form for its first code."""
     secret, title = derive_secret(token), tr("Set up the second factor")
     values = {
         "title": title,

@@ -6,17 +6,20 @@ is a file of the candidates that rounds left out by rule.
 
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import Any
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from annotator.domain.people import Actor
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.pooling.proposals.proposals_service import propose, read_document, search_documents
 from annotator.storage.database import Database
-from annotator.web.downloads import name_as
+from annotator.web.downloads import make_json_route, name_as
 from annotator.web.server.budgets import keep_notes, measure_text
 from annotator.web.server.json_body import read_json_object, require_text
 from annotator.web.session import require_same_origin, require_signed_in
@@ -29,31 +32,23 @@ LEFT_OUT_COLUMNS = ("round", "rule", "query_id", "doc_id", "title", "kept_doc_id
 
 def routes(database: Database) -> list[Route]:
     """Return the routes `GET /api/pool/left-out`, `GET /api/search`, `GET /api/document` and `POST /api/proposals`."""
-    limiter = CapacityLimiter(SEARCHES_AT_A_TIME)
 
-    async def get_search(request: Request) -> Response:
-        parameters, actor = request.query_params, require_signed_in(request).actor
-        results = await to_thread.run_sync(
-            lambda: search_documents(
-                database,
-                actor,
-                parameters.get("dataset", ""),
-                parameters.get("q", "")[:MOST_TYPED],
-                query_id=parameters.get("query", ""),
-                limit=FOUND_AT_ONCE,
-                now=datetime.now(UTC),
-            ),
-            limiter=limiter,
+    def find_documents(actor: Actor, query: QueryParams) -> dict[str, Any]:
+        results = search_documents(
+            database,
+            actor,
+            query.get("dataset", ""),
+            query.get("q", "")[:MOST_TYPED],
+            query_id=query.get("query", ""),
+            limit=FOUND_AT_ONCE,
+            now=datetime.now(UTC),
         )
-        return JSONResponse(asdict(results))
+        return asdict(results)
 
-    async def get_document(request: Request) -> Response:
-        parameters = request.query_params
-        actor = require_signed_in(request).actor
-        document = await run_in_threadpool(
-            read_document, database, actor, parameters.get("dataset", ""), doc_id=parameters.get("doc_id", "")
+    def find_document(actor: Actor, query: QueryParams) -> dict[str, Any]:
+        return asdict(
+            read_document(database, actor, query.get("dataset", ""), doc_id=query.get("doc_id", ""))
         )
-        return JSONResponse(asdict(document))
 
     async def post_proposals(request: Request) -> Response:
         require_same_origin(request)
@@ -88,7 +83,7 @@ def routes(database: Database) -> list[Route]:
 
     return [
         Route(LEFT_OUT, get_left_out, methods=["GET"]),
-        Route("/api/search", get_search, methods=["GET"]),
-        Route("/api/document", get_document, methods=["GET"]),
+        make_json_route("/api/search", find_documents, limiter=CapacityLimiter(SEARCHES_AT_A_TIME)),
+        make_json_route("/api/document", find_document),
         Route("/api/proposals", post_proposals, methods=["POST"]),
     ]

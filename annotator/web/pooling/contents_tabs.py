@@ -87,7 +87,6 @@ PARTS = ("relevant", "other", "open")
 
 
 def draw_overlap(shown: ShownPool) -> None:
-    """Draw the picture in words, the picture, and its key."""
     contents = shown.contents
     st.header(tr("Who proposed the same pairs"))
     st.text(describe_overlap(contents))

@@ -30,7 +30,6 @@ MOST_CATEGORIES = 50
 
 
 def draw(shown: ShownPool) -> None:
-    """Draw the verdict, the chart of all systems or of one, its numbers, and the categories."""
     context, dataset = shown.context, shown.dataset
     with st.spinner(tr("Counting …")):
         report = context.call(find_depth, dataset, now=context.now).value

@@ -38,7 +38,6 @@ STATES = {
 
 
 def draw(shown: ShownPool) -> None:
-    """Draw the groups, and the button that accepts the shown grades."""
     context, dataset = shown.context, shown.dataset
     st.header(tr("Near duplicates"))
     with_grades = st.query_params.get("grades") == "shown"

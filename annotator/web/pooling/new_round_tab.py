@@ -61,7 +61,6 @@ class AskedRound:
 
 
 def draw(shown: ShownPool) -> None:
-    """Draw the form, the preview and the button."""
     context, dataset = shown.context, shown.dataset
     st.header(tr("New round"))
     choices = context.call(list_round_choices, dataset)

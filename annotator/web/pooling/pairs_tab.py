@@ -36,7 +36,6 @@ MOST_NAMED = 6
 
 
 def draw(shown: ShownPool) -> None:
-    """Draw the controls, the pairs of the page, and the links to further pages."""
     context, dataset, contents = shown.context, shown.dataset, shown.contents
     st.header(tr("Pairs"))
     chosen = _draw_filter(context, dataset, contents)

@@ -28,7 +28,6 @@ MOST_NAMED = 10
 
 
 def draw_round_preview(report: PoolReport) -> None:
-    """Draw the report of a dry run."""
     st.subheader(tr("Preview"))
     for sentence in describe_preview(report):
         st.text(sentence)
@@ -62,7 +61,6 @@ def draw_round_preview(report: PoolReport) -> None:
 
 
 def describe_preview(report: PoolReport) -> list[str]:
-    """Return the sentences of the preview."""
     per_query, expected, effort = report.per_query, report.expected_relevant, report.effort
     lines = [tr_n("{n:,} new pair.", "{n:,} new pairs.", report.new)] if report.new else [tr("No new pair.")]
     if report.already_there:
@@ -232,7 +230,6 @@ def draw_system_order(order: SystemOrder) -> None:
 
 
 def draw_expected_order(order: SystemOrder) -> None:
-    """Draw the systems with their expected scores, best first."""
     table = order.tabulate()
     draw_link_table(
         tr(table.title),

@@ -192,7 +192,6 @@ def _draw_no_experts(context: PageContext, dataset: str, experts: Sequence[Quali
 
 
 def draw_done() -> None:
-    """Draw the result of the last press, once."""
     with st.container():
         draw_outcome(DONE, REFUSED)
 
@@ -314,7 +313,6 @@ def _draw_button(dataset: str, form_values: DrawFormValues, preview: QualityPrev
 
 
 def confirm_dialog(dataset: str, form_values: DrawFormValues, label: str) -> None:
-    """Open the dialog that confirms a new round. `label`: of its button."""
     st.dialog(tr("Begin a new round?"))(_confirm)(dataset, form_values, label)
 
 

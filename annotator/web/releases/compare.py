@@ -55,7 +55,6 @@ def draw_diff(diff: ReleaseDiff, *, advice: bool = True) -> None:
 
 
 def describe_figures(diff: ReleaseDiff) -> str:
-    """Describe how much differs, in one sentence."""
     if diff.before is None:
         return tr("There is no earlier release to compare with. Everything is new.")
     figures = list(_list_figures(diff))

@@ -104,7 +104,6 @@ def describe_measured(gate: ReleaseGate) -> str:
 
 
 def describe_required(gate: ReleaseGate) -> str:
-    """Describe the value that the gate requires."""
     if gate.name == "kappa":
         return tr("at least {figure:g}", figure=gate.required)
     if gate.name == "quality_control":

@@ -45,7 +45,6 @@ COLUMNS = (say("version"), say("published"), say("qrels"), say("by"), say("note"
 
 
 def draw_releases(context: PageContext, dataset: str, listed: list[Release]) -> None:
-    """Draw the releases, the latest first, and below them the chosen one."""
     if not listed:
         st.text(tr("No releases yet. To see what the first release needs, open the tab Next release."))
         return

@@ -281,8 +281,6 @@ def find_allowance(person: SignedIn) -> Allowance:
 
 
 class BudgetGuard:
-    """The middleware."""
-
     def __init__(self, app: ASGIApp, budgets: Budgets) -> None:
         self.app, self.budgets = app, budgets
 

@@ -109,7 +109,6 @@ def begin_to_count(database: Database) -> Figures:
 
 
 def note_request(route: str, method: str, status: int, seconds: float) -> None:
-    """Count an answered request."""
     if _figures is not None:
         _figures.requests.labels(route, method, str(status)).inc()
         _figures.seconds.labels(route).observe(seconds)

@@ -27,7 +27,6 @@ class Spending:
         self._sweep_at = 100
 
     def __len__(self) -> int:
-        """Return how many people are kept."""
         return len(self._used)
 
     def find_wait(self, who: Hashable, allowance: Allowance) -> float:

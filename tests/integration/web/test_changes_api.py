@@ -20,7 +20,7 @@ class Browser:
 
     def __init__(self, world: GuidelineWorld) -> None:
         self.world = world
-        self.app = Starlette(routes=api.change_routes(world.database), exception_handlers=EXCEPTION_HANDLERS)
+        self.app = Starlette(routes=api.routes(world.database), exception_handlers=EXCEPTION_HANDLERS)
 
     def ask(self, actor: Actor | None, pair: str, dataset: str = "d") -> tuple[int, dict[str, object]]:
         held = (Membership(dataset, "annotator"),)
