@@ -31,7 +31,7 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.app import make_app
-from annotator.web.importing import file_jobs, import_tab, table_tabs, try_tab
+from annotator.web.importing import file_jobs, import_tab, page, try_tab
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob, FileJobs, TaskLimits
 from annotator.web.importing.file_tasks import TASKS
 from annotator.web.page_context import PageContext
@@ -55,7 +55,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databa
     signed_in = PageContext(
         opened, Settings(), SignedIn(lead, "Lea", (Membership("d", "lead"),), False, NOW), "", (), "d", NOW
     )
-    for module in (import_tab, table_tabs, try_tab):
+    for module in (import_tab, page, try_tab):
         if hasattr(module, "require_context"):
             monkeypatch.setattr(module, "require_context", lambda: signed_in)
     for name in ("require_context",):
