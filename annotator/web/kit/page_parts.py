@@ -52,24 +52,22 @@ def find_page(address: str) -> "st.Page":
     return st.Page(_never_run, title=tr(LINKS[address]), url_path=address)
 
 
-def draw_link(context: PageContext, address: str, label: str | None = None) -> None:
+def draw_link(context: PageContext, address: str) -> None:
     """Draw a link to another page of the app, on the same dataset."""
     page = find_page(address)
     parameters = {"dataset": context.dataset} if context.dataset else {}
-    st.page_link(
-        page, label=label or tr(LINKS[address]), query_params=parameters, icon=":material/arrow_forward:"
-    )
+    st.page_link(page, label=tr(LINKS[address]), query_params=parameters, icon=":material/arrow_forward:")
 
 
-def draw_steps(context: PageContext, steps: Sequence["NextStep"], *, here: str = "overview") -> None:
-    """Draw the steps in order: action, reason, and a link (except to the page `here`)."""
+def draw_steps(context: PageContext, steps: Sequence["NextStep"]) -> None:
+    """Draw the steps in order: action, reason, and a link."""
     for number, step in enumerate(steps, start=1):
         why = tr(step.why)
         with st.container(border=True, gap="xxsmall"):
             st.html(
                 f'<p class="annotator-step"><strong>{number}. {escape(tr(step.what))}</strong><br>{escape(why[:1].upper() + why[1:])}</p>'
             )
-            if step.page and step.page != here:
+            if step.page:
                 draw_link(context, step.page)
 
 
