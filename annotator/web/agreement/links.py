@@ -67,11 +67,6 @@ def find_selection() -> PairSelection | None:
     return read_selection([(name, value) for name in NAMES for value in st.query_params.get_all(name)])
 
 
-def find_start() -> int:
-    start = st.query_params.get("from", "")
-    return int(start) if start.isdecimal() and len(start) < 12 else 0
-
-
 def make_page_url(dataset: str, selection: PairSelection) -> str:
     return make_url("/agreement", list_parameters(selection), dataset=dataset)
 

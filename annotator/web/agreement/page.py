@@ -29,14 +29,13 @@ from annotator.web.agreement.links import (
     describe_selection,
     find_first_grouping,
     find_selection,
-    find_start,
     list_parameters,
     make_page_url,
 )
 from annotator.web.blind_pairs import draw_blind_pairs
 from annotator.web.kit.controls import find_chosen_option, keep_focus
 from annotator.web.kit.kept_results import KeptResult, KeptResults
-from annotator.web.kit.lists import draw_link_pager
+from annotator.web.kit.lists import draw_link_pager, find_start
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_changed, draw_note, require_dataset
 from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table, write_link
@@ -217,7 +216,7 @@ SIZE = 25
 
 
 def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> None:
-    start = find_start()
+    start = find_start(1)
     selected = context.call(
         list_selected_pairs, dataset, selection, limit=SIZE, offset=start, now=context.now
     )

@@ -17,7 +17,7 @@ from annotator.domain.messages import Message, say
 from annotator.evaluation.evaluate import Evaluation
 from annotator.evaluation.service import EvaluationChoices, EvaluationResult, list_choices
 from annotator.web.blind_pairs import draw_give_up
-from annotator.web.evaluation.choice import EvaluationChoice, draw_choice
+from annotator.web.evaluation.choice import EvaluationChoice, draw_choice, find_evaluation
 from annotator.web.evaluation.downloads import make_figures_url
 from annotator.web.evaluation.tables import QUERIES, Row, list_query_rows, list_rows, show_figure
 from annotator.web.kit.controls import draw_url_tabs, keep_focus
@@ -52,7 +52,6 @@ def draw(context: PageContext) -> None:
         words = tr_n("Scoring {n:,} system …", "Scoring {n:,} systems …", systems)
         placeholder.html(f'<p class="annotator-note" role="status">{escape(words)}</p>')
 
-    from annotator.web.evaluation.choice import find_evaluation
     from annotator.web.evaluation.query_view import draw_query
 
     query_id = st.query_params.get("query")

@@ -30,6 +30,12 @@ def find_start(size: int) -> int:
     return number - number % size
 
 
+def find_page_number(key: str) -> int:
+    """Return the chosen page of the `st.pagination` with this key, from 1, before it is drawn."""
+    number = str(st.session_state.get(key, st.query_params.get(key, "1")))
+    return max(1, int(number)) if number.isascii() and number.isdigit() and len(number) < 9 else 1
+
+
 def find_last_start(total: int, size: int) -> int:
     """Return the start of the last part of a list."""
     return max(0, total - 1) // size * size

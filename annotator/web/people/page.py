@@ -28,6 +28,7 @@ from annotator.people.second_factor.service import reset_second_factor
 from annotator.people.service import add_person, change_person, disable_person, list_people, remove_role
 from annotator.web.kit.components import draw_copy_field
 from annotator.web.kit.figures import show_day, show_time
+from annotator.web.kit.lists import find_page_number
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_problem, draw_refusal
 from annotator.web.kit.tables import draw_table
@@ -185,7 +186,7 @@ def choose_people(people: Sequence[Named], names: Callable[[Named], Sequence[str
         st.text(tr("No matching person."))
         return []
     pages = -(-len(matching) // SIZE)
-    page = min(pages, max(1, _read_page()))
+    page = min(pages, find_page_number("people"))
     first = (page - 1) * SIZE
     shown = matching[first : first + SIZE]
     draw_note(
@@ -200,11 +201,6 @@ def choose_people(people: Sequence[Named], names: Callable[[Named], Sequence[str
         st.session_state["people"] = page
         st.pagination(pages, key="people", bind="query-params")
     return shown
-
-
-def _read_page() -> int:
-    number = str(st.session_state.get("people", st.query_params.get("people", "1")))
-    return int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 1
 
 
 def find_role(person: Person, dataset: str | None) -> str | None:

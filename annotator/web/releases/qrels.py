@@ -20,6 +20,7 @@ from annotator.releases.records import Guideline, QrelPage, QrelRow, QrelTrace
 from annotator.web.kit.components import draw_rows
 from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.figures import show_time
+from annotator.web.kit.lists import find_page_number
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import show_as
@@ -148,7 +149,7 @@ def draw_qrels(context: PageContext, dataset: str, version: str, earlier: list[s
         grade = _choose(tr("Grade"), GRADES, "grade")
         origin = _choose(tr("Origin"), ORIGINS, "origin")
         since = _choose(tr("Changed since"), (ALL, *earlier), "since") if earlier else ALL
-    page = _find_page()
+    page = find_page_number("page")
     qrel_page = _browse(context, dataset, version, (search or "", grade, origin, since), page)
     if page > 1 and not qrel_page.rows:
         page, qrel_page = 1, _browse(context, dataset, version, (search or "", grade, origin, since), 1)
@@ -170,15 +171,6 @@ def _choose(label: str, options: tuple[str, ...], key: str) -> str:
 
 def _begin_anew() -> None:
     st.session_state["page"] = 1
-
-
-def _find_page() -> int:
-    page_text = str(st.session_state.get("page", st.query_params.get("page", "1")))
-    return (
-        int(page_text)
-        if page_text.isascii() and page_text.isdigit() and len(page_text) < 9 and int(page_text)
-        else 1
-    )
 
 
 def _browse(
