@@ -27,26 +27,9 @@ from annotator.web.kit.controls import KeptFields
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown
-from annotator.web.pooling.words import RETRIEVERS, STRATEGY_NAMES
+from annotator.web.pooling.words import RETRIEVERS, STRATEGY_NAMES, WORDS
 
 FIELDS = KeptFields("new round")
-ABOUT = {
-    "depth": say(
-        "Every document among the first results of any system. All systems are judged to the same depth."
-    ),
-    "fused": say(
-        "The lists are merged by reciprocal rank fusion. Good for many similar systems and little time."
-    ),
-    "stratified": say(
-        "A share of the documents at each range of ranks, drawn at random for each query. Good for deep lists."
-    ),
-    "move-to-front": say(
-        "A fixed number of pairs, spent on documents that the best lists rank high. Repeat when these pairs are judged."
-    ),
-    "adaptive": say(
-        "A fixed number of pairs, spent where a grade could still change which system is better. Repeat when these pairs are judged."
-    ),
-}
 DUPLICATES = {
     "keep": say("keep all"),
     "exact": say("same text"),
@@ -146,7 +129,7 @@ def _draw_strategy() -> PoolRequest | None:
         )
         or "depth"
     )
-    draw_note(tr(ABOUT[strategy]))
+    draw_note(tr(WORDS["about strategies"][strategy]))
     if strategy == "stratified":
         return _draw_strata()
     if strategy in BUDGETED:

@@ -2,61 +2,22 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from annotator.domain.figures import show_number
-from annotator.domain.messages import say
 from annotator.web.kit.figures import show_share
-from annotator.web.kit.messages import join_names, tr
+from annotator.web.kit.messages import join_names, read_words, tr
 
-RETRIEVERS = {
-    "bm25": say("BM25 (words)"),
-    "tfidf": say("TF-IDF (words)"),
-    "lsa": say("LSA (related words)"),
-    "hybrid": say("Hybrid (several lists as one)"),
-}
-STRATEGY_NAMES = {
-    "depth": say("First results of each system"),
-    "fused": say("First results of all systems as one list"),
-    "stratified": say("Random sample by rank"),
-    "move-to-front": say("Budget: best documents first"),
-    "adaptive": say("Budget: what decides the systems' order"),
-}
-FURTHER_NAMES = {
-    "holes": say("Unjudged results of the systems"),
-    "relations": say("Suggestions by relations"),
-    "near duplicates": say("Grades of near duplicates"),
-    "results": say("Single results"),
-}
-"""The strategies of rounds that are not made with the form."""
+WORDS: Mapping[str, Mapping[str, str]] = read_words(Path(__file__).parent / "words.yaml")
+RETRIEVERS, STRATEGY_NAMES, OPTION_NAMES = WORDS["retrievers"], WORDS["strategies"], WORDS["options"]
+LONGEST = 60
 
 
 def name_strategy(strategy: str) -> str:
     """Return the name of a round's strategy; an unknown strategy unchanged."""
-    name = STRATEGY_NAMES.get(strategy) or FURTHER_NAMES.get(strategy)
+    name = STRATEGY_NAMES.get(strategy) or WORDS["further strategies"].get(strategy)
     return strategy if name is None else tr(name)
-
-
-LONGEST = 60
-OPTION_NAMES = {
-    "depth": say("Results per query"),
-    "systems": say("Systems"),
-    "retrievers": say("Searches"),
-    "weights": say("Weights of the lists"),
-    "title_boost": say("Weight of matching titles"),
-    "lsa_seed": say("Seed of LSA"),
-    "vectors": say("Vectors of the documents"),
-    "query_vectors": say("Vectors of the queries"),
-    "embed": say("Model"),
-    "budget": say("Pairs to judge"),
-    "per_category": say("Pairs for each category"),
-    "seed": say("Seed"),
-    "measure": say("Measure"),
-    "strata": say("Ranks and the share to draw"),
-    "filters": say("Left out"),
-    "rules": say("Rules"),
-    "groups": say("Groups of near duplicates"),
-}
 
 
 def describe_options(options: Mapping[str, Any]) -> list[str]:
