@@ -120,7 +120,7 @@ def test_a_browser_is_told_of_a_version_only_if_it_changed_something_in_its_lang
 ) -> None:
     publish(world, BOTH)
     publish(world, replace(BOTH, translations=(JAPANESE, change(KOREAN, 0, name="무관"))), 2)
-    monkeypatch.setattr("annotator.web.guideline.api.require_signed_in", lambda _: SignedInAs(world.hanako))
+    monkeypatch.setattr("annotator.web.downloads.require_signed_in", lambda _: SignedInAs(world.hanako))
     client = TestClient(Starlette(routes=routes(world.database)))
     changes = {}
     for language in ("en", "ja", "ko"):
