@@ -34,7 +34,7 @@ SHARED = {  # rules, and queries that another slice's service runs in its own tr
     "dataset.settings": {"overview", "releases"},
     "guideline.feedback_sql": {"agreement", "overview", "releases"},
     "labeling.calibration_sql": {"agreement", "overview"},
-    "labeling.checks_sql": {"pooling"},
+    "labeling.next_pairs_sql": {"pooling"},
     "labeling.open_pairs_sql": {"adjudication", "pooling", "quality"},
     "labeling.questions_sql": {"overview"},
     "labeling.submission_sql": {"pooling"},

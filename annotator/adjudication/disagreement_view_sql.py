@@ -36,8 +36,9 @@ from annotator.adjudication.near_duplicates import TextSketches
 from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue.queue_sql import QueueReader
 from annotator.domain.settling import QueueReason, find_stage
+from annotator.domain.texts import choose_metadata
 from annotator.storage.logs.disclosures import list_to_judge
-from annotator.storage.pairs.document_text import SHOWN_CHARACTERS, choose_metadata
+from annotator.storage.pairs.document_text import SHOWN_CHARACTERS
 from annotator.storage.pairs.pair_states import FEW, PairState, list_pair_states
 from annotator.storage.sql import fetch, fetch_by_pair, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import DatasetRow

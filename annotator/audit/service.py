@@ -38,9 +38,8 @@ from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import Actor
 from annotator.people.roles_service import open_dataset, require_admin
 from annotator.storage.database import Database
-from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.lookup import find_look_alikes, find_person, key_of
+from annotator.storage.lookup import end_leases, find_look_alikes, find_person, key_of
 from annotator.storage.roles import keep_led
 
 PAGE = 50

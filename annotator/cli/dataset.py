@@ -81,7 +81,7 @@ def show(name: DatasetArgument, console: Console = Console()) -> None:
 
     from annotator.dataset.service import read_current_rubric, show_dataset, show_search_hosts
     from annotator.dataset.settings import SEARCH_HOSTS, write_setting
-    from annotator.domain.overlap import describe_overlap
+    from annotator.domain.settling import describe_overlap
 
     opened = console.open()
     dataset, counts = show_dataset(opened, OPERATOR, name)
@@ -131,7 +131,7 @@ def set_(
 
     from annotator.dataset.service import change_settings, show_search_hosts
     from annotator.dataset.settings import SEARCH_HOSTS, write_setting
-    from annotator.domain.overlap import describe_overlap
+    from annotator.domain.settling import describe_overlap
 
     pairs = _split_changes(changes)
     typed = dict(pairs)

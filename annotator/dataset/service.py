@@ -27,8 +27,8 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, StateError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.domain.messages import say
-from annotator.domain.overlap import check_rules
 from annotator.domain.people import Actor
+from annotator.domain.settling import check_rules
 from annotator.people.roles_service import enter_dataset, list_roles, open_dataset, require_admin
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import derive_work

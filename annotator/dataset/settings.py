@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeVar
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.messages import Message, say
-from annotator.domain.overlap import MOST
+from annotator.domain.settling import MOST
 from annotator.domain.texts import check_text
 
 TEMPLATES: tuple[str, ...] = ("nablarch", "law")
@@ -42,7 +42,7 @@ RULES: Mapping[str, str] = {
     "overlap_share": "share",
     "overlap_cap": "cap",
     "third_judgment_from": "conditional",
-}  # the overlap rules: {name of the setting: name in `domain/overlap.py`}
+}  # the overlap rules: {name of the setting: name in `domain/settling.py`}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ class Dataset:
 
     @property
     def overlap_rules(self) -> dict[str, Any] | None:
-        """Return the exceptions to the overlap, as `domain/overlap.py` reads them."""
+        """Return the exceptions to the overlap, as `domain/settling.py` reads them."""
         rules = {rule: getattr(self, name) for name, rule in RULES.items()}
         return {rule: value for rule, value in rules.items() if value is not None} or None
 

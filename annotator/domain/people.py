@@ -7,12 +7,12 @@ records may appear in logs and tracebacks.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
-from annotator.domain.errors import NotAllowed, StateError
+from annotator.domain.errors import DatasetNotOpen, NotAllowed, StateError
 from annotator.domain.messages import Message, say, say_n
 
 Role = Literal["annotator", "lead", "admin"]
@@ -221,4 +221,30 @@ class TooManyAttempts(NotAllowed):
                 "too many failed attempts; try again in {n} minutes",
                 minutes,
             )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRoles:
+    """The roles that a person holds now."""
+
+    everywhere: str | None = None  # the role on every dataset
+    by_dataset: Mapping[int, str] = field(default_factory=dict)  # by dataset_pk
+
+    def role_on(self, dataset_pk: int) -> str | None:
+        """Return the stronger of the role on this dataset and the role everywhere."""
+        here = self.by_dataset.get(dataset_pk)
+        if here is None or self.everywhere is None:
+            return here or self.everywhere
+        return here if includes(here, self.everywhere) else self.everywhere
+
+
+def require_held_role(roles: HeldRoles, dataset_pk: int, needed: str, *, dataset: str) -> None:
+    """Raise NotAllowed unless one of these roles on the dataset includes `needed`, DatasetNotOpen without any role on it."""
+    role = roles.role_on(dataset_pk)
+    if role is None:
+        raise DatasetNotOpen(describe_unknown_dataset(dataset))
+    if not includes(role, needed):
+        raise NotAllowed(
+            say("this needs the role {role} on this dataset", role=ROLE_NAMES.get(needed, needed))
         )

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import unescape
 from typing import Any, NamedTuple
 
@@ -121,3 +121,12 @@ def cut_excerpt(text: str | None, media_type: str, *, title: str = "") -> str:
     if len(words) <= EXCERPT and len(text or "") < EXCERPT_OF:
         return words
     return words[:EXCERPT].rstrip() + "…"
+
+
+def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:
+    """Return the columns that the lead chose, as text; a list or object as JSON."""
+    return {
+        column: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for column in shown
+        if (value := extra.get(column)) not in (None, "")
+    }

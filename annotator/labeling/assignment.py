@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from annotator.domain.messages import Message
-from annotator.domain.overlap import Rules, allows_further, conditional_distance, find_overlap
+from annotator.domain.settling import Rules, allows_further, conditional_distance, find_overlap
 from annotator.domain.shuffling import Seed
 
 Key = tuple[int, int]

@@ -13,8 +13,13 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ConflictError, NotFound, StateError, ValidationError
 from annotator.domain.messages import say
-from annotator.domain.overlap import check_rules, conditional_distance, describe_overlap, find_largest_overlap
 from annotator.domain.people import Actor, includes
+from annotator.domain.settling import (
+    check_rules,
+    conditional_distance,
+    describe_overlap,
+    find_largest_overlap,
+)
 from annotator.labeling.assignment import (
     AssignmentChange,
     AssignmentFacts,
@@ -62,12 +67,11 @@ from annotator.labeling.assignment_steps import (
     preview_plan,
     reverse_plan,
 )
-from annotator.labeling.progress_sql import list_progress
+from annotator.labeling.shown_sql import list_progress
 from annotator.people.roles_service import enter_dataset, list_roles, open_dataset
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.disclosures import list_blind_pairs
-from annotator.storage.lookup import find_person, key_of
+from annotator.storage.lookup import end_leases, find_person, key_of
 from annotator.storage.roles import list_dataset_people, to_tuple
 from annotator.storage.tables.central import DatasetRow
 

@@ -8,7 +8,6 @@ from sqlalchemy import ColumnElement, case, exists, func, literal, or_, select
 from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
-from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.labeling.assignment import (
     NOBODY,
@@ -19,8 +18,8 @@ from annotator.labeling.assignment import (
     QueryPage,
     QueryToAssign,
 )
-from annotator.storage.judgments.leases import FREED
 from annotator.storage.logs.disclosures import is_listed
+from annotator.storage.lookup import FREED, find_latest_end
 from annotator.storage.sql import (
     PreparedSql,
     add_rows,

@@ -2,7 +2,7 @@
 
 Everything is drawn from the dataset's seed and secret, the annotator and the number of pairs answered before:
 always the same, but no annotator can compute it. A rate is a share of all pairs handed out.
-`labeling/checks_sql.py` reads the pairs these rules choose from.
+`labeling/next_pairs_sql.py` reads the pairs these rules choose from.
 """
 
 import hashlib

@@ -13,14 +13,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.clock import find_latest_end
 from annotator.domain.errors import DatasetArchived, DatasetNotOpen, NotAllowed
-from annotator.domain.people import Actor, describe_unknown_dataset
+from annotator.domain.people import Actor, HeldRoles, describe_unknown_dataset, require_held_role
 from annotator.labeling.open_pairs_sql import Eligibility, QueryBounds, make_eligibility
 from annotator.labeling.records import StoredEvent
-from annotator.people.roles_service import HeldRoles, require_held_role
 from annotator.storage.database import describe_archived
-from annotator.storage.judgments.leases import LabelingSettings, OpenPairsRequest
+from annotator.storage.lookup import LabelingSettings, OpenPairsRequest, find_latest_end
 from annotator.storage.pairs.disagreements import MeaningChange
 from annotator.storage.sql import fetch_tuples, prepare_sql, read_json, read_time
 
@@ -100,6 +98,7 @@ class ExchangeContext:
     """The context of an exchange, read before the pairs."""
 
     dataset: LabelingSettings
+    annotator_pk: int
     roles: HeldRoles
     eligibility: Eligibility
     rubrics: tuple[RubricVersion, ...]
@@ -164,11 +163,15 @@ def read_context(
         {row.role_dataset_pk: row.role for row in held if row.role_dataset_pk is not None and row.role},
     )
     require_held_role(roles, settings.pk, "annotator", dataset=dataset)
-    return _to_context(settings, rows[0], roles, held)
+    return _to_context(settings, actor.person_id, rows[0], roles, held)
 
 
 def _to_context(
-    settings: LabelingSettings, row: _ContextRow, roles: HeldRoles, held: Sequence[_ContextRow]
+    settings: LabelingSettings,
+    annotator_pk: int,
+    row: _ContextRow,
+    roles: HeldRoles,
+    held: Sequence[_ContextRow],
 ) -> ExchangeContext:
     rubrics = (
         RubricVersion(version, pk, change, read_time(created_at))
@@ -179,6 +182,7 @@ def _to_context(
         dataset=settings._replace(
             overlap_rules=read_json(settings.overlap_rules), shown_metadata=read_json(settings.shown_metadata)
         ),
+        annotator_pk=annotator_pk,
         roles=roles,
         eligibility=make_eligibility(
             [(membership.categories, membership.languages) for membership in held],

@@ -14,7 +14,6 @@ from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.judgments import CURRENT_PURPOSES, OwnAnswer, PairView
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.labeling.checks_sql import find_repeats
 from annotator.labeling.my_work_sql import (
     find_lock,
     find_own_answer,
@@ -23,9 +22,8 @@ from annotator.labeling.my_work_sql import (
     list_own_seconds,
     list_timed,
 )
+from annotator.labeling.next_pairs_sql import find_repeats
 from annotator.labeling.open_pairs_sql import find_eligibility
-from annotator.labeling.pair_view_sql import read_pair_views
-from annotator.labeling.progress_sql import read_own_progress
 from annotator.labeling.records import (
     LabelingPace,
     MedianSeconds,
@@ -34,10 +32,10 @@ from annotator.labeling.records import (
     OwnJudgmentFilter,
     OwnJudgmentPage,
 )
+from annotator.labeling.shown_sql import read_own_progress, read_pair_views
 from annotator.people.roles_service import open_dataset, require_person
 from annotator.storage.database import Database
-from annotator.storage.judgments.leases import make_open_pairs_request
-from annotator.storage.lookup import find_handed_out
+from annotator.storage.lookup import find_handed_out, make_open_pairs_request
 from annotator.storage.tables.central import JudgmentRow
 
 LEAST_TIMED = 10

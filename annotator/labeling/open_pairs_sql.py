@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.domain.judgments import OpenPair
-from annotator.storage.judgments.leases import LEASED_BEFORE, OpenPairsRequest
+from annotator.storage.lookup import LEASED_BEFORE, OpenPairsRequest
 from annotator.storage.sql import PreparedSql, fetch_tuples, prepare_sql, read_json
 
 _ASSIGNED_TO_THEM = """

@@ -23,12 +23,6 @@ from annotator.domain.judgments import (
     TrainingState,
 )
 from annotator.domain.people import Actor, includes
-from annotator.labeling.checks_sql import (
-    StoredChecks,
-    list_waiting_checks,
-    prolong_repeats,
-    read_check_rates,
-)
 from annotator.labeling.exchange_sql import ExchangeContext, read_context, share_dataset
 from annotator.labeling.next_pairs import (
     MOST_OF_A_QUERY,
@@ -40,11 +34,19 @@ from annotator.labeling.next_pairs import (
     find_needless,
     number_pairs,
 )
-from annotator.labeling.next_pairs_sql import SpecialWork, StoredWork
+from annotator.labeling.next_pairs_sql import (
+    SpecialWork,
+    StoredChecks,
+    StoredWork,
+    list_waiting_checks,
+    prolong_repeats,
+    read_check_rates,
+)
 from annotator.labeling.open_pairs_sql import count_work, take_leases
-from annotator.labeling.pair_view_sql import HandedOut, read_handed_out
-from annotator.labeling.progress_sql import (
+from annotator.labeling.records import AnnotatorPairState, NextPair, OwnProgress
+from annotator.labeling.shown_sql import (
     AnswerCount,
+    HandedOut,
     count_judged_since,
     count_pairs,
     keep_progress,
@@ -54,8 +56,8 @@ from annotator.labeling.progress_sql import (
     list_query_progress,
     make_shown,
     measure_progress,
+    read_handed_out,
 )
-from annotator.labeling.records import AnnotatorPairState, NextPair, OwnProgress
 from annotator.labeling.submission import plan_submission, read_events
 from annotator.labeling.submission_sql import (
     StoredFacts,
@@ -63,12 +65,18 @@ from annotator.labeling.submission_sql import (
     read_pair_states,
     store_plan,
 )
-from annotator.people.roles_service import enter_dataset, list_roles, open_dataset, require_person
+from annotator.people.roles_service import enter_dataset, list_roles, open_dataset
 from annotator.storage.database import Database, Writable
 from annotator.storage.judgments.current_judgments import CurrentJudgment, list_current_judgments
-from annotator.storage.judgments.leases import OpenPairsRequest, end_leases_ahead, make_open_pairs_request
 from annotator.storage.judgments.quality_pairs import list_waiting
-from annotator.storage.lookup import find_handed_out, find_pair_pk, key_of
+from annotator.storage.lookup import (
+    OpenPairsRequest,
+    end_leases_ahead,
+    find_handed_out,
+    find_pair_pk,
+    key_of,
+    make_open_pairs_request,
+)
 from annotator.storage.pairs.document_text import DocumentBeginning, find_beginning, read_present_text
 from annotator.storage.tables.central import DatasetRow
 
@@ -342,7 +350,7 @@ def _enter(
     while True:
         locks = share_dataset(session, dataset, actor.person_id or 0, answered)
         context = read_context(session, actor, dataset, event_ids=event_ids, tab=wish.tab, now=wish.now)
-        request = make_open_pairs_request(context.dataset, require_person(actor), wish.now, wish.tab)
+        request = make_open_pairs_request(context.dataset, context.annotator_pk, wish.now, wish.tab)
         keys = answered.union(wish.have)
         pairs = read_pair_states(session, request, context.eligibility, keys, answered)
         named = (pairs[key] for key in answered if key in pairs)

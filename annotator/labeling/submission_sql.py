@@ -13,23 +13,22 @@ from sqlmodel import col
 
 from annotator.domain.errors import StateError
 from annotator.domain.judgments import AnsweredPair, PresentJudgment, TrainingFeedback, TrainingState
-from annotator.labeling.checks_sql import (
+from annotator.labeling.exchange_sql import ExchangeContext
+from annotator.labeling.next_pairs_sql import (
     find_repeats,
     find_training,
     note_repeats_answered,
     read_explanations,
 )
-from annotator.labeling.exchange_sql import ExchangeContext
 from annotator.labeling.open_pairs_sql import Eligibility
 from annotator.labeling.records import AnnotatorPairState, StoredEvent
 from annotator.labeling.submission import AcceptedAnswer, SubmissionPlan
-from annotator.storage.judgments.answers import AnswerRules, NewAnswer, store_answers
-from annotator.storage.judgments.current_judgments import derive_current, mark_late
-from annotator.storage.judgments.leases import IS_FREED, OpenPairsRequest
+from annotator.storage.judgments.answers import AnswerRules, NewAnswer, mark_late, store_answers
+from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.judgments.missing_judgments import forget_unanswered_queries, lock_counters
 from annotator.storage.judgments.outdated import STALE_ANSWERS
 from annotator.storage.judgments.quality_pairs import DECIDED_SINCE, NOT_PUT_OFF, follow_answers
-from annotator.storage.lookup import HANDED_OUT
+from annotator.storage.lookup import HANDED_OUT, IS_FREED, OpenPairsRequest
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.sql import fetch_tuples, prepare_sql, read_json, read_time
 from annotator.storage.tables.labeling import RepeatRow

@@ -3,34 +3,18 @@
 A file of its own, because every command checks a role, and few import accounts, sessions and second factors (`service.py`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import DatasetNotOpen, NotAllowed
+from annotator.domain.errors import NotAllowed
 from annotator.domain.messages import say
-from annotator.domain.people import ROLE_NAMES, Actor, describe_unknown_dataset, includes
+from annotator.domain.people import Actor, HeldRoles, require_held_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.roles import list_active_roles
 from annotator.storage.tables.central import DatasetRow
-
-
-@dataclass(frozen=True, slots=True)
-class HeldRoles:
-    """The roles that a person holds now."""
-
-    everywhere: str | None = None  # the role on every dataset
-    by_dataset: Mapping[int, str] = field(default_factory=dict)  # by dataset_pk
-
-    def role_on(self, dataset_pk: int) -> str | None:
-        """Return the stronger of the role on this dataset and the role everywhere."""
-        here = self.by_dataset.get(dataset_pk)
-        if here is None or self.everywhere is None:
-            return here or self.everywhere
-        return here if includes(here, self.everywhere) else self.everywhere
 
 
 def list_roles(session: Session, actor: Actor) -> HeldRoles:
@@ -79,17 +63,6 @@ def require_role(session: Session, actor: Actor, dataset_pk: int, needed: str) -
     if not actor.is_operator:
         name = session.get_one(DatasetRow, dataset_pk).name
         require_held_role(list_roles(session, actor), dataset_pk, needed, dataset=name)
-
-
-def require_held_role(roles: HeldRoles, dataset_pk: int, needed: str, *, dataset: str) -> None:
-    """Raise NotAllowed unless one of these roles on the dataset includes `needed`, DatasetNotOpen without any role on it."""
-    role = roles.role_on(dataset_pk)
-    if role is None:
-        raise DatasetNotOpen(describe_unknown_dataset(dataset))
-    if not includes(role, needed):
-        raise NotAllowed(
-            say("this needs the role {role} on this dataset", role=ROLE_NAMES.get(needed, needed))
-        )
 
 
 def require_admin(session: Session, actor: Actor) -> None:

@@ -41,9 +41,8 @@ from annotator.people.sign_in_sql import (
     revoke_unused_links,
 )
 from annotator.storage.database import Database
-from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.lookup import find_dataset, find_look_alikes, find_person, key_of
+from annotator.storage.lookup import end_leases, find_dataset, find_look_alikes, find_person, key_of
 from annotator.storage.roles import (
     delete_role,
     keep_led,

@@ -13,12 +13,11 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.audit import AuditAction
-from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.people import DEVICE_LIFETIME, Membership
 from annotator.people.credentials import digest_token
 from annotator.people.sign_in_limits import WINDOW, check_unknown_browser, group_address
 from annotator.storage.database import lock_dataset
-from annotator.storage.lookup import key_of
+from annotator.storage.lookup import CLOCK_SLACK, key_of
 from annotator.storage.roles import ROLES_LOCK, to_tuple
 from annotator.storage.sql import fetch_tuples, prepare_sql, read_json, read_time
 from annotator.storage.tables.central import PersonRow

@@ -27,8 +27,8 @@ from annotator.domain.errors import (
 )
 from annotator.domain.ground_truth import Query
 from annotator.domain.messages import say
-from annotator.domain.overlap import describe_overlap
 from annotator.domain.people import Actor, name_annotator, name_lead
+from annotator.domain.settling import describe_overlap
 from annotator.domain.texts import check_text, check_version
 from annotator.guideline.feedback_sql import count_causes, count_decisions_behind
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person, require_role

@@ -1,20 +1,23 @@
-"""The session cookie, and the origin of a request.
+"""The session cookie, the origin of a request, and the JSON object in its body.
 
 Refuses requests that another site causes (`require_same_origin`), and redirects to other sites. The cookie
 holds only a random token; the database finds its person on every request. Browsers share cookies between all
 ports of a host, so cookie names contain the port: two servers on one host do not end each other's sessions.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 from urllib.parse import urlsplit
 
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from annotator.domain.errors import NotAllowed
+from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import DEVICE_LIFETIME, SignedIn
+from annotator.domain.texts import clean_text, holds_no_text
 from annotator.people.sign_in_service import HALF_LIFETIME
 from annotator.people.single_sign_on.service import REQUEST_LIFETIME
 from annotator.settings import Settings
@@ -227,3 +230,44 @@ def choose_local_path(wanted: str | None) -> str:
     path = urlsplit(wanted).path
     closed = path in ("/login", "/logout") or path.startswith(("/api/", "/_stcore/", "/oidc/", "/login/"))
     return "/" if closed else wanted
+
+
+MOST_BYTES = 100_000
+
+
+async def read_json_object(request: Request, *, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+    """Return the posted object."""
+    content_type = request.headers.get("content-type", "")
+    if content_type.split(";")[0].strip().lower() != "application/json":
+        raise ValidationError(f"expected the content type application/json, found {content_type!r:.80}")
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most_bytes:
+            raise ValidationError(f"expected at most {most_bytes:,} bytes")
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        raise ValidationError("expected a JSON object") from None
+    if not isinstance(value, dict):
+        raise ValidationError(f"expected a JSON object, found {type(value).__name__}")
+    return value
+
+
+def require_text(body: dict[str, Any], key: str) -> str:
+    """Return the text under this key.
+
+    Raises ValidationError for any other value and for characters that text cannot hold.
+    """
+    text = body.get(key)
+    if not isinstance(text, str) or holds_no_text(text):
+        raise ValidationError(f"{key}: expected a text, found {text!r:.80}")
+    return text
+
+
+def require_words(body: dict[str, Any], key: str) -> str:
+    """Return what a person typed under this key, cleaned. Raises ValidationError for anything but text."""
+    words = body.get(key)
+    if not isinstance(words, str):
+        raise ValidationError(f"{key}: expected a text, found {words!r:.80}")
+    return clean_text(words)

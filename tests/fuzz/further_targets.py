@@ -73,8 +73,7 @@ from annotator.web.guideline.feedback import read_chosen
 from annotator.web.labeling.api import MAX_BODY
 from annotator.web.rendering.documents import write_safe
 from annotator.web.rendering.rst import read_words
-from annotator.web.server.json_body import read_json_object
-from annotator.web.session import choose_local_path, read_cookie
+from annotator.web.session import choose_local_path, read_cookie, read_json_object
 from tests.fuzz.target import PROJECT, Read, Target
 
 RELEASE = PROJECT / "tests" / "golden" / "releases"

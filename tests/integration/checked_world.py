@@ -9,7 +9,7 @@ from sqlmodel import col
 from annotator.domain.judgments import OpenPair, TrainingState
 from annotator.domain.people import Actor
 from annotator.labeling.checks import CheckMixer
-from annotator.labeling.checks_sql import (
+from annotator.labeling.next_pairs_sql import (
     StoredChecks,
     find_training,
     list_training,
@@ -18,9 +18,8 @@ from annotator.labeling.checks_sql import (
 from annotator.labeling.open_pairs_sql import Eligibility, list_held
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current
-from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.judgments.missing_judgments import derive_work
-from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.lookup import OpenPairsRequest, find_dataset, find_rubric, key_of
 from annotator.storage.tables.central import DatasetRow, JudgmentRow, PairRow
 from annotator.storage.tables.labeling import CheckRow
 from tests.integration.labeling_world import World

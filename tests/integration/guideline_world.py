@@ -12,7 +12,7 @@ from annotator.guideline.service import GuidelineVersion, publish_version, read_
 from annotator.importing.report import ImportReport
 from annotator.importing.texts.texts_service import import_documents
 from annotator.storage.database import Database
-from annotator.storage.judgments.leases import OpenPairsRequest
+from annotator.storage.lookup import OpenPairsRequest
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.domain.overlap import (
+from annotator.domain.settling import (
     allows_further,
     check_rules,
     conditional_distance,

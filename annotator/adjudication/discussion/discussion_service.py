@@ -47,7 +47,6 @@ from annotator.domain.settling import Decided
 from annotator.domain.texts import NO_WORDS, check_text
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.leases import make_open_pairs_request
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import (
     add_seen,
@@ -56,7 +55,7 @@ from annotator.storage.logs.disclosures import (
     note_seen,
     require_not_to_judge,
 )
-from annotator.storage.lookup import key_of
+from annotator.storage.lookup import key_of, make_open_pairs_request
 from annotator.storage.pairs.disagreements import derive_disagreements, list_disagreements
 from annotator.storage.pairs.document_text import read_present_text
 from annotator.storage.tables.adjudication import (

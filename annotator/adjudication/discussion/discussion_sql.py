@@ -28,16 +28,14 @@ from annotator.adjudication.disagreement_records import (
 )
 from annotator.adjudication.disagreement_view import assign_letters, hide_names
 from annotator.adjudication.records import IndependentJudgment, digest_seen_state
-from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import LASTING
 from annotator.domain.shuffling import Seed
 from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.labeling.open_pairs_sql import MAY_COME, find_eligibility
-from annotator.storage.judgments.leases import OpenPairsRequest, make_open_pairs_request
 from annotator.storage.judgments.outdated import OUTDATED_CHECKS, STILL_THEIRS
 from annotator.storage.judgments.quality_pairs import CAN_JUDGE, WAITING_CHECKS
-from annotator.storage.lookup import key_of
+from annotator.storage.lookup import CLOCK_SLACK, OpenPairsRequest, key_of, make_open_pairs_request
 from annotator.storage.pairs.disagreements import list_disagreements
 from annotator.storage.sql import PreparedSql, fetch, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.adjudication import DisagreementRow, DiscussionRow, DiscussionTurnRow

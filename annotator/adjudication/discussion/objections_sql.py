@@ -21,8 +21,8 @@ from annotator.adjudication.disagreement_records import (
 )
 from annotator.adjudication.discussion.discussion_sql import leave_out_busy, list_busy_queries
 from annotator.domain.texts import EXCERPT_OF, cut_excerpt
-from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.logs.disclosures import add_seen
+from annotator.storage.lookup import OpenPairsRequest
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
 from annotator.storage.sql import execute_sql, fetch_by_pair, fetch_tuples, prepare_sql
 from annotator.storage.tables.adjudication import (

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.adjudication.disagreement_records import PairSystem
-from annotator.domain.clock import find_latest_end
 from annotator.storage.database import lock_dataset
+from annotator.storage.lookup import find_latest_end
 from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql
 
 HELD_FOR = timedelta(minutes=5)

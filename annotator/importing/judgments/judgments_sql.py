@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.importing.judgments.judgment_plan import NAMED_SINCE, ImportedAnnotator, StoredLine
-from annotator.storage.judgments.current_judgments import derive_current, mark_late
+from annotator.storage.judgments.answers import mark_late
+from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import add_rows, split_into_chunks
 from annotator.storage.tables.adjudication import CurrentAdjudicationRow

@@ -42,9 +42,8 @@ from annotator.people.single_sign_on.identities_sql import (
 from annotator.people.single_sign_on.provider import LOGOUT_AGE, Provider
 from annotator.people.single_sign_on.records import ProviderAnswer, SingleSignOnRefused, choose_roles
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.leases import end_leases
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.lookup import find_look_alikes, find_person, key_of
+from annotator.storage.lookup import end_leases, find_look_alikes, find_person, key_of
 from annotator.storage.roles import ROLES_LOCK
 from annotator.storage.tables.sign_in import ProviderIdentityRow, SignInRequestRow
 

@@ -20,7 +20,7 @@ from annotator.domain.judgments import read_event_id, read_pressed_at, read_seco
 from annotator.domain.messages import say_n
 from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text, read_note
-from annotator.labeling.checks_sql import find_training
+from annotator.labeling.next_pairs_sql import find_training
 from annotator.labeling.submission_sql import find_stored, list_rubric_versions, list_text_hashes
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.pooling.proposals.proposals_sql import (
@@ -39,9 +39,8 @@ from annotator.pooling.proposals.proposals_sql import (
 from annotator.pooling.proposals.snippets import cut_snippet
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.current_judgments import derive_current
-from annotator.storage.judgments.leases import make_open_pairs_request
 from annotator.storage.logs.disclosures import list_blind_pairs, note_seen
-from annotator.storage.lookup import find_rubric, key_of
+from annotator.storage.lookup import find_rubric, key_of, make_open_pairs_request
 from annotator.storage.pairs.pair_states import iterate_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.central import DatasetRow, DocumentRow, QueryRow

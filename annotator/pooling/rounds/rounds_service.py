@@ -19,8 +19,8 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import add_command, join_first, say
-from annotator.domain.overlap import find_uniform_overlap
 from annotator.domain.people import Actor
+from annotator.domain.settling import find_uniform_overlap
 from annotator.labeling.my_work_service import compute_times
 from annotator.people.roles_service import open_dataset
 from annotator.pooling.adaptive.records import UNJUDGED

@@ -10,25 +10,38 @@ returns the pair, and those three files derive it.
 
 On PostgreSQL the statement is one WITH. On SQLite it is an INSERT into a temporary view; a trigger of the
 view writes the same rows. A driver call costs more than most of these statements (benchmarks/README.md).
+
+Also the only home of the rule which answer is newer. The answer received last is current, unless it is
+*late*: an answer received earlier is known to be newer. There are two cases:
+
+- Both name the same browser, and the one received before has the higher number (a browser counts its own presses).
+- It names no browser (a script, a line of a file, an older panel), both have times, and the other time is later; unless
+  the server's clock was set back in between. A line without a time takes its file's import time, against the other
+  lines of that file only.
+
+So a clock that jumps, or an old press that waited without a connection, never undoes a newer answer of the
+same browser. Between two browsers the order of receipt decides. `late` is decided once, on receipt, and
+stored in `judgment.late`.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import floor
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES, AnsweredPair, PresentJudgment
-from annotator.domain.overlap import allows_further, conditional_distance, count_lacking
-from annotator.domain.settling import QueueEntry
+from annotator.domain.settling import QueueEntry, allows_further, conditional_distance, count_lacking
 from annotator.storage.pairs.disagreements import MeaningChange, describe_entry, find_entry
-from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.storage.sql import execute_sql, fetch, prepare_sql, split_into_chunks
+from annotator.storage.tables.central import JudgmentRow
 
 LATER = "later"
+_CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,3 +299,114 @@ CREATE TEMP TRIGGER store_answer INSTEAD OF INSERT ON answer_to_store BEGIN
   DELETE FROM lease WHERE pair_pk = NEW.pair_pk AND annotator_pk = NEW.annotator_pk;
 END""",
 )
+
+
+AnswerSlot = tuple[int, int, str]
+
+
+_RECEIVED = prepare_sql(
+    """
+SELECT pair_pk, annotator_pk, purpose, judged_at, received_at, browser, browser_number, import_record_pk FROM judgment
+WHERE pair_pk IN :pairs AND annotator_pk IN :annotators AND NOT late ORDER BY pk""",
+    lists=["pairs", "annotators"],
+)
+
+
+class _ReceivedAnswer(NamedTuple):
+    """The columns of `judgment` that decide which answer is newer."""
+
+    pair_pk: int
+    annotator_pk: int
+    purpose: str
+    judged_at: datetime
+    received_at: datetime
+    browser: str | None
+    browser_number: int | None
+    import_record_pk: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentReceipt:
+    """When an answer was given and received, by which browser."""
+
+    pressed_at: datetime | None  # None: unknown, for a line of a file without `judged_at`
+    received_at: datetime
+    browser: str | None
+    number: int | None  # of the press among the presses of `browser`
+
+
+def is_newer(earlier: JudgmentReceipt, received: JudgmentReceipt) -> bool:
+    """Return whether `earlier`, although received first, was given after `received`."""
+    if received.browser is not None:
+        same = received.browser == earlier.browser
+        return same and (earlier.number or 0) > (received.number or 0)
+    if received.pressed_at is None:
+        return False
+    if earlier.pressed_at is None:
+        return earlier.received_at == received.received_at
+    return earlier.pressed_at > received.pressed_at and earlier.received_at <= received.received_at
+
+
+def mark_late(
+    session: Session, rows: Sequence[Mapping[str, Any]], *, known: Collection[int] | None = None
+) -> list[dict[str, Any]]:
+    """Return the new rows of `judgment`, in the order of insertion, each with `late`.
+
+    `known`: the pairs (pair_pk) that have stored judgments of these annotators; None: look them up.
+    """
+    pair_pks = sorted({row["pair_pk"] for row in rows} if known is None else known)
+    before = _read_receipts(session, pair_pks, sorted({row["annotator_pk"] for row in rows}))
+    marked = []
+    for row in rows:
+        answer = _ReceivedAnswer._make(map(row.get, _ReceivedAnswer._fields))
+        receipt, receipts = _receipt(answer), before.setdefault(_find_slot(answer), [])
+        late = any(is_newer(earlier, receipt) for earlier in receipts)
+        if not late:
+            receipts.append(receipt)
+        marked.append({**row, "late": late})
+    return marked
+
+
+def order_answers(rows: Iterable[JudgmentRow]) -> list[JudgmentRow]:
+    """Sort one annotator's answers on one pair: the last one of a purpose is current.
+
+    `rows`: in the order of receipt. That order stays, but a late answer moves before the first one that is
+    known to be newer.
+    """
+    ordered: list[JudgmentRow] = []
+    for row in rows:
+        position = len(ordered)
+        if row.late:
+            newer = (
+                index
+                for index, earlier in enumerate(ordered)
+                if _find_slot(earlier) == _find_slot(row) and is_newer(_receipt(earlier), _receipt(row))
+            )
+            position = next(newer, position)
+        ordered.insert(position, row)
+    return ordered
+
+
+def _receipt(row: _ReceivedAnswer | JudgmentRow) -> JudgmentReceipt:
+    """Return the receipt of a row. A line of a file without a time is stored as judged when it was received."""
+    timeless = row.import_record_pk is not None and row.judged_at == row.received_at
+    pressed_at = None if timeless else row.judged_at
+    return JudgmentReceipt(pressed_at, row.received_at, row.browser, row.browser_number)
+
+
+def _find_slot(row: _ReceivedAnswer | JudgmentRow) -> AnswerSlot:
+    """Return the slot of an answer: one answer per slot is current. Purposes that can be current share one."""
+    purpose = COUNTED_PURPOSE if row.purpose in CURRENT_PURPOSES else row.purpose
+    return row.pair_pk, row.annotator_pk, purpose
+
+
+def _read_receipts(
+    session: Session, pair_pks: Sequence[int], annotator_pks: Sequence[int]
+) -> dict[AnswerSlot, list[JudgmentReceipt]]:
+    receipts: dict[AnswerSlot, list[JudgmentReceipt]] = {}
+    for pairs in split_into_chunks(pair_pks, _CHUNK):
+        for annotators in split_into_chunks(annotator_pks, _CHUNK):
+            values = {"pairs": pairs, "annotators": annotators}
+            for row in fetch(session, _RECEIVED, _ReceivedAnswer, values):
+                receipts.setdefault(_find_slot(row), []).append(_receipt(row))
+    return receipts

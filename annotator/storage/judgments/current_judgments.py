@@ -1,36 +1,23 @@
-"""Derive which judgment of an annotator on a pair is current, and which came too late.
+"""Derive which judgment of an annotator on a pair is current, for many pairs.
 
-The only home of this rule.
-
-The answer received last is current, unless it is *late*: an answer received earlier is known to be newer.
-There are two cases:
-
-- Both name the same browser, and the one received before has the higher number (a browser counts its own presses).
-- It names no browser (a script, a line of a file, an older panel), both have times, and the other time is later; unless
-  the server's clock was set back in between. A line without a time takes its file's import time, against the other
-  lines of that file only.
-
-So a clock that jumps, or an old press that waited without a connection, never undoes a newer answer of the
-same browser. Between two browsers the order of receipt decides. `late` is decided once, on receipt, and
-stored in `judgment.late`.
-
+The answer received last is current, unless it is late (`storage/judgments/answers.py`).
 `later` (put off) is an answer too: it reopens the pair for its annotator. Answers for different purposes do
 not replace each other. Checks (training, gold, repeats) are never current, and a pair that left the pool
 (`retired_at`) has no current judgment. All answers stay stored. `stale`: made under an older guideline (1),
 on an older document text (2), or both (3).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Any, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
+from annotator.storage.judgments.answers import order_answers
 from annotator.storage.judgments.missing_judgments import derive_lacking
 from annotator.storage.logs.import_records import IMPORTED
 from annotator.storage.pairs.disagreements import derive_disagreements
@@ -47,13 +34,6 @@ from annotator.storage.tables.central import (
     PairRow,
 )
 
-AnswerSlot = tuple[int, int, str]
-_RECEIVED = prepare_sql(
-    """
-SELECT pair_pk, annotator_pk, purpose, judged_at, received_at, browser, browser_number, import_record_pk FROM judgment
-WHERE pair_pk IN :pairs AND annotator_pk IN :annotators AND NOT late ORDER BY pk""",
-    lists=["pairs", "annotators"],
-)
 _CHUNK = 500
 LATEST = """(SELECT coalesce(max(pk), 0) FROM judgment) AS last_judgment_pk,
   (SELECT count(*) FROM judgment WHERE pk > (SELECT max(pk) FROM judgment) - 10000) AS latest_judgments"""
@@ -62,106 +42,6 @@ LATEST = """(SELECT coalesce(max(pk), 0) FROM judgment) AS last_judgment_pk,
 The highest key alone is not enough: of two judgments stored at the same time, the one with the lower key may
 become visible later.
 """
-
-
-class _ReceivedAnswer(NamedTuple):
-    """The columns of `judgment` that decide which answer is newer."""
-
-    pair_pk: int
-    annotator_pk: int
-    purpose: str
-    judged_at: datetime
-    received_at: datetime
-    browser: str | None
-    browser_number: int | None
-    import_record_pk: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class JudgmentReceipt:
-    """When an answer was given and received, by which browser."""
-
-    pressed_at: datetime | None  # None: unknown, for a line of a file without `judged_at`
-    received_at: datetime
-    browser: str | None
-    number: int | None  # of the press among the presses of `browser`
-
-
-def is_newer(earlier: JudgmentReceipt, received: JudgmentReceipt) -> bool:
-    """Return whether `earlier`, although received first, was given after `received`."""
-    if received.browser is not None:
-        same = received.browser == earlier.browser
-        return same and (earlier.number or 0) > (received.number or 0)
-    if received.pressed_at is None:
-        return False
-    if earlier.pressed_at is None:
-        return earlier.received_at == received.received_at
-    return earlier.pressed_at > received.pressed_at and earlier.received_at <= received.received_at
-
-
-def mark_late(
-    session: Session, rows: Sequence[Mapping[str, Any]], *, known: Collection[int] | None = None
-) -> list[dict[str, Any]]:
-    """Return the new rows of `judgment`, in the order of insertion, each with `late`.
-
-    `known`: the pairs (pair_pk) that have stored judgments of these annotators; None: look them up.
-    """
-    pair_pks = sorted({row["pair_pk"] for row in rows} if known is None else known)
-    before = _read_receipts(session, pair_pks, sorted({row["annotator_pk"] for row in rows}))
-    marked = []
-    for row in rows:
-        answer = _ReceivedAnswer._make(map(row.get, _ReceivedAnswer._fields))
-        receipt, receipts = _receipt(answer), before.setdefault(_find_slot(answer), [])
-        late = any(is_newer(earlier, receipt) for earlier in receipts)
-        if not late:
-            receipts.append(receipt)
-        marked.append({**row, "late": late})
-    return marked
-
-
-def order_answers(rows: Iterable[JudgmentRow]) -> list[JudgmentRow]:
-    """Sort one annotator's answers on one pair: the last one of a purpose is current.
-
-    `rows`: in the order of receipt. That order stays, but a late answer moves before the first one that is
-    known to be newer.
-    """
-    ordered: list[JudgmentRow] = []
-    for row in rows:
-        position = len(ordered)
-        if row.late:
-            newer = (
-                index
-                for index, earlier in enumerate(ordered)
-                if _find_slot(earlier) == _find_slot(row) and is_newer(_receipt(earlier), _receipt(row))
-            )
-            position = next(newer, position)
-        ordered.insert(position, row)
-    return ordered
-
-
-def _receipt(row: _ReceivedAnswer | JudgmentRow) -> JudgmentReceipt:
-    """Return the receipt of a row. A line of a file without a time is stored as judged when it was received."""
-    timeless = row.import_record_pk is not None and row.judged_at == row.received_at
-    pressed_at = None if timeless else row.judged_at
-    return JudgmentReceipt(pressed_at, row.received_at, row.browser, row.browser_number)
-
-
-def _find_slot(row: _ReceivedAnswer | JudgmentRow) -> AnswerSlot:
-    """Return the slot of an answer: one answer per slot is current. Purposes that can be current share one."""
-    purpose = COUNTED_PURPOSE if row.purpose in CURRENT_PURPOSES else row.purpose
-    return row.pair_pk, row.annotator_pk, purpose
-
-
-def _read_receipts(
-    session: Session, pair_pks: Sequence[int], annotator_pks: Sequence[int]
-) -> dict[AnswerSlot, list[JudgmentReceipt]]:
-    receipts: dict[AnswerSlot, list[JudgmentReceipt]] = {}
-    for pairs in split_into_chunks(pair_pks, _CHUNK):
-        for annotators in split_into_chunks(annotator_pks, _CHUNK):
-            values = {"pairs": pairs, "annotators": annotators}
-            for row in fetch(session, _RECEIVED, _ReceivedAnswer, values):
-                receipts.setdefault(_find_slot(row), []).append(_receipt(row))
-    return receipts
 
 
 STALE = """

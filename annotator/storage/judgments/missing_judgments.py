@@ -4,7 +4,7 @@
 (`domain/overlap.count_lacking`). Every change of a pair (a judgment, a decision, a check, the overlap) calls
 this file. Choosing the next pairs reads the result and never counts the pool.
 
-A pair lacks: the judgments that its overlap requires (`domain/overlap.py`), plus one if the first judgments
+A pair lacks: the judgments that its overlap requires (`domain/settling.py`), plus one if the first judgments
 differ enough, minus its current judgments. It lacks nothing once it left the pool, is settled, is a check, or
 has a kept grade without a new judgment.
 """
@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
-from annotator.domain.overlap import MOST, conditional_distance, find_overlap, find_uniform_overlap
+from annotator.domain.settling import MOST, conditional_distance, find_overlap, find_uniform_overlap
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, quote_texts, split_into_chunks
 from annotator.storage.tables.central import DatasetRow, PairRow, QueryRow

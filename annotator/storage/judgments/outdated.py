@@ -17,9 +17,8 @@ from sqlmodel import col
 
 from annotator.domain.judgments import OutdatedReason
 from annotator.storage.judgments.current_judgments import STALE
-from annotator.storage.judgments.leases import OpenPairsRequest
 from annotator.storage.judgments.meaning_changes import write_stale
-from annotator.storage.lookup import key_of
+from annotator.storage.lookup import OpenPairsRequest, key_of
 from annotator.storage.sql import fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import (
     DocumentTextRow,
@@ -137,8 +136,6 @@ def describe_outdated(
     session: Session, request: OpenPairsRequest, pair_pks: Collection[int]
 ) -> Mapping[int, OutdatedReason]:
     """Return {pair_pk: why its judgment is outdated}; other pairs are absent."""
-    if not pair_pks:
-        return {}
     rows = fetch_tuples(session, _WHY, {"annotator_pk": request.annotator_pk, "pairs": list(pair_pks)})
     return {
         pair_pk: OutdatedReason(version if stale & OLDER_GUIDELINE else None, bool(stale & OLDER_TEXT))

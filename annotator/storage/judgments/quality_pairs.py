@@ -15,8 +15,7 @@ from collections.abc import Collection
 from sqlalchemy.orm import Session
 
 from annotator.domain.judgments import OpenPair
-from annotator.storage.judgments.leases import LEASED_BEFORE, OpenPairsRequest
-from annotator.storage.lookup import HANDED_OUT
+from annotator.storage.lookup import HANDED_OUT, LEASED_BEFORE, OpenPairsRequest
 from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql
 
 CAN_JUDGE = """p.retired_at IS NULL

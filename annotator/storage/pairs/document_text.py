@@ -1,9 +1,6 @@
 """Read the beginning of a pair's document. Never reads ranks, scores, systems or grades."""
 
-import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
@@ -48,15 +45,6 @@ RANKED_CHARACTERS = 1_000_000
 
 NFKC can turn a character into 18; each run of five needs 24 bytes.
 """
-
-
-def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:
-    """Return the columns that the lead chose, as text; a list or object as JSON."""
-    return {
-        column: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for column in shown
-        if (value := extra.get(column)) not in (None, "")
-    }
 
 
 def read_present_text(session: Session, pair_pk: int, *, characters: int | None = None) -> str | None:

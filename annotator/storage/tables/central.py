@@ -37,7 +37,7 @@ NOT_COUNTED = text(f"purpose NOT IN {quote_texts(CURRENT_PURPOSES)}")
 class DatasetRow(SQLModel, table=True):
     """One ground-truth project and its settings.
 
-    `overlap_rules`: exceptions to `overlap`, as `domain/overlap.py` reads them. `shown_metadata`: the further
+    `overlap_rules`: exceptions to `overlap`, as `domain/settling.py` reads them. `shown_metadata`: the further
     columns of documents that the panel shows. `quality_rule`: see `quality/records.py`. `search_hosts`: the
     hosts that its queries may be sent to; for leads only. `profile`: the evaluator whose measures the dataset
     is for. `archived_at`: nothing in it may be judged or changed since then. `check_secret`, `order_secret`:

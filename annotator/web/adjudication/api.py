@@ -58,9 +58,14 @@ from annotator.storage.database import Database
 from annotator.web.adjudication.queue_url import NAMES, read_address
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.server.budgets import keep_notes, measure_text
-from annotator.web.server.json_body import read_json_object, require_text, require_words
 from annotator.web.server.refusals import find_status, hide_dataset
-from annotator.web.session import require_same_origin, require_signed_in
+from annotator.web.session import (
+    read_json_object,
+    require_same_origin,
+    require_signed_in,
+    require_text,
+    require_words,
+)
 
 MOST_HAVE, LONGEST_TAB, MOST_WANT = 200, 64, 10
 KEPT_TEXTS = ("rationale", "answer")  # of as many bytes as a person may send: `web/server/budgets.py`

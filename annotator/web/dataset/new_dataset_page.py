@@ -17,7 +17,7 @@ from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.grades import GradeDefinition, Rubric, choose_languages
 from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.messages import LANGUAGES, say
-from annotator.domain.overlap import MOST
+from annotator.domain.settling import MOST
 from annotator.web.dataset.words import NONE_CHOSEN, PROFILE_WORDS, REQUIREMENT_WORDS
 from annotator.web.guideline.reading import draw_outdated_translations
 from annotator.web.kit.messages import LANGUAGES as OWN_NAMES

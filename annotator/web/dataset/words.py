@@ -11,8 +11,8 @@ from typing import Literal
 from annotator.dataset.settings import SEARCH_HOSTS
 from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.messages import Message, say
-from annotator.domain.overlap import MOST
-from annotator.web.kit.messages import read_words, tr
+from annotator.domain.settling import MOST
+from annotator.web.kit.messages import tr
 
 Kind = Literal["text", "whole", "number", "switch", "choice", "distance", "requirements"]
 

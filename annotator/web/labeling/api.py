@@ -30,9 +30,14 @@ from annotator.storage.database import Database, Writable
 from annotator.web.kit.messages import show_refusal
 from annotator.web.server.budgets import keep_notes, measure_text
 from annotator.web.server.figures import note_submission
-from annotator.web.server.json_body import read_json_object, require_text, require_words
 from annotator.web.server.turns import Turns
-from annotator.web.session import require_same_origin, require_signed_in
+from annotator.web.session import (
+    read_json_object,
+    require_same_origin,
+    require_signed_in,
+    require_text,
+    require_words,
+)
 
 MAX_BODY = 2_000_000
 EXCHANGE_VERSION = 1

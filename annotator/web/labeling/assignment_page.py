@@ -15,7 +15,7 @@ from annotator.dataset.service import change_settings
 from annotator.dataset.settings import Dataset, write_setting
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.figures import show_number
-from annotator.domain.overlap import DISTANCES, MOST, describe_overlap
+from annotator.domain.settling import DISTANCES, MOST, describe_overlap
 from annotator.labeling.assignment import AssignmentStatus, JudgmentProgress, WaitingPerson, WaitingQuery
 from annotator.labeling.assignment_service import (
     free_pairs,
@@ -215,7 +215,7 @@ def draw_overlap(context: PageContext, dataset: str, status: AssignmentStatus) -
 
 
 def _draw_fields(settings: Dataset, categories: tuple[str, ...]) -> tuple[int, dict[str, Any]]:
-    """Draw the fields; return the overlap and its rules, as `domain/overlap.py` reads them."""
+    """Draw the fields; return the overlap and its rules, as `domain/settling.py` reads them."""
     overlap = st.number_input(tr("Judgments per pair"), 1, MOST, settings.overlap)
     shared = settings.overlap_share or {}
     left, right = st.columns(2)

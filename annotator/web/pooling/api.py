@@ -21,8 +21,7 @@ from annotator.pooling.proposals.proposals_service import propose, read_document
 from annotator.storage.database import Database
 from annotator.web.downloads import make_json_route, name_as
 from annotator.web.server.budgets import keep_notes, measure_text
-from annotator.web.server.json_body import read_json_object, require_text
-from annotator.web.session import require_same_origin, require_signed_in
+from annotator.web.session import read_json_object, require_same_origin, require_signed_in, require_text
 
 FOUND_AT_ONCE, MOST_TYPED = 12, 500
 SEARCHES_AT_A_TIME = 2  # in one process, so that they do not slow down judgments

@@ -6,7 +6,7 @@ from sqlmodel import col
 
 from annotator.domain.judgments import OpenPair
 from annotator.domain.people import Actor
-from annotator.labeling.checks_sql import (
+from annotator.labeling.next_pairs_sql import (
     find_repeats,
     list_waiting_checks,
     note_repeats_answered,

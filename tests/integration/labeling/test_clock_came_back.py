@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from annotator.adjudication.service import show_disagreement
-from annotator.domain.clock import CLOCK_SLACK
 from annotator.storage.database import Database
+from annotator.storage.lookup import CLOCK_SLACK
 from tests.integration.decision_world import DecisionWorld
 from tests.integration.judged_world import NOW
 from tests.integration.labeling_world import World

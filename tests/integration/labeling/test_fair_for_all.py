@@ -15,8 +15,8 @@ from sqlmodel import col
 from annotator.adjudication.decisions_sql import add_decisions
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.judgments import PairView
-from annotator.domain.overlap import allows_further, conditional_distance, find_overlap
 from annotator.domain.people import OPERATOR, Actor
+from annotator.domain.settling import allows_further, conditional_distance, find_overlap
 from annotator.guideline.service import publish_version
 from annotator.importing.remapping.remapping_sql import retire_pairs
 from annotator.storage.database import Database

@@ -12,12 +12,11 @@ from annotator.domain.judgments import OutdatedReason, OwnAnswer
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.remapping.remapping_sql import retire_pairs
 from annotator.labeling.checks import RepeatCandidate
-from annotator.labeling.checks_sql import StoredChecks
+from annotator.labeling.next_pairs_sql import StoredChecks
 from annotator.labeling.service import SubmitResponse, list_judgments, submit_judgments
 from annotator.storage.database import Database
-from annotator.storage.judgments.leases import end_leases, make_open_pairs_request
 from annotator.storage.judgments.missing_judgments import derive_work
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import end_leases, find_dataset, key_of, make_open_pairs_request
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,

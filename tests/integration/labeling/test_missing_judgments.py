@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import add_decisions
-from annotator.domain.overlap import allows_further, conditional_distance, find_overlap
+from annotator.domain.settling import allows_further, conditional_distance, find_overlap
 from annotator.importing.remapping.remapping_sql import retire_pairs
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current

@@ -11,8 +11,7 @@ from sqlmodel import col
 from annotator.adjudication.discussion.discussion_sql import list_busy_queries
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
-from annotator.storage.judgments.leases import OpenPairsRequest
-from annotator.storage.lookup import find_dataset, find_person, key_of
+from annotator.storage.lookup import OpenPairsRequest, find_dataset, find_person, key_of
 from annotator.storage.tables.adjudication import QualityDrawRow, QualityPairRow
 from annotator.storage.tables.central import CurrentJudgmentRow, DocumentRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import AssignmentRow, LeaseRow, RepeatRow

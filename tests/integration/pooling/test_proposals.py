@@ -30,9 +30,8 @@ from annotator.pooling.proposals.proposals_service import (
 from annotator.pooling.proposals.search_service import SEARCHES
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
-from annotator.storage.judgments.leases import OpenPairsRequest, make_open_pairs_request
 from annotator.storage.logs.disclosures import find_pair_pks, has_seen
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import OpenPairsRequest, find_dataset, key_of, make_open_pairs_request
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import AssignmentRow, CheckRow, ProposalRow, QueryWorkRow
 from tests.integration.labeling_world import NOW, World

@@ -10,7 +10,8 @@ from sqlalchemy import insert, select, text
 from sqlmodel import col
 
 from annotator.storage.database import Database
-from annotator.storage.judgments.current_judgments import derive_current, list_current_judgments, mark_late
+from annotator.storage.judgments.answers import mark_late
+from annotator.storage.judgments.current_judgments import derive_current, list_current_judgments
 from annotator.storage.lookup import find_rubric
 from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow, PairRow
 from tests.integration.judged_world import JudgedWorld

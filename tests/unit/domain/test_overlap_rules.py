@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.domain.overlap import (
+from annotator.domain.settling import (
     allows_further,
     check_rules,
     conditional_distance,

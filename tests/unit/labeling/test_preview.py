@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from annotator.domain.overlap import is_in_share
+from annotator.domain.settling import is_in_share
 from annotator.labeling.assignment import JudgmentProgress, PairsAlike, count_judgments
 
 

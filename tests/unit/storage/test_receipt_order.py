@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotator.storage.judgments.current_judgments import JudgmentReceipt, is_newer, order_answers
+from annotator.storage.judgments.answers import JudgmentReceipt, is_newer, order_answers
 from annotator.storage.tables.central import JudgmentRow
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)

@@ -9,8 +9,8 @@ import pytest
 from annotator.dataset.service import change_settings, show_dataset
 from annotator.dataset.settings import read_setting
 from annotator.domain.errors import AnnotatorError
-from annotator.domain.overlap import check_rules
 from annotator.domain.people import OPERATOR
+from annotator.domain.settling import check_rules
 from annotator.domain.texts import check_version
 from annotator.labeling.calibration import check_explanation
 from annotator.people.credentials import check_username
