@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.differences.power import (
+from annotator.evaluation.differences.comparison import (
     ALPHA,
     POWER,
     SMALL_EFFECT,

@@ -14,7 +14,7 @@ from pathlib import Path
 PROJECT = Path(__file__).parents[1]
 MUTANTS = (
     ("storage/lookup.py", "session.connection().execute(_LOCK_USERNAMES)", "pass", "people/test_look_alikes.py"),
-    ("storage/logs/audit_entries.py", "session.execute(_LOCK)", "pass", "audit/test_audit_log.py"),
+    ("storage/logs/audit_log.py", "session.execute(_LOCK)", "pass", "audit/test_audit_log.py"),
     ("storage/judgments/missing_judgments.py", "execute_sql(session, _LOCK_COUNTERS, {", "dict({", "labeling"),
     ("labeling/exchange_sql.py", " FOR NO KEY UPDATE OF p", "", "labeling/test_at_the_same_time.py"),
     ("labeling/open_pairs_sql.py", " FOR NO KEY UPDATE{rest}", "", "labeling"),

@@ -75,7 +75,7 @@ class Import:
         return ".".join(words[:2]) if words[0] == "annotator" else words[0]
 
     def list_modules(self) -> list[str]:
-        """Return the modules of the program that are imported, without `annotator.`: also for `from annotator.labeling import checks_sql`."""
+        """Return the modules of the program that are imported, without `annotator.`: also for `from annotator.labeling import next_pairs_sql`."""
         if not self.module.startswith("annotator."):
             return []
         module = self.module.removeprefix("annotator.")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from annotator.agreement.coefficient_records import KAPPA_KINDS
 from annotator.agreement.consensus_records import NO_QRELS, Consensus
 from annotator.agreement.html_charts import (
     MOST_PEOPLE,
@@ -36,6 +35,7 @@ from annotator.agreement.ranking import (
     rank_pairs,
 )
 from annotator.agreement.records import (
+    KAPPA_KINDS,
     AgreementReport,
     CoefficientValue,
     GroupAgreement,

@@ -18,7 +18,7 @@ from annotator.agreement.records import ExcludedJudgment, ExclusionCount
 from annotator.domain.errors import ValidationError
 from annotator.domain.judgments import CHECK_PURPOSES, COUNTED_PURPOSE, CURRENT_PURPOSES, FURTHER_PURPOSE
 from annotator.domain.messages import Message, say
-from annotator.storage.judgments.meaning_changes import write_stale
+from annotator.storage.judgments.outdated import write_stale
 from annotator.storage.logs.disclosures import is_listed
 from annotator.storage.sql import fetch_tuples, prepare_sql, quote_texts
 from annotator.storage.tables.central import (

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 
-from annotator.agreement.coefficient_records import CUT_POINTS, group_by_family
 from annotator.agreement.coefficients import (
     DISAGREEMENT,
     TWO_BY_TWO,
@@ -43,11 +42,15 @@ from annotator.agreement.coefficients import (
 from annotator.agreement.comparisons import estimate_kappa, list_comparisons
 from annotator.agreement.intervals import (
     FEWEST_QUERIES,
+    SHAPE,
     CountBlock,
+    PairSums,
     Resamples,
     cluster_interval,
+    compute_mean_leanings,
     interval,
     intervals,
+    sum_pairs,
 )
 from annotator.agreement.judgment_table import (
     CATEGORIES,
@@ -66,8 +69,8 @@ from annotator.agreement.judgment_table import (
     number,
     sort_judged,
 )
-from annotator.agreement.pairwise import SHAPE, PairSums, compute_mean_leanings, sum_pairs
 from annotator.agreement.records import (
+    CUT_POINTS,
     FEW_OWN,
     FEW_WITH_ONE,
     OWN_STEP,
@@ -78,6 +81,7 @@ from annotator.agreement.records import (
     MeasuredAgreement,
     OwnAgreement,
     PairAgreement,
+    group_by_family,
     warn_of_few,
 )
 from annotator.domain.messages import say

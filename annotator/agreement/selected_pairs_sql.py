@@ -26,10 +26,10 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import Message, say
 from annotator.domain.shuffling import Seed, give_letters, name_checker
 from annotator.labeling.calibration_sql import list_check_answers, list_repeats
+from annotator.people.roles_service import list_dataset_people
 from annotator.storage.logs.disclosures import LISTED
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_states import PairState, list_pair_states
-from annotator.storage.roles import list_dataset_people
 from annotator.storage.sql import fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import DocumentRow, PersonRow, QueryRow
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.agreement.comparisons import Comparisons, estimate_kappa, list_comparisons, subtract
-from annotator.agreement.diagnosis.wording import show_pairs, show_value, show_with_interval
+from annotator.agreement.diagnosis.verdict import show_pairs, show_value, show_with_interval
 from annotator.agreement.intervals import misses, to_coefficient
 from annotator.agreement.judgment_table import (
     Flags,

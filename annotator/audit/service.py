@@ -36,11 +36,10 @@ from annotator.audit.records import (
 from annotator.domain.audit import AuditAction, write_time
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import Actor
-from annotator.people.roles_service import open_dataset, require_admin
+from annotator.people.roles_service import keep_led, open_dataset, require_admin
 from annotator.storage.database import Database
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.lookup import end_leases, find_look_alikes, find_person, key_of
-from annotator.storage.roles import keep_led
 
 PAGE = 50
 STEP = 1_000  # entries

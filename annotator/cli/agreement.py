@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from annotator.agreement.coefficient_records import KAPPA_KINDS
-from annotator.agreement.records import describe_who_counts
+from annotator.agreement.records import KAPPA_KINDS, describe_who_counts
 from annotator.cli.terminal import DatasetArgument, LeadConsole, note_written, now, print_json, print_table
 from annotator.domain.figures import show_interval, show_number, show_percent
 from annotator.domain.messages import count_of

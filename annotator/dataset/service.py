@@ -32,8 +32,7 @@ from annotator.domain.settling import check_rules
 from annotator.people.roles_service import enter_dataset, list_roles, open_dataset, require_admin
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import derive_work
-from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
+from annotator.storage.logs.audit_log import Action, AuditEvent, add_events, note_act
 from annotator.storage.lookup import find_rubric, key_of, make_rubric_row, to_rubric
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,

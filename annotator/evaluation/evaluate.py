@@ -21,23 +21,28 @@ from annotator.evaluation.dataset_analysis.system_order import (
 )
 from annotator.evaluation.differences.comparison import (
     RESAMPLES,
+    ComparisonPower,
     SystemComparison,
     compare_systems,
     count_wins,
     find_best_systems,
     list_mean_intervals,
+    measure_powers,
     resample_means,
 )
-from annotator.evaluation.differences.power import ComparisonPower, measure_powers
 from annotator.evaluation.differences.sweep import Sweep, SweepCell, measure_sweeps
 from annotator.evaluation.profiles import Profile
-from annotator.evaluation.records import Kind, Measure, RankedRun, Score, ScoreTable, SystemScores, Truth
-from annotator.evaluation.result_structure import (
-    RunStructure,
-    StructureOptions,
+from annotator.evaluation.records import (
+    Kind,
+    Measure,
+    RankedRun,
+    Score,
+    ScoreTable,
+    SystemScores,
+    Truth,
     list_document_types,
-    measure_structure,
 )
+from annotator.evaluation.result_structure import RunStructure, StructureOptions, measure_structure
 from annotator.evaluation.scores.formulas import measure_precision_curve
 from annotator.evaluation.scores.scoring import RunScorer, ScoringOptions, score_runs
 from annotator.evaluation.scores.summary import (

@@ -4,7 +4,7 @@ Scores are arrays aligned with one list of queries, so that systems can be compa
 undefined score is NaN in an array, and None in a `Score`, which then says why. Nothing else is ever NaN.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -185,3 +185,14 @@ class RunFindings:
     resamples: int = 0
     seed: int = 0
     sentences: tuple[str, ...] = ()  # in English, the most important first
+
+
+def list_document_types(truth: Truth, type_field: str) -> dict[str, str]:
+    """Return {doc_id: type} for the documents of the truth that have the field."""
+    return _choose_types(truth.document_fields.items(), type_field)
+
+
+def _choose_types(documents: Iterable[tuple[str, Mapping[str, Any]]], type_field: str) -> dict[str, str]:
+    return {
+        doc_id: str(fields[type_field]) for doc_id, fields in documents if fields.get(type_field) is not None
+    }

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from annotator.evaluation.records import RankedRun, Truth
+from annotator.evaluation.records import RankedRun, Truth, _choose_types
 from annotator.formats.runs import ID_FIELDS
 
 RNE = "rne_"
@@ -190,17 +190,6 @@ def measure_structure(
         else None,
         _measure_run_duplicates(run),
     )
-
-
-def list_document_types(truth: Truth, type_field: str) -> dict[str, str]:
-    """Return {doc_id: type} for the documents of the truth that have the field."""
-    return _choose_types(truth.document_fields.items(), type_field)
-
-
-def _choose_types(documents: Iterable[tuple[str, Mapping[str, Any]]], type_field: str) -> dict[str, str]:
-    return {
-        doc_id: str(fields[type_field]) for doc_id, fields in documents if fields.get(type_field) is not None
-    }
 
 
 def _measure_stages(

@@ -29,15 +29,16 @@ from annotator.guideline.merge import GuidelineMerge, merge_rubrics
 from annotator.guideline.validation import check_change, check_rubric, clean_rubric
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.meaning_changes import begin_marking, finish_marking
 from annotator.storage.judgments.outdated import (
     OLDER_GUIDELINE,
     OLDER_TEXT,
     OutdatedCount,
+    begin_marking,
     count_changeable,
     count_outdated_by_annotator,
     find_judgment_basis,
     find_text,
+    finish_marking,
 )
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import (
@@ -120,7 +121,7 @@ def publish_version(
 
     After a "semantic" change (meaning of a grade), annotators must confirm or change all earlier judgments;
     after a "minor" change (wording) not. Judgments are marked as outdated in batches, so others can label at
-    the same time (`storage/judgments/meaning_changes.py`). `decisions` led to this version. `questions` are
+    the same time (`storage/judgments/outdated.py`). `decisions` led to this version. `questions` are
     answered by it and lose their mark. Raises VersionConflict if another version was published in the
     meantime. Raises StateError if nothing changed, if conflict marks remain, or if a language is missing
     without the request to remove it.

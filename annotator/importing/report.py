@@ -7,11 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotator.domain.errors import refuse
-from annotator.domain.import_records import ImportKind
-from annotator.domain.messages import CommandWords, say, say_n
-from annotator.domain.normal_forms import find_near_ids, show_id
-from annotator.formats.registry import find_unwritable
+from annotator.domain.ground_truth import ImportKind
+from annotator.domain.messages import say, say_n
 
 Progress = Callable[[str], None]
 

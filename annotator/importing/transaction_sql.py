@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.import_records import AFTERWARDS, ImportKind, ImportRecord, find_declared
+from annotator.domain.ground_truth import AFTERWARDS, ImportKind, ImportRecord, find_declared
 from annotator.domain.people import Actor
 from annotator.importing.report import ImportReport
 from annotator.people.roles_service import open_dataset

@@ -61,7 +61,7 @@ from annotator.installation.tables_sql import (
     require_empty,
 )
 from annotator.storage.database import Database, find_sqlite_file, list_database_files
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.schema import describe_newer, find_revision, list_migrations, upgrade_schema
 
 _KEPT = ("judgment", "adjudication", "release", "release_qrel")

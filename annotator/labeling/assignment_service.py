@@ -68,11 +68,16 @@ from annotator.labeling.assignment_steps import (
     reverse_plan,
 )
 from annotator.labeling.shown_sql import list_progress
-from annotator.people.roles_service import enter_dataset, list_roles, open_dataset
+from annotator.people.roles_service import (
+    enter_dataset,
+    list_dataset_people,
+    list_roles,
+    open_dataset,
+    to_tuple,
+)
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import end_leases, find_person, key_of
-from annotator.storage.roles import list_dataset_people, to_tuple
 from annotator.storage.tables.central import DatasetRow
 
 NAMED = 5

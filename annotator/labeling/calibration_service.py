@@ -44,7 +44,7 @@ from annotator.labeling.open_pairs_sql import take_leases
 from annotator.labeling.records import AnnotatorResult, CheckCandidate, CheckChanges, CheckPair, OwnChecks
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.logs.disclosures import add_seen, list_to_judge, note_seen
 from annotator.storage.lookup import find_pair_pk, key_of, make_open_pairs_request
 from annotator.storage.pairs.pair_states import PairState, list_pair_states, list_query_pks

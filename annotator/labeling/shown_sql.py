@@ -28,11 +28,11 @@ from annotator.labeling.open_pairs_sql import (
     make_eligibility,
 )
 from annotator.labeling.records import NextPair, OwnProgress, OwnWork, advance
+from annotator.people.roles_service import list_dataset_people
 from annotator.storage.judgments.outdated import OWN_ANSWER, OWN_STALE, describe_outdated
 from annotator.storage.judgments.quality_pairs import list_waiting
 from annotator.storage.lookup import LabeledDataset, OpenPairsRequest, key_of, make_open_pairs_request
 from annotator.storage.pairs.document_text import SHOWN_CHARACTERS
-from annotator.storage.roles import list_dataset_people
 from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql, read_json, read_time
 from annotator.storage.tables.central import (
     DatasetRow,

@@ -38,11 +38,13 @@ from annotator.people.credentials import (
     hash_password,
 )
 from annotator.people.roles_service import (
+    ROLES_LOCK,
     enter_dataset,
     list_roles,
     require_admin,
     require_person,
     require_role,
+    set_role,
 )
 from annotator.people.service import require_may_manage
 from annotator.people.sign_in_limits import group_address
@@ -59,8 +61,7 @@ from annotator.people.sign_in_sql import (
     revoke_unused_links,
 )
 from annotator.storage.database import Database, lock_dataset, require_not_archived
-from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
+from annotator.storage.logs.audit_log import Action, AuditEvent, add_events, note_act
 from annotator.storage.lookup import (
     find_dataset,
     find_dataset_names,
@@ -69,7 +70,6 @@ from annotator.storage.lookup import (
     find_person,
     key_of,
 )
-from annotator.storage.roles import ROLES_LOCK, set_role
 from annotator.storage.tables.central import DatasetRow, PersonRow
 from annotator.storage.tables.sign_in import OneTimeLinkRow
 

@@ -26,11 +26,17 @@ from annotator.people.credentials import (
     make_one_time_password,
 )
 from annotator.people.roles_service import (
+    delete_role,
     enter_dataset,
+    keep_led,
+    list_held_roles,
+    list_role_datasets,
     list_roles,
     require_admin,
     require_person,
     require_role,
+    set_expertise,
+    set_role,
 )
 from annotator.people.second_factor.second_factor_sql import list_enrolled
 from annotator.people.sign_in_sql import (
@@ -41,16 +47,8 @@ from annotator.people.sign_in_sql import (
     revoke_unused_links,
 )
 from annotator.storage.database import Database
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.lookup import end_leases, find_dataset, find_look_alikes, find_person, key_of
-from annotator.storage.roles import (
-    delete_role,
-    keep_led,
-    list_held_roles,
-    list_role_datasets,
-    set_expertise,
-    set_role,
-)
 from annotator.storage.tables.central import MembershipRow, PersonRow
 
 GIVERS = 5

@@ -22,6 +22,7 @@ from annotator.people.credentials import (
     digest_token,
     hash_password,
 )
+from annotator.people.roles_service import ROLES_LOCK, set_role
 from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import open_session
 from annotator.people.sign_in_sql import (
@@ -32,9 +33,8 @@ from annotator.people.sign_in_sql import (
     revoke_unused_links,
 )
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.lookup import find_look_alikes
-from annotator.storage.roles import ROLES_LOCK, set_role
 from annotator.storage.tables.sign_in import OneTimeLinkRow
 
 LIFETIME = timedelta(hours=24)

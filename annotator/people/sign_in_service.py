@@ -36,7 +36,7 @@ from annotator.people.credentials import (
     is_password,
     read_username,
 )
-from annotator.people.roles_service import require_person
+from annotator.people.roles_service import list_active_roles, require_person
 from annotator.people.second_factor.records import Need, SignInStep
 from annotator.people.second_factor.second_factor_sql import add_half_sign_in, find_factor
 from annotator.people.sign_in_limits import (
@@ -65,9 +65,8 @@ from annotator.people.sign_in_sql import (
     revoke_unused_links,
 )
 from annotator.storage.database import Database
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.lookup import key_of
-from annotator.storage.roles import list_active_roles
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import LoginAttemptRow, LoginSessionRow
 

@@ -15,10 +15,10 @@ from sqlmodel import col
 from annotator.domain.audit import AuditAction
 from annotator.domain.people import DEVICE_LIFETIME, Membership
 from annotator.people.credentials import digest_token
+from annotator.people.roles_service import ROLES_LOCK, to_tuple
 from annotator.people.sign_in_limits import WINDOW, check_unknown_browser, group_address
 from annotator.storage.database import lock_dataset
 from annotator.storage.lookup import CLOCK_SLACK, key_of
-from annotator.storage.roles import ROLES_LOCK, to_tuple
 from annotator.storage.sql import fetch_tuples, prepare_sql, read_json, read_time
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import (

@@ -123,17 +123,6 @@ _VERDICTS = {
 }
 
 
-def describe_missing_draw(dataset: str) -> tuple[Message, ...]:
-    """Return the sentences before the first draw."""
-    return (
-        say("No sample has been drawn yet, so the error rate of the settled grades is unknown."),
-        say(
-            "Draw a sample for someone who has judged none of the pairs: {command}",
-            command=f"annotator qc draw {dataset} --annotator USER",
-        ),
-    )
-
-
 def describe_status(status: QualityStatus) -> tuple[Message, ...]:
     """Return the sentences: verdict, both readings, the pairs needed, and what the sample does not cover."""
     draws = [draw for draw in status.draws if draw.round == status.round]

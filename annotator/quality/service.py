@@ -17,7 +17,7 @@ from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import Actor, includes
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.domain.shuffling import Seed, mix_secret
-from annotator.people.roles_service import enter_dataset, open_dataset
+from annotator.people.roles_service import enter_dataset, list_active_roles, list_dataset_people, open_dataset
 from annotator.quality.quality_sql import (
     SettledPairs,
     add_draw,
@@ -48,7 +48,6 @@ from annotator.quality.report import (
     CheckedSample,
     compute_rates,
     count_draw_results,
-    describe_missing_draw,
     describe_status,
     find_further,
     judge_by_bound,
@@ -66,11 +65,10 @@ from annotator.quality.sampling import (
     project,
 )
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.logs.disclosures import find_pair_pks, list_blind_pairs, note_seen
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.pairs.pair_states import list_pair_states
-from annotator.storage.roles import list_active_roles, list_dataset_people
 from annotator.storage.tables.central import DatasetRow
 
 MOST_SEED = 2**31 - 1
@@ -459,4 +457,15 @@ def _count(population: int, pairs: list[SampledPair]) -> CheckedSample:
         sum(pair.outcome == "unrateable" for pair in pairs),
         sum(pair.barred for pair in pairs),
         [(pair.settled_grade, pair.grade) for pair in pairs if pair.grade is not None],
+    )
+
+
+def describe_missing_draw(dataset: str) -> tuple[Message, ...]:
+    """Return the sentences before the first draw."""
+    return (
+        say("No sample has been drawn yet, so the error rate of the settled grades is unknown."),
+        say(
+            "Draw a sample for someone who has judged none of the pairs: {command}",
+            command=f"annotator qc draw {dataset} --annotator USER",
+        ),
     )

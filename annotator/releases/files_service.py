@@ -21,13 +21,6 @@ from annotator.releases.records import Release
 from annotator.releases.releases_sql import (
     list_releases_of_dataset,
 )
-from annotator.releases.verify.verified_files import (
-    VerifiedFile,
-    find_misplaced,
-    list_checksums,
-    open_verified,
-    refuse_file,
-)
 from annotator.releases.verify.verify import Verification, verify_folder
 from annotator.releases.writing.files import (
     MANIFEST,
@@ -37,7 +30,12 @@ from annotator.releases.writing.files import (
     without_cycle_search,
 )
 from annotator.releases.writing.folder import (
+    VerifiedFile,
+    find_misplaced,
+    list_checksums,
+    open_verified,
     read_sums,
+    refuse_file,
 )
 from annotator.storage.database import Database
 from annotator.storage.tables.releases import ReleaseRow

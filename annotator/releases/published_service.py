@@ -48,7 +48,7 @@ from annotator.releases.records import (
     Renames,
 )
 from annotator.storage.database import Database
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.logs.disclosures import (
     find_released,
     list_withheld,

@@ -13,9 +13,7 @@ from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.releases.records import Participant, PoolSystem, PublishedQrel
-from annotator.storage.judgments.current_judgments import list_current_adjudications
-from annotator.storage.judgments.meaning_changes import write_stale
-from annotator.storage.judgments.outdated import OLDER_GUIDELINE, OLDER_TEXT
+from annotator.storage.judgments.outdated import OLDER_GUIDELINE, OLDER_TEXT, write_stale
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_states import list_open_errors
 from annotator.storage.sql import add_tuples, fetch_tuples, holds_any, prepare_sql
@@ -323,3 +321,18 @@ def list_unwritable_documents(session: Session, dataset_pk: int) -> dict[int, st
         .order_by(col(DocumentRow.doc_id))
     )
     return {key_of(pk): doc_id for pk, doc_id in session.execute(statement)}
+
+
+def list_current_adjudications(
+    session: Session, dataset_pk: int, pair_pks: Sequence[int] | None = None
+) -> Mapping[int, AdjudicationRow]:
+    """Return the current adjudication of each pair that has one, by pair_pk."""
+    statement = (
+        select(AdjudicationRow)
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
+        .where(col(CurrentAdjudicationRow.dataset_pk) == dataset_pk)
+        .order_by(col(AdjudicationRow.pair_pk))
+    )
+    if pair_pks is not None:
+        statement = statement.where(col(AdjudicationRow.pair_pk).in_(pair_pks))
+    return {row.pair_pk: row for row in session.scalars(statement)}

@@ -2,7 +2,7 @@
 
 Refuses to publish while a gate is neither met nor overridden with a reason, a version twice, over an existing folder, and
 what a format cannot carry. `folder.py` keeps a publish whole. Pairs are read twice, a few hundred queries at a time, in one
-read transaction: to count (`counts.py`) and to write (`write.py`).
+read transaction: to count (`gates.py`) and to write (`write.py`).
 """
 
 import contextlib
@@ -34,9 +34,8 @@ from annotator.guideline.feedback_sql import count_causes, count_decisions_behin
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person, require_role
 from annotator.pooling.rounds.rounds_sql import read_chances, read_history
 from annotator.quality.records import QualityStatus
-from annotator.releases.counts import DatasetSnapshot, ReleaseSurvey, list_scale
 from annotator.releases.files_service import to_release
-from annotator.releases.gates import explain, override_gates
+from annotator.releases.gates import DatasetSnapshot, ReleaseSurvey, explain, list_scale, override_gates
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.published_service import (
     list_pairs_of_changes,
@@ -62,10 +61,8 @@ from annotator.releases.releases_sql import (
     list_versions,
 )
 from annotator.releases.verify.signing import check_key, sign
-from annotator.releases.writing.content import assign_numbers, count_content
-from annotator.releases.writing.datasheet import collect_datasheet, hide_people
-from annotator.releases.writing.datasheet_template import write_datasheet
-from annotator.releases.writing.files import without_cycle_search
+from annotator.releases.writing.datasheet import collect_datasheet, hide_people, write_datasheet
+from annotator.releases.writing.files import assign_numbers, count_content, without_cycle_search
 from annotator.releases.writing.folder import (
     check_free,
     discard,
@@ -76,18 +73,19 @@ from annotator.releases.writing.folder import (
     put_in_place,
     sweep,
 )
-from annotator.releases.writing.judged_sql import iterate_documents, iterate_judged_queries
-from annotator.releases.writing.recording_sql import (
+from annotator.releases.writing.judged_sql import (
     begin_recording,
     end_recording,
     is_recorded_in_parts,
+    iterate_documents,
+    iterate_judged_queries,
     list_recordings,
     record_parts,
     remove_recording,
 )
 from annotator.releases.writing.write import ReleaseComparison, ReleaseOrder, WrittenRelease, write_release
 from annotator.storage.database import Database, lock_releases, require_not_archived
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.logs.disclosures import (
     list_blind_pairs,
     list_pair_names,

@@ -181,7 +181,7 @@ def _derive_where_the_clock_was_set_back(session: Session) -> None:
 
 def _note_upgrade(session: Session, earlier: str, newest: str, *, now: datetime) -> None:
     from annotator.domain.audit import AuditAction
-    from annotator.storage.logs.audit_entries import note_act
+    from annotator.storage.logs.audit_log import note_act
 
     details = {"schema": newest, "earlier": earlier}
     note_act(session, AuditAction.schema_migrated, "program", at=now, details=details)

@@ -21,7 +21,7 @@ NOT_FUZZED = {
     "annotator/installation/backup_file.py open_partial_file": "writes",
     "annotator/installation/service.py open_place": "writes",
     "annotator/releases/writing/folder.py open_partial": "writes",
-    "annotator/releases/verify/verified_files.py open_verified": "bytes as they are, when their hash is the published one",
+    "annotator/releases/writing/folder.py open_verified": "bytes as they are, when their hash is the published one",
     "annotator/web/releases/files.py read_published": "bytes as they are, when their hash is the published one",
     "annotator/installation/backup_file.py read_version": "the answer of pg_dump --version",
     "annotator/people/second_factor/codes.py read_sealing_key": "bytes as they are, hashed",

@@ -1,8 +1,8 @@
 """The roles that a person has, as the sign-in reads them."""
 
 from annotator.domain.people import Actor, Membership
+from annotator.people.roles_service import list_held_roles
 from annotator.storage.database import Database
-from annotator.storage.roles import list_held_roles
 
 
 def list_memberships(database: Database, actor: Actor) -> tuple[Membership, ...]:

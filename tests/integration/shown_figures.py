@@ -21,7 +21,7 @@ from annotator.domain.people import OPERATOR
 from annotator.releases.gates_service import check_release
 from annotator.releases.releases_sql import list_pseudonyms
 from annotator.releases.service import publish_release
-from annotator.releases.writing.datasheet_template import list_coefficients
+from annotator.releases.writing.datasheet import list_coefficients
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.central import PersonRow
 from annotator.web.agreement.downloads import write_figures

@@ -7,7 +7,7 @@ not found).
 import pytest
 
 from annotator.evaluation.scores.formulas import compute_ndcg, sum_dcg
-from annotator.evaluation.scores.grade_grid import GradeGrid
+from annotator.evaluation.scores.ranking import GradeGrid
 from tests.unit.evaluation.small_runs import fill_rows
 
 GRID = GradeGrid(fill_rows([[3, 2, 3, 0, 1, 2]]), fill_rows([[3, 3, 3, 2, 2, 2]]))

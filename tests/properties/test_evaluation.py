@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from annotator.evaluation.profiles import TREC
 from annotator.evaluation.records import Truth
-from annotator.evaluation.scores.bounds import bound_scores
-from annotator.evaluation.scores.formulas import compute_ndcg
-from annotator.evaluation.scores.grade_grid import UNJUDGED, GradeGrid, list_blocks
+from annotator.evaluation.scores.formulas import bound_scores, compute_ndcg
 from annotator.evaluation.scores.measures import parse_measure_name
+from annotator.evaluation.scores.ranking import UNJUDGED, GradeGrid, list_blocks
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
 from tests.unit.evaluation.small_runs import fill_rows, make_scored_run
 

@@ -13,7 +13,7 @@ import pytest
 from annotator.domain.errors import ConflictError
 from annotator.domain.people import OPERATOR
 from annotator.releases.files_service import OpenedRelease, list_releases, open_release
-from annotator.releases.verify import verified_files
+from annotator.releases.writing import folder as release_folder
 from annotator.web.releases import downloads
 from annotator.web.releases.files import read_published
 from tests.unit.web.served_release import NAME, Served
@@ -165,24 +165,24 @@ def test_a_file_rewritten_in_place_after_the_check_ends_the_download(
 
 
 def test_only_verified_pieces_are_read_from_a_large_file(tmp_path: Path) -> None:
-    path, size = tmp_path / "large", 3 * verified_files.PIECE + 17
+    path, size = tmp_path / "large", 3 * release_folder.PIECE + 17
     path.write_bytes(os.urandom(size))
     published = path.read_bytes()
     sha256 = hashlib.sha256(published).hexdigest()
-    with closing(verified_files.open_verified(tmp_path, "large", sha256)) as file:
+    with closing(release_folder.open_verified(tmp_path, "large", sha256)) as file:
         for start, stop in (
             (0, None),
             (5, size),
-            (verified_files.PIECE, 2 * verified_files.PIECE),
+            (release_folder.PIECE, 2 * release_folder.PIECE),
             (size - 1, size),
-            (3, verified_files.PIECE + 5),
-            (verified_files.PIECE + 3, 2 * verified_files.PIECE + 5),
+            (3, release_folder.PIECE + 5),
+            (release_folder.PIECE + 3, 2 * release_folder.PIECE + 5),
             (7, 7),
         ):
             assert b"".join(file.read(start, stop)) == published[start:stop]
-        flip(path, 2 * verified_files.PIECE + 3)
+        flip(path, 2 * release_folder.PIECE + 3)
         pieces = file.read()
-        assert next(pieces) + next(pieces) == published[: 2 * verified_files.PIECE]
+        assert next(pieces) + next(pieces) == published[: 2 * release_folder.PIECE]
         with pytest.raises(ConflictError):
             next(pieces)
         path.write_bytes(published[:10])
@@ -198,13 +198,13 @@ class GivesLittle(io.BytesIO):
 
 
 def test_a_file_that_is_given_in_small_parts_is_read_whole() -> None:
-    published = os.urandom(verified_files.PIECE + 17)
-    opened = verified_files.VerifiedFile(
+    published = os.urandom(release_folder.PIECE + 17)
+    opened = release_folder.VerifiedFile(
         "large", GivesLittle(published), hashlib.sha256(published).hexdigest()
     )
     with closing(opened) as file:
         assert b"".join(file.read()) == published
-        assert b"".join(file.read(3, verified_files.PIECE + 5)) == published[3 : verified_files.PIECE + 5]
+        assert b"".join(file.read(3, release_folder.PIECE + 5)) == published[3 : release_folder.PIECE + 5]
 
 
 def test_files_are_closed_after_every_answer(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

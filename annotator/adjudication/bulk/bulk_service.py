@@ -71,8 +71,8 @@ from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import add_seen, list_blind_pairs, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.disagreements import list_disagreements
-from annotator.storage.pairs.document_order import add_orders, list_orders, list_query_pks_of
 from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.pairs.pool import add_orders, list_orders, list_query_pks_of
 from annotator.storage.tables.central import DatasetRow
 
 

@@ -11,7 +11,7 @@ from annotator.agreement.diagnosis.grade_confusion import (
     ConfusionDirection,
     GradeConfusion,
 )
-from annotator.agreement.diagnosis.wording import add_note_on_left_out, show_pairs, show_value
+from annotator.agreement.diagnosis.verdict import add_note_on_left_out, show_pairs, show_value
 from annotator.agreement.intervals import widen
 from annotator.agreement.records import (
     FEW_PAIRS,

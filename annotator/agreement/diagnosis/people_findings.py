@@ -11,7 +11,7 @@ from annotator.agreement.diagnosis.against_others import ClaimedLeaning, LowAgre
 from annotator.agreement.diagnosis.careless_work import FailingAnnotator, QuickAnnotator
 from annotator.agreement.diagnosis.constant_annotators import ConstantAnnotators
 from annotator.agreement.diagnosis.drift import GradingDrift
-from annotator.agreement.diagnosis.wording import (
+from annotator.agreement.diagnosis.verdict import (
     add_note_on_left_out,
     show_both,
     show_pairs,

@@ -37,7 +37,7 @@ from annotator.evaluation.reports.report_values import (
     render_report,
 )
 from annotator.evaluation.scores.formulas import RECALL_LEVELS, list_precision_and_recall, measure_depth_curve
-from annotator.evaluation.scores.grade_grid import GradeLookup
+from annotator.evaluation.scores.ranking import GradeLookup
 from annotator.evaluation.scores.summary import find_relevance_threshold
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from annotator.domain.errors import ValidationError, refuse
-from annotator.domain.import_records import DECLARED
+from annotator.domain.errors import ValidationError
+from annotator.domain.ground_truth import DECLARED
 from annotator.domain.messages import Message, say
 from annotator.domain.normal_forms import clean, fold
 from annotator.formats.syntax.json_text import load_json

@@ -41,10 +41,9 @@ from annotator.importing.texts.texts_sql import add_documents_by_id, list_docume
 from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.outdated import mark_outdated
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.logs.disclosures import add_seen, carry_seen, list_blind_pairs
-from annotator.storage.pairs.imported_grades import add_suggestions, list_suggestions
-from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.pairs.pair_states import add_suggestions, list_pair_states, list_suggestions
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates, add_pairs, list_pair_pks, list_queries
 
 SYSTEM = "remap"

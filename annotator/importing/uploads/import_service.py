@@ -13,7 +13,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.import_records import AFTERWARDS, ImportKind
+from annotator.domain.ground_truth import AFTERWARDS, ImportKind
 from annotator.domain.people import Actor
 from annotator.importing.judgments.judgments_service import import_judgments, import_qrels
 from annotator.importing.report import FolderReport, ImportReport, Progress, be_silent

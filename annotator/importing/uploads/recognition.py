@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotator.domain.errors import AnnotatorError, Problems
-from annotator.domain.import_records import ImportKind
+from annotator.domain.ground_truth import ImportKind
 from annotator.domain.messages import say
 from annotator.formats.format import Format
 from annotator.formats.input_tables import DOCUMENT_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES

@@ -17,7 +17,7 @@ from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import SESSION_LIFETIME, Actor, SecondFactor, WrongSignIn, requires_second_factor
 from annotator.people.credentials import NOBODYS_HASH, digest_token, is_password
-from annotator.people.roles_service import require_person
+from annotator.people.roles_service import list_active_roles, require_person
 from annotator.people.second_factor.codes import (
     derive_secret,
     find_step,
@@ -72,9 +72,8 @@ from annotator.people.sign_in_sql import (
     revoke_live_sessions,
 )
 from annotator.storage.database import Database
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.lookup import find_person, key_of
-from annotator.storage.roles import list_active_roles
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import LoginAttemptRow
 

@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.audit import AuditAction
+from annotator.people.roles_service import delete_role, set_role
 from annotator.people.single_sign_on.records import EVERY_DATASET
 from annotator.storage.database import lock_dataset
-from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.roles import delete_role, set_role
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.tables.central import DatasetRow, MembershipRow, PersonRow
 from annotator.storage.tables.sign_in import (
     LoginSessionRow,

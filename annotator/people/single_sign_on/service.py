@@ -25,7 +25,7 @@ from annotator.people.credentials import (
     digest_token,
     hash_password,
 )
-from annotator.people.roles_service import require_admin
+from annotator.people.roles_service import ROLES_LOCK, require_admin
 from annotator.people.sign_in_limits import WINDOW
 from annotator.people.sign_in_service import add_session
 from annotator.people.sign_in_sql import add_account, clear_old, revoke_live_sessions
@@ -42,9 +42,8 @@ from annotator.people.single_sign_on.identities_sql import (
 from annotator.people.single_sign_on.provider import LOGOUT_AGE, Provider
 from annotator.people.single_sign_on.records import ProviderAnswer, SingleSignOnRefused, choose_roles
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.lookup import end_leases, find_look_alikes, find_person, key_of
-from annotator.storage.roles import ROLES_LOCK
 from annotator.storage.tables.sign_in import ProviderIdentityRow, SignInRequestRow
 
 REQUEST_LIFETIME = timedelta(minutes=10)

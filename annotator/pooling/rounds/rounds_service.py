@@ -93,7 +93,7 @@ from annotator.pooling.rounds.strategies import (
 )
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import want
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_states import list_pair_states

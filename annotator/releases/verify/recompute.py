@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotator.agreement.coefficient_records import COEFFICIENT_KEYS, CUT_POINTS, list_stated
+from annotator.agreement.records import COEFFICIENT_KEYS, CUT_POINTS, list_stated
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import Qrel
 from annotator.domain.judgments import COUNTED_PURPOSE

@@ -13,13 +13,19 @@ from pathlib import PurePath
 from typing import Any
 
 from annotator.domain.ground_truth import Document, Query, write_canonical
-from annotator.releases.counts import (
+from annotator.releases.diff import (
+    ChangeCollector,
+    ReadDecisions,
+    collect_changes,
+    summarise_changes,
+    write_changes,
+)
+from annotator.releases.gates import (
     DatasetSnapshot,
     describe_files,
     describe_release,
     list_scale,
 )
-from annotator.releases.diff import ChangeCollector, ReadDecisions, collect_changes, summarise_changes
 from annotator.releases.records import (
     JudgmentCounts,
     PublishedQrel,
@@ -28,8 +34,6 @@ from annotator.releases.records import (
     ReleasePair,
     Renames,
 )
-from annotator.releases.writing.changes import write_changes
-from annotator.releases.writing.content import RankTies, list_keys, list_settled, to_qrel
 from annotator.releases.writing.files import (
     CHANGES,
     CONFUSION_PICTURE,
@@ -42,9 +46,13 @@ from annotator.releases.writing.files import (
     SIGNATURE,
     SUMS,
     ContentDigest,
+    RankTies,
     Spool,
     TruthWriter,
     list_files,
+    list_keys,
+    list_settled,
+    to_qrel,
     write_json,
     write_judgments,
     write_probabilities,

@@ -7,7 +7,7 @@ not replace each other. Checks (training, gold, repeats) are never current, and 
 on an older document text (2), or both (3).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -28,7 +28,6 @@ from annotator.storage.sql import (
     quote_texts,
     split_into_chunks,
 )
-from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.tables.central import (
     JudgmentRow,
     PairRow,
@@ -206,18 +205,3 @@ def derive_decided(session: Session, pair_pks: Iterable[int]) -> None:
     for chunk in split_into_chunks(sorted(set(pair_pks)), _CHUNK):
         for statement in _REPLACE_DECIDED:
             execute_sql(session, statement, {"pairs": chunk})
-
-
-def list_current_adjudications(
-    session: Session, dataset_pk: int, pair_pks: Sequence[int] | None = None
-) -> Mapping[int, AdjudicationRow]:
-    """Return the current adjudication of each pair that has one, by pair_pk."""
-    statement = (
-        select(AdjudicationRow)
-        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
-        .where(col(CurrentAdjudicationRow.dataset_pk) == dataset_pk)
-        .order_by(col(AdjudicationRow.pair_pk))
-    )
-    if pair_pks is not None:
-        statement = statement.where(col(AdjudicationRow.pair_pk).in_(pair_pks))
-    return {row.pair_pk: row for row in session.scalars(statement)}

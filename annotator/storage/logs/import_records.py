@@ -1,4 +1,4 @@
-"""Writes and reads the record of every import (`domain/import_records.py`). Records are only ever added."""
+"""Writes and reads the record of every import (`domain/ground_truth.py`). Records are only ever added."""
 
 from pathlib import PurePath
 from typing import Any
@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.audit import AuditAction
-from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord
+from annotator.domain.ground_truth import BEFORE_RECORDS, ImportRecord
 from annotator.domain.texts import check_options
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.storage.lookup import key_of
 from annotator.storage.tables.central import ImportRecordRow, JudgmentRow
 

@@ -13,8 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import OPEN, Decided, Settlement, settle
-from annotator.storage.pairs.imported_grades import list_kept_grades
-from annotator.storage.pairs.pair_states import list_open_errors, settle_again
+from annotator.storage.pairs.pair_states import list_kept_grades, list_open_errors, settle_again
 from annotator.storage.sql import fetch, fetch_tuples, prepare_sql
 
 if TYPE_CHECKING:

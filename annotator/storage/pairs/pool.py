@@ -2,6 +2,8 @@
 
 Only this file creates pairs. Reads queries, the first results of runs, document texts and who proposed the
 existing pairs, with one statement each. A pair's key is opaque: it says nothing about rank, score or system.
+
+Store the leads' orders of a query's documents, and read the latest one. A stored order never changes.
 """
 
 import hashlib
@@ -19,6 +21,7 @@ from annotator.storage.judgments.missing_judgments import count_queries, want
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs import document_text
 from annotator.storage.sql import (
+    add_rows,
     add_tuples,
     fetch,
     fetch_tuples,
@@ -28,6 +31,7 @@ from annotator.storage.sql import (
     write_json,
     write_time,
 )
+from annotator.storage.tables.adjudication import DocumentOrderRow
 from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,
@@ -377,3 +381,39 @@ def list_provenance(session: Session, dataset_pk: int) -> dict[int, list[Provena
     return {
         pair_pk: sorted(provenance, key=lambda entry: entry.system) for pair_pk, provenance in by_pair.items()
     }
+
+
+QUERIES_AT_ONCE = 500
+
+
+def add_orders(session: Session, lead_pk: int, orders: Mapping[int, Sequence[int]], *, now: datetime) -> None:
+    """Store these orders (pair_pks, best first, by query_pk)."""
+    rows = [
+        {"query_pk": query_pk, "lead_pk": lead_pk, "pair_pks": list(pair_pks), "ordered_at": now}
+        for query_pk, pair_pks in orders.items()
+    ]
+    add_rows(session, DocumentOrderRow, rows)
+
+
+def list_orders(session: Session, query_pks: Sequence[int]) -> dict[int, list[int]]:
+    """Return the current orders (pair_pks, best first) by query_pk; queries without one are absent."""
+    orders: dict[int, list[int]] = {}
+    for chunk in split_into_chunks(query_pks, QUERIES_AT_ONCE):
+        statement = (
+            select(col(DocumentOrderRow.query_pk), col(DocumentOrderRow.pair_pks))
+            .where(col(DocumentOrderRow.query_pk).in_(chunk))
+            .order_by(col(DocumentOrderRow.pk))
+        )
+        orders.update((query_pk, pair_pks) for query_pk, pair_pks in session.execute(statement))
+    return orders
+
+
+def list_query_pks_of(session: Session, pair_pks: Sequence[int]) -> dict[int, int]:
+    """Return the query_pk of each of these pairs, by pair_pk."""
+    query_pks: dict[int, int] = {}
+    for chunk in split_into_chunks(pair_pks, QUERIES_AT_ONCE):
+        rows = session.execute(
+            select(col(PairRow.pk), col(PairRow.query_pk)).where(col(PairRow.pk).in_(chunk))
+        )
+        query_pks.update((key_of(pk), query_pk) for pk, query_pk in rows)
+    return query_pks

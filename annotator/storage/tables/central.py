@@ -136,7 +136,7 @@ class RubricRow(SQLModel, table=True):
 
 
 class GuidelineMarkingRow(SQLModel, table=True):
-    """An unfinished marking of a changed meaning of grades (`storage/judgments/meaning_changes.py`).
+    """An unfinished marking of a changed meaning of grades (`storage/judgments/outdated.py`).
 
     `rubric_pk`: the version that made the change. All pairs up to `after_pair_pk` are marked.
     """
@@ -198,7 +198,7 @@ class DocumentTextRow(SQLModel, table=True):
 
 
 class ImportRecordRow(SQLModel, table=True):
-    """One import that stored something: see `domain/import_records.py`. Append-only."""
+    """One import that stored something: see `domain/ground_truth.py`. Append-only."""
 
     __tablename__ = "import_record"
     __table_args__ = (

@@ -45,7 +45,7 @@ class ReleaseRow(SQLModel, table=True):
 
 
 class ReleaseRecordingRow(SQLModel, table=True):
-    """A release that is being recorded in parts, on SQLite (`releases/writing/recording_sql.py`).
+    """A release that is being recorded in parts, on SQLite (`releases/writing/judged_sql.py`).
 
     `release_pk`: the key that its row in `release` will have. Until that row exists, its queries and qrels
     are not read.

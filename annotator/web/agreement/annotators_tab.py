@@ -8,8 +8,7 @@ import altair as alt
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 import streamlit as st
 
-from annotator.agreement.coefficient_records import KAPPA_KINDS
-from annotator.agreement.records import AgreementReport, PairAgreement, PairSelection
+from annotator.agreement.records import KAPPA_KINDS, AgreementReport, PairAgreement, PairSelection
 from annotator.web.agreement import tables as rows
 from annotator.web.agreement.charts import (
     MOST_PEOPLE,

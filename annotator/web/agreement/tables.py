@@ -6,8 +6,8 @@ Every figure comes from the report. An undefined value comes with its reason.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from annotator.agreement.coefficient_records import KAPPA_KINDS
 from annotator.agreement.records import (
+    KAPPA_KINDS,
     AgreementReport,
     CoefficientValue,
     GroupAgreement,

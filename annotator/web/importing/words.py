@@ -51,7 +51,7 @@ DECLARED_NAMES: Mapping[str, Message] = {
     "licence": say("Licence"),
     "note": say("Note"),
 }
-"""The statements about grades from `domain/import_records.py`."""
+"""The statements about grades from `domain/ground_truth.py`."""
 OPTION_FIELDS: Mapping[str, Message] = {
     "--as-judgments": say("Take the annotators' own grades in the file as their judgments"),
     "--doc-id": say("Ids and titles"),

@@ -1,7 +1,7 @@
 """Send the files of a release over HTTP, for leads: one by one, or all in a zip made while it is sent.
 
 `GET /api/release?dataset=…&version=…` is the zip; `&file=…` is one file. Sends only files of the release's manifest with
-the bytes that were published (`releases/verify/verified_files.py`). Holds no whole file in memory. The zip of a release is
+the bytes that were published (`releases/writing/folder.py`). Holds no whole file in memory. The zip of a release is
 the same every time: files in their order, with the release's time.
 """
 
@@ -29,7 +29,7 @@ from annotator.web.navigation import make_url
 from annotator.web.session import require_same_origin, require_signed_in
 
 if TYPE_CHECKING:
-    from annotator.releases.verify.verified_files import VerifiedFile
+    from annotator.releases.writing.folder import VerifiedFile
 
 ADDRESS = "/api/release"
 MEDIA_TYPES = {

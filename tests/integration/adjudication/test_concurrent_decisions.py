@@ -14,12 +14,12 @@ from sqlmodel import col
 from annotator.adjudication.service import adjudicate, list_adjudicators, show_disagreement
 from annotator.domain.errors import AnnotatorError, ConflictError, NotAllowed, StateError
 from annotator.domain.people import OPERATOR, Actor
+from annotator.people import roles_service as roles
 from annotator.people.service import change_person, disable_person, remove_role
 from annotator.releases import service
 from annotator.releases.files_service import verify_release
 from annotator.releases.releases_sql import add_release
 from annotator.releases.service import publish_release
-from annotator.storage import roles
 from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import AdjudicationRow, AuditEventRow

@@ -9,7 +9,7 @@ from annotator.domain.settling import QueueReason
 from annotator.labeling.questions_service import answer_question, ask_question
 from annotator.storage.database import Database
 from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.pairs.imported_grades import bring_in
+from annotator.storage.pairs.pair_states import bring_in
 from annotator.storage.tables.adjudication import DisagreementRow, ScoreDueRow
 from annotator.storage.tables.central import PairRow
 from tests.integration.quality_world import QualityWorld

@@ -30,7 +30,7 @@ from annotator.people.service import add_person, change_person, disable_person, 
 from annotator.people.sign_in_service import change_password, revoke_sessions, sign_in, sign_out
 from annotator.people.sign_in_sql import FAILURES_PER_MINUTE
 from annotator.storage.database import Database
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 PASSWORD = "grüne Wiesen 27"
@@ -189,7 +189,7 @@ def test_a_change_that_fails_leaves_no_entry_and_an_entry_that_fails_leaves_no_c
     def refuse(*_: object) -> None:
         raise RuntimeError("the disk is full")
 
-    monkeypatch.setattr("annotator.storage.logs.audit_entries._insert", refuse)
+    monkeypatch.setattr("annotator.storage.logs.audit_log._insert", refuse)
     with pytest.raises(RuntimeError):
         change_settings(database, hanako, "law", {"overlap": "3"}, now=NOW)
     monkeypatch.undo()

@@ -8,7 +8,7 @@ from pathlib import Path
 from annotator.guideline.service import publish_version, read_version
 from annotator.people.roles_service import find_actor
 from annotator.storage.database import Database
-from annotator.storage.judgments import meaning_changes
+from annotator.storage.judgments import outdated
 from annotator.storage.long_writes import LongWrite
 from tests.integration.guideline_world import with_fields
 
@@ -18,7 +18,7 @@ def publish_until_killed(url: str, now: str, parts: int, errors: str) -> None:
     with Path(errors).open("ab") as log:
         os.dup2(log.fileno(), 2)
     database, left = Database(url), [parts]
-    meaning_changes.PART = 1
+    outdated.PART = 1
     with database.read() as session:
         lead = find_actor(session, "léa")
 

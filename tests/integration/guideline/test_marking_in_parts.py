@@ -11,7 +11,7 @@ from annotator.agreement.left_out_sql import count_outdated as count_outdated_gr
 from annotator.guideline.service import count_outdated, finish_guideline_changes
 from annotator.releases.releases_sql import list_old_judgments
 from annotator.storage.database import Database
-from annotator.storage.judgments import meaning_changes
+from annotator.storage.judgments import outdated
 from annotator.storage.judgments.outdated import OutdatedCount, mark_outdated
 from annotator.storage.long_writes import LongWrite
 from annotator.storage.pairs.disagreements import derive_disagreements
@@ -29,7 +29,7 @@ COUNTED = [OutdatedCount("花子", "花子 Realname", 4, 4, 0), OutdatedCount("�
 
 @pytest.fixture
 def world(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuidelineWorld:
-    monkeypatch.setattr(meaning_changes, "PART", 1)
+    monkeypatch.setattr(outdated, "PART", 1)
     return GuidelineWorld(database, tmp_path)
 
 

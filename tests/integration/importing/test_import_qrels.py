@@ -28,7 +28,7 @@ from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.pairs.imported_grades import ImportedQrel, list_kept_imports, list_suggestions
+from annotator.storage.pairs.pair_states import ImportedQrel, list_kept_imports, list_suggestions
 from annotator.storage.tables.central import (
     DocumentRow,
     ImportedQrelRow,

@@ -34,7 +34,7 @@ from annotator.storage.judgments.current_judgments import derive_current, derive
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.logs.disclosures import RETIRED, note_seen
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pairs.imported_grades import ImportedQrel, list_suggestions
+from annotator.storage.pairs.pair_states import ImportedQrel, list_suggestions
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import (

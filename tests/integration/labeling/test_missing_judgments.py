@@ -19,7 +19,7 @@ from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_rubric
-from annotator.storage.pairs.imported_grades import bring_in
+from annotator.storage.pairs.pair_states import bring_in
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,

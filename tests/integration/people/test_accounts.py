@@ -24,6 +24,7 @@ from annotator.domain.people import (
     TooManyAttempts,
     WrongSignIn,
 )
+from annotator.people import roles_service as storage_roles
 from annotator.people.roles_service import find_actor, require_admin
 from annotator.people.service import (
     add_person,
@@ -44,7 +45,6 @@ from annotator.people.sign_in_service import (
     sign_in,
     sign_out,
 )
-from annotator.storage import roles as storage_roles
 from annotator.storage.database import Database
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import LoginAttemptRow, LoginSessionRow

@@ -23,7 +23,7 @@ from annotator.pooling.suggestions.suggestion_rules import SuggestionReport, Sug
 from annotator.pooling.suggestions.suggestions_service import report_suggestions, suggest_from
 from annotator.releases.gates_service import check_release
 from annotator.storage.database import Database
-from annotator.storage.pairs.imported_grades import list_suggestions
+from annotator.storage.pairs.pair_states import list_suggestions
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.central import ImportedQrelRow, PairRow, ProvenanceRow
 from tests.integration.judged_world import NOW, JudgedWorld

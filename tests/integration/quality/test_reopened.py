@@ -17,8 +17,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.releases.writing.judged_sql import iterate_judged_queries
 from annotator.storage.database import Database
 from annotator.storage.pairs.disagreements import list_disagreements
-from annotator.storage.pairs.imported_grades import bring_in
-from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.pairs.pair_states import bring_in, list_pair_states
 from annotator.storage.tables.adjudication import QualityPairRow
 from annotator.storage.tables.central import PairRow
 from tests.databases import CopyWorld

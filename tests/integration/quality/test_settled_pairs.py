@@ -13,9 +13,8 @@ from annotator.quality.quality_sql import list_known, list_settled
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current, derive_decided
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.pairs.imported_grades import bring_in
 from annotator.storage.pairs.pair_settlements import LATER, OTHERWISE, read_settlements
-from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.pairs.pair_states import bring_in, list_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import DocumentRow, JudgmentRow, PairRow, QueryRow

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import ConflictError
 from annotator.people.roles_service import find_actor
 from annotator.releases.service import publish_release
-from annotator.releases.writing import recording_sql
+from annotator.releases.writing import judged_sql
 from annotator.storage.database import Database
 
 
@@ -56,7 +56,7 @@ def publish_part_by_part_until_killed(
     refused: bool,
 ) -> None:
     """Do the same with a release whose rows are recorded one by one; if `refused`, publishing fails at its end by itself."""
-    recording_sql.PART = 1
+    judged_sql.PART = 1
     if refused:
         patch("annotator.releases.service.end_recording", refuse, 1)
     publish_until_killed(url, folder, now, overrides, moment, errors)

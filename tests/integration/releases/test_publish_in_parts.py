@@ -15,8 +15,8 @@ from annotator.domain.errors import ConflictError
 from annotator.releases import releases_sql, service
 from annotator.releases.files_service import list_releases, verify_release
 from annotator.releases.service import finish_publishing, publish_release
-from annotator.releases.writing import recording_sql
-from annotator.releases.writing.recording_sql import begin_recording, list_recordings
+from annotator.releases.writing import judged_sql
+from annotator.releases.writing.judged_sql import begin_recording, list_recordings
 from annotator.releases.writing.write import write_release
 from annotator.storage.database import Database
 from annotator.storage.long_writes import LongWrite
@@ -32,7 +32,7 @@ ROWS = 7  # two queries and five qrels, each a part of its own here
 
 @pytest.fixture
 def world(copy_world: CopyWorld, monkeypatch: pytest.MonkeyPatch) -> ReleaseWorld:
-    monkeypatch.setattr(recording_sql, "PART", 1)
+    monkeypatch.setattr(judged_sql, "PART", 1)
     return copy_world(ReleaseWorld)
 
 
@@ -105,7 +105,7 @@ def test_what_is_recorded_in_parts_is_what_is_recorded_at_once(
     world: ReleaseWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(world, tmp_path)
-    monkeypatch.setattr(recording_sql, "PART", 1_000)
+    monkeypatch.setattr(judged_sql, "PART", 1_000)
     publish(world, tmp_path, "1.0.1")
     with world.database.read() as session:
         columns = "position, query_id, doc_id, grade, origin, judgments, adjudication_pk, imported_qrel_pk"
@@ -120,11 +120,11 @@ def test_what_is_recorded_in_parts_is_what_is_recorded_at_once(
 
 
 KILLED_AT = {
-    "after the first part": ("annotator.releases.writing.recording_sql.add_rows_of_release", "after", 1),
-    "in the middle": ("annotator.releases.writing.recording_sql._require_recording", "before", 5),
+    "after the first part": ("annotator.releases.writing.judged_sql.add_rows_of_release", "after", 1),
+    "in the middle": ("annotator.releases.writing.judged_sql._require_recording", "before", 5),
     "before it is published": ("annotator.releases.service.end_recording", "before", 1),
     "while what was recorded is removed": (
-        "annotator.releases.writing.recording_sql.execute_sql",
+        "annotator.releases.writing.judged_sql.execute_sql",
         "after",
         2,
     ),

@@ -20,16 +20,13 @@ from annotator.domain.people import OPERATOR
 from annotator.domain.settling import OPEN, PAIR_STATUSES
 from annotator.overview.records import CountedPair, count_pairs
 from annotator.overview.service import show_overview
-from annotator.releases.counts import SHOWN
-from annotator.releases.gates import is_on_older_text, is_stale
-from annotator.releases.gates_service import survey_pairs
+from annotator.releases.gates import SHOWN, is_on_older_text, is_stale
+from annotator.releases.gates_service import read_older_sources, survey_pairs
 from annotator.releases.releases_sql import find_latest_release, is_published
-from annotator.releases.survey_sql import read_older_sources
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pairs.imported_grades import bring_in
 from annotator.storage.pairs.pair_settlements import read_settlements
-from annotator.storage.pairs.pair_states import PairState, list_pair_states, list_queries
+from annotator.storage.pairs.pair_states import PairState, bring_in, list_pair_states, list_queries
 from annotator.storage.tables.adjudication import DisagreementRow
 from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import CheckRow

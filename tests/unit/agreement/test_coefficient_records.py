@@ -2,15 +2,15 @@
 
 from dataclasses import fields
 
-from annotator.agreement.coefficient_records import (
+from annotator.agreement.coefficients import CUTS, DISAGREEMENT, METRICS
+from annotator.agreement.measure import _FORMULAS
+from annotator.agreement.records import (
     COEFFICIENT_KEYS,
     COEFFICIENTS,
     KAPPA_KINDS,
+    MeasuredAgreement,
     list_stated,
 )
-from annotator.agreement.coefficients import CUTS, DISAGREEMENT, METRICS
-from annotator.agreement.measure import _FORMULAS
-from annotator.agreement.records import MeasuredAgreement
 from tests.unit.agreement.agreement_reports import MEASURED
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from annotator.agreement import coefficients, pairwise
+from annotator.agreement import coefficients, intervals
 from annotator.agreement.coefficients import DISAGREEMENT, NAMES, cohen_kappa, compute_all, compute_at
-from annotator.agreement.intervals import Resamples, interval
+from annotator.agreement.intervals import PairSums, Resamples, interval, sum_pairs
 from annotator.agreement.judgment_table import (
     ConfusionTables,
     Floats,
@@ -15,7 +15,6 @@ from annotator.agreement.judgment_table import (
     count_tables,
     sort_judged,
 )
-from annotator.agreement.pairwise import PairSums, sum_pairs
 
 PEOPLE, QUERIES, RESAMPLES = 40, 30, 50
 
@@ -100,7 +99,7 @@ def test_tables_of_one_query_are_not_summed_over_resamples(monkeypatch: pytest.M
         return compute_all(cells)
 
     monkeypatch.setattr(coefficients, "cohen_kappa", count)
-    monkeypatch.setattr(pairwise, "compute_all", count_drawn)
+    monkeypatch.setattr(intervals, "compute_all", count_drawn)
     _, _, sums = _sum()
     single = int((sums.queries_by_pair == 1).sum())
     assert computed <= len(NAMES) * (single + (len(sums.totals) - single) * RESAMPLES)

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.records import Order, RankedRun
-from annotator.evaluation.scores.grade_grid import gather_rows
-from annotator.evaluation.scores.ranking import NO_RANK, ResultColumns, order_columns
+from annotator.evaluation.scores.ranking import NO_RANK, ResultColumns, gather_rows, order_columns
 
 Results = Mapping[str, Sequence[tuple[str, float]]]
 

@@ -15,7 +15,7 @@ from annotator.evaluation.records import Truth
 from annotator.evaluation.reports.html_charts import choose_step
 from annotator.evaluation.reports.html_report import render_html
 from annotator.evaluation.scores.formulas import RECALL_LEVELS, measure_precision_curve
-from annotator.evaluation.scores.grade_grid import GradeLookup
+from annotator.evaluation.scores.ranking import GradeLookup
 from annotator.evaluation.targets import check_targets
 from annotator.web.kit.messages import tr, use_language
 from tests.unit.evaluation.reported_runs import make_hostile_evaluation, make_reported_evaluation

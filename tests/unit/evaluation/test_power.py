@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import ttest_1samp
 from statsmodels.stats.power import TTestPower
 
-from annotator.evaluation.differences.comparison import compare_systems
-from annotator.evaluation.differences.power import (
+from annotator.evaluation.differences.comparison import (
+    compare_systems,
     compute_power,
     find_detectable_effect,
     find_queries_needed,

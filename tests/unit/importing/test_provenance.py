@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import BadInput
-from annotator.domain.import_records import DECLARED
+from annotator.domain.ground_truth import DECLARED
 from annotator.importing.judgments.provenance import MAX_TEXT, read_provenance, split_declaration
 
 FULL = """\

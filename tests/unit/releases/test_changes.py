@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+from annotator.releases.diff import SHOWN, write_changes
 from annotator.releases.records import QrelChange, ReleaseDiff, Renames
-from annotator.releases.writing.changes import SHOWN, write_changes
 
 QUIET = ReleaseDiff(
     "検索", "1.0.0", "1.1.0", (), (), (), (), False, "none", "nothing changed", guideline=(1, 1)

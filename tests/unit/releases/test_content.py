@@ -7,7 +7,7 @@ import pytest
 from annotator.domain.errors import StateError
 from annotator.domain.ground_truth import Qrel, hash_content, write_canonical
 from annotator.releases.records import GivenJudgment, KeptGrade, ReleasePair
-from annotator.releases.writing.content import (
+from annotator.releases.writing.files import (
     RankTies,
     count_content,
     list_keys,

@@ -7,9 +7,8 @@ from annotator.dataset.records import Coverage, CoverageRow
 from annotator.domain.ground_truth import Query
 from annotator.domain.settling import settle
 from annotator.quality.records import QualityStatus
-from annotator.releases.counts import SHOWN, PairSurvey, ReleaseSurvey
-from annotator.releases.gates import compare_gates
-from annotator.releases.survey_sql import OlderSources, count_settlements
+from annotator.releases.gates import SHOWN, PairSurvey, ReleaseSurvey, compare_gates
+from annotator.releases.gates_service import OlderSources, count_settlements
 from annotator.storage.pairs.pair_settlements import PairSettlements
 from annotator.storage.pairs.pair_states import PairState
 

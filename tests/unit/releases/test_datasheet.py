@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from annotator.dataset.records import CoverageRow
 from annotator.domain.grades import DEFAULT_RUBRIC
-from annotator.domain.import_records import DECLARED, ImportRecord
+from annotator.domain.ground_truth import DECLARED, ImportRecord
 from annotator.evaluation.records import RunFindings, SystemMean
 from annotator.pooling.rounds.round_records import PoolHistory
 from annotator.releases.records import PoolSystem
@@ -19,8 +19,8 @@ from annotator.releases.writing.datasheet import (
     DatasheetImport,
     DatasheetRound,
     list_runs,
+    write_datasheet,
 )
-from annotator.releases.writing.datasheet_template import write_datasheet
 
 KAPPA = {"value": 0.736842, "ci95": [-0.1, 1.0]}
 UNDEFINED = {"value": None, "why": "everybody gave | one grade"}

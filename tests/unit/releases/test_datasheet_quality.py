@@ -9,8 +9,7 @@ import pytest
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.messages import say
 from annotator.quality.records import ErrorRate, QualityDraw, QualityError, QualityStatus
-from annotator.releases.writing.datasheet import hide_people
-from annotator.releases.writing.datasheet_template import write_datasheet
+from annotator.releases.writing.datasheet import hide_people, write_datasheet
 from tests.unit.releases.test_datasheet import SHEET
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 5, tzinfo=UTC)

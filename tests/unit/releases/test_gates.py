@@ -15,8 +15,10 @@ from annotator.dataset.records import Coverage, CoverageRow
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.quality.records import QualityStatus
-from annotator.releases.counts import CountWithExamples, PairSurvey, ReleaseSurvey
 from annotator.releases.gates import (
+    CountWithExamples,
+    PairSurvey,
+    ReleaseSurvey,
     check_disagreements,
     check_kappa,
     compare_gates,

@@ -1,7 +1,7 @@
 """Who gets which number, and that it says nothing and never changes."""
 
 from annotator.releases.records import Participant
-from annotator.releases.writing.content import assign_numbers
+from annotator.releases.writing.files import assign_numbers
 
 PEOPLE = [Participant(key, name, False) for key, name in enumerate(["花子", "민준", "أحمد", "zoë"], 1)]
 LEAD = Participant(9, "aaa lead", False)

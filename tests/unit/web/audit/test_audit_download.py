@@ -11,7 +11,7 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person
 from annotator.storage.database import Database
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.web.audit.downloads import ADDRESS, list_address
 from tests.unit.web.conftest import NOW, PASSWORD, Visitor
 

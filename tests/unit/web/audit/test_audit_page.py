@@ -20,7 +20,7 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.people import OPERATOR, Actor
 from annotator.people.service import add_person
 from annotator.storage.database import Database
-from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import note_act
 from annotator.web.audit.page import ACTION_NAMES, describe_details, describe_target, name_action, name_actor
 from annotator.web.kit.lists import EVERYTHING
 from annotator.web.kit.messages import use_language

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.agreement.diagnosis.wording import show_both
+from annotator.agreement.diagnosis.verdict import show_both
 from annotator.domain.messages import Message, join, say, say_n
 from annotator.web.kit import messages
 from annotator.web.kit.messages import choose_particles, tr, use_language

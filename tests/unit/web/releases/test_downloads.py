@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from annotator.releases.verify.verified_files import open_verified
+from annotator.releases.writing.folder import open_verified
 from annotator.web.releases.downloads import list_address, zip_pieces
 from tests.integration.judged_world import NOW
 from tests.unit.web.served_release import NAME, Served
