@@ -30,9 +30,9 @@ from annotator.adjudication.disagreement_records import (
     NeighbourDocument,
     PairStage,
 )
+from annotator.adjudication.disagreement_view import TextSketches
 from annotator.adjudication.discussion.discussion_sql import read_discussions
 from annotator.adjudication.discussion.objections_sql import list_objections
-from annotator.adjudication.near_duplicates import TextSketches
 from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue.queue_sql import QueueReader
 from annotator.domain.settling import QueueReason, find_stage

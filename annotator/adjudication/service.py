@@ -24,6 +24,9 @@ from annotator.adjudication.disagreement_records import (
 )
 from annotator.adjudication.disagreement_view import (
     BARRED,
+    MOST_CHARACTERS,
+    WARN_FROM,
+    TextSketches,
     ViewContext,
     assign_letters,
     describe_disagreement,
@@ -41,7 +44,6 @@ from annotator.adjudication.disagreement_view_sql import (
     read_texts,
 )
 from annotator.adjudication.impact.impact_service import recompute
-from annotator.adjudication.near_duplicates import MOST_CHARACTERS, WARN_FROM, TextSketches
 from annotator.adjudication.queue.lead_holds_sql import (
     Adjudicator,
     assign_pair,

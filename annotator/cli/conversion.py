@@ -148,7 +148,7 @@ def check(
     del errors  # read where the command ends: see terminal.py
     from annotator.dataset.coverage_service import check_file, read_requirements
     from annotator.domain.errors import BadInput, GateNotMet
-    from annotator.domain.normal_forms import show_id
+    from annotator.domain.texts import show_id
     from annotator.formats.content_warnings import describe_empty_lists, describe_repeated_texts
 
     gc.disable()

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from annotator.domain.messages import Message, say
-from annotator.domain.normal_forms import clean, is_invisible, show_id
+from annotator.domain.texts import clean, is_invisible, show_id
 
 LONGEST_NAME = 200
 _JOINERS = "\u200c\u200d"

@@ -16,7 +16,7 @@ from typing import Any
 from annotator.domain.errors import BadInput, Problems
 from annotator.domain.ground_truth import JudgmentLine
 from annotator.domain.messages import say
-from annotator.domain.normal_forms import clean
+from annotator.domain.texts import clean
 from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
 from annotator.formats.syntax.tables import ColumnNames, TableLine, open_table, take_id
 from annotator.formats.syntax.text import describe

@@ -37,7 +37,7 @@ from annotator.importing.judgments.provenance import read_provenance
 from annotator.importing.remapping.remapping import read_remap
 from annotator.importing.texts.law_articles import CUTS, cut_law
 from annotator.importing.texts.sections import read_page, split_sections
-from annotator.labeling.calibration import read_check_lines
+from annotator.labeling.calibration_service import read_check_lines
 from tests.fuzz.further_targets import list_further_targets
 from tests.fuzz.target import PROJECT, Read, Target
 

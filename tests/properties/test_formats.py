@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, GroundTruth, Qrel, Query
-from annotator.domain.normal_forms import clean
+from annotator.domain.texts import clean
 from annotator.formats.conversion_losses import find_losses, list_wrong
 from annotator.formats.format import Format
 from annotator.formats.judgments import read_judgments, write_judgments

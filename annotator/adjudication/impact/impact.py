@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.grades import RELEVANT_FROM
-from annotator.domain.impact_scores import GradeImpact, KnownPair, Scores
-from annotator.domain.settling import OPEN, Decided, settle
+from annotator.domain.settling import OPEN, Decided, GradeImpact, KnownPair, Scores, settle
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.impact_scores import KnownPair
 from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.domain.settling import KnownPair
 from annotator.storage.sql import fetch, fetch_tuples, prepare_sql
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from annotator.agreement.diagnosis.against_others import (
     leave_one_out,
     measure_against_others,
 )
-from annotator.agreement.diagnosis.careless_work import find_failing, find_quick
-from annotator.agreement.diagnosis.constant_annotators import find_constants, leave_out
+from annotator.agreement.diagnosis.careless_work import find_constants, find_failing, find_quick, leave_out
 from annotator.agreement.diagnosis.drift import GradingDrift, complete, find_changes, find_periods
 from annotator.agreement.diagnosis.grade_confusion import find_confused
 from annotator.agreement.diagnosis.grade_findings import (

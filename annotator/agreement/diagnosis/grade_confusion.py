@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.agreement.comparisons import Comparisons, FigureEstimate, estimate_mean, tally
-from annotator.agreement.diagnosis.constant_annotators import keep_pairs
+from annotator.agreement.diagnosis.careless_work import keep_pairs
 from annotator.agreement.intervals import confidence, exact_interval, misses, normal_reach
 from annotator.agreement.judgment_table import CATEGORIES, CELLS, Flags, Ints
 from annotator.agreement.records import GroupAgreement, Interval, PairAgreement

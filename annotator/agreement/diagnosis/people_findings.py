@@ -8,8 +8,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from annotator.agreement.diagnosis.against_others import ClaimedLeaning, LowAgreementAnnotator
-from annotator.agreement.diagnosis.careless_work import FailingAnnotator, QuickAnnotator
-from annotator.agreement.diagnosis.constant_annotators import ConstantAnnotators
+from annotator.agreement.diagnosis.careless_work import ConstantAnnotators, FailingAnnotator, QuickAnnotator
 from annotator.agreement.diagnosis.drift import GradingDrift
 from annotator.agreement.diagnosis.verdict import (
     add_note_on_left_out,

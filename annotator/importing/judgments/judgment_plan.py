@@ -21,7 +21,7 @@ from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import JudgmentLine
 from annotator.domain.judgments import MOST_ANSWERS
 from annotator.domain.messages import say, say_n
-from annotator.domain.normal_forms import show_id
+from annotator.domain.texts import show_id
 from annotator.formats.syntax.text import describe
 from annotator.importing.report import LISTED, expect_query, list_some
 

@@ -12,8 +12,8 @@ from annotator.domain.errors import Problems, refuse
 from annotator.domain.ground_truth import JudgmentLine, Qrel
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import say, say_n
-from annotator.domain.normal_forms import match_names
 from annotator.domain.people import Actor
+from annotator.domain.texts import match_names
 from annotator.domain.usernames import find_username_fault
 from annotator.formats.judgments import read_judgments
 from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping

@@ -14,7 +14,7 @@ from typing import Any
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import DECLARED
 from annotator.domain.messages import Message, say
-from annotator.domain.normal_forms import clean, fold
+from annotator.domain.texts import clean, fold
 from annotator.formats.syntax.json_text import load_json
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import ID_LIMIT, is_too_long

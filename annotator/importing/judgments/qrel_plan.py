@@ -19,7 +19,7 @@ from annotator.domain.errors import ConflictError, Problems, ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth, ImportRecord, JudgmentLine, Qrel
 from annotator.domain.messages import CommandWords, add_command, count_of, say, say_n
-from annotator.domain.normal_forms import fold
+from annotator.domain.texts import fold
 from annotator.formats.content_warnings import (
     describe_repeated_texts,
     describe_wrong_counts,

@@ -18,8 +18,8 @@ from sqlalchemy.orm import Session
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import Problems
 from annotator.domain.messages import say
-from annotator.domain.normal_forms import show_id
 from annotator.domain.people import Actor
+from annotator.domain.texts import show_id
 from annotator.formats.syntax.source import read_regular
 from annotator.formats.syntax.tables import open_table, take_id
 from annotator.formats.syntax.text import describe, to_utf8

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, ValidationError
-from annotator.domain.normal_forms import remove_invisible
 from annotator.domain.people import SESSION_LIFETIME, Actor
+from annotator.domain.texts import remove_invisible
 from annotator.domain.usernames import LONGEST_NAME
 from annotator.people.credentials import (
     LONGEST_USERNAME,

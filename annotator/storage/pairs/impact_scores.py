@@ -10,7 +10,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.impact_scores import GradeImpact, Scores, ScoreTotals
+from annotator.domain.settling import GradeImpact, Scores, ScoreTotals
 from annotator.storage.sql import (
     add_rows,
     execute_sql,

@@ -258,7 +258,7 @@ def test_only_admins_of_everything_and_the_operator_read_it(database: Database, 
 def test_entries_are_filtered_and_read_in_parts(
     database: Database, hanako: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotator.audit.audit_sql.AT_ONCE", 2)
+    monkeypatch.setattr("annotator.audit.service.AT_ONCE", 2)
     for number in range(5):
         act(database, dataset="law", target=str(number), details={"n": number})
     assert [entry.chained.object for entry in read(database, dataset="law", action="imported")] == list(

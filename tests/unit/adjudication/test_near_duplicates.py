@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.adjudication.near_duplicates import (
+from annotator.adjudication.disagreement_view import (
     SIMILAR_FROM,
     SKETCH_SIZE,
     WARN_FROM,

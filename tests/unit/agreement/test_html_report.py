@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.agreement.html_charts import choose_people, make_heat_map
-from annotator.agreement.html_report import render_report
+from annotator.agreement.html_report import choose_people, make_heat_map, render_report
 from annotator.agreement.ranking import choose_differing_pairs
 from annotator.agreement.records import AgreementReport, CoefficientValue, GroupAgreement, Leaning
 from tests.unit.agreement.agreement_reports import EMPTY, ESTIMATES, MEASURED, PEOPLE, REPORT, make_pair

@@ -13,7 +13,7 @@ from annotator.agreement.diagnosis.against_others import (
     find_less,
     measure_against_others,
 )
-from annotator.agreement.diagnosis.constant_annotators import find_constants
+from annotator.agreement.diagnosis.careless_work import find_constants
 from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from tests.unit.agreement.simulated import simulate
 

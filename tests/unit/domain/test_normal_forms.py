@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from annotator.domain.normal_forms import clean, find_near_ids, fold, match_names, show_id
+from annotator.domain.texts import clean, find_near_ids, fold, match_names, show_id
 
 
 @pytest.mark.parametrize(

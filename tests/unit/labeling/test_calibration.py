@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
-from annotator.labeling.calibration import check_explanation, read_check_lines
+from annotator.labeling.calibration_service import check_explanation, read_check_lines
 
 HEADER = "query_id,doc_id,kind,grade,explanation\n"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.labeling.calibration import CheckTries, score_gold, score_repeats, score_training
+from annotator.labeling.calibration_service import CheckTries, score_gold, score_repeats, score_training
 
 
 def tries(right: int, first: int | None, latest: int | None) -> CheckTries:

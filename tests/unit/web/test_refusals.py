@@ -12,7 +12,7 @@ from annotator.domain.errors import AnnotatorError
 from annotator.domain.people import OPERATOR
 from annotator.domain.settling import check_rules
 from annotator.domain.texts import check_version
-from annotator.labeling.calibration import check_explanation
+from annotator.labeling.calibration_service import check_explanation
 from annotator.people.credentials import check_username
 from annotator.releases.gates import override_gates, to_gate
 from annotator.releases.published_service import trace_qrel
