@@ -324,7 +324,7 @@ def _check_rates(before: Dataset, after: Dataset) -> None:
 
 
 def _counts(session: Session, dataset_pk: int) -> DatasetCounts:
-    from annotator.storage.pairs.pool import select_documents_left
+    from annotator.storage.pairs.pool import are_in_use
     from annotator.storage.tables.releases import ReleaseRow
 
     def count(table: Any, *conditions: Any) -> int:
@@ -333,11 +333,11 @@ def _counts(session: Session, dataset_pk: int) -> DatasetCounts:
         )
         return session.scalar(statement) or 0
 
-    there = col(DocumentRow.pk).not_in(select_documents_left())
+    there = are_in_use(dataset_pk)
     return DatasetCounts(
         queries=count(QueryRow),
-        documents=count(DocumentRow, there),
-        documents_without_text=count(DocumentRow, there, col(DocumentRow.text_sha256).is_(None)),
+        documents=count(DocumentRow, *there),
+        documents_without_text=count(DocumentRow, *there, col(DocumentRow.text_sha256).is_(None)),
         pairs=count(PairRow, col(PairRow.retired_at).is_(None)),
         judgments=count(CurrentJudgmentRow, col(CurrentJudgmentRow.outcome) != "later"),
         releases=count(ReleaseRow),

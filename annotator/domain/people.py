@@ -225,6 +225,43 @@ class TooManyAttempts(NotAllowed):
 
 
 @dataclass(frozen=True, slots=True)
+class RoleScope:
+    """A role on a dataset or everywhere, and the queries that it covers."""
+
+    categories: tuple[str, ...] | None = None  # None: all
+    languages: tuple[str, ...] | None = None  # None: all
+    role: str = "annotator"
+
+    def cover(self, category: str | None, language: str | None) -> bool:
+        """Return whether the role covers a query of this category and language."""
+        return (self.categories is None or category in self.categories) and (
+            self.languages is None or language in self.languages
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetPerson:
+    """A person with a role on the dataset or everywhere, or with judgments or assigned queries in it."""
+
+    pk: int
+    username: str
+    name: str
+    roles: tuple[RoleScope, ...]
+    can_sign_in: bool
+    disabled: bool = False
+    active: bool = False  # has judgments or assigned queries in the dataset
+
+    @property
+    def works(self) -> bool:
+        """Return whether the person can sign in, and labels or has judgments or queries here."""
+        return self.can_sign_in and (self.active or any(scope.role == "annotator" for scope in self.roles))
+
+    def knows(self, category: str | None, language: str | None) -> bool:
+        """Return whether one of the person's roles covers such a query."""
+        return any(scope.cover(category, language) for scope in self.roles)
+
+
+@dataclass(frozen=True, slots=True)
 class HeldRoles:
     """The roles that a person holds now."""
 

@@ -11,39 +11,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from annotator.domain.messages import Message
+from annotator.domain.people import DatasetPerson
 from annotator.domain.settling import Rules, allows_further, conditional_distance, find_overlap
 from annotator.domain.shuffling import Seed
 
 Key = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class RoleScope:
-    """The queries that one role covers."""
-
-    categories: tuple[str, ...] | None = None  # None: all
-    languages: tuple[str, ...] | None = None  # None: all
-
-    def cover(self, category: str | None, language: str | None) -> bool:
-        return (self.categories is None or category in self.categories) and (
-            self.languages is None or language in self.languages
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetMember:
-    """A person who may label in the dataset, or has judgments or queries there."""
-
-    pk: int
-    username: str
-    name: str
-    limits: tuple[RoleScope, ...]  # of each of their roles; empty: no role any more
-    works: bool  # can sign in, and labels or has queries here
-    disabled: bool = False
-
-    def knows(self, category: str | None, language: str | None) -> bool:
-        """Return whether one of the person's roles covers such a query."""
-        return any(limits.cover(category, language) for limits in self.limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +49,13 @@ class AssignmentFacts:
     """
 
     queries: Sequence[OpenQuery]
-    people: Sequence[DatasetMember]
+    people: Sequence[DatasetPerson]
     assigned: Mapping[int, frozenset[int]] = field(default_factory=dict)
     answered: Mapping[Key, int] = field(default_factory=dict)
     disclosed: Mapping[Key, int] = field(default_factory=dict)
     held: Mapping[int, LeasedPairs] = field(default_factory=dict)
 
-    def find_eligible(self, query: OpenQuery) -> list[DatasetMember]:
+    def find_eligible(self, query: OpenQuery) -> list[DatasetPerson]:
         """Return the people that the query can go to."""
         assignees = self.assigned.get(query.pk)
         return [
@@ -94,7 +66,7 @@ class AssignmentFacts:
             and person.knows(query.category, query.language)
         ]
 
-    def count_left(self, query: OpenQuery, person: DatasetMember) -> int:
+    def count_left(self, query: OpenQuery, person: DatasetPerson) -> int:
         """Count the query's pairs that the person could still be handed."""
         key = (query.pk, person.pk)
         return max(0, query.open_pairs - self.answered.get(key, 0) - self.disclosed.get(key, 0))
@@ -148,8 +120,8 @@ def list_waiting_people(
         WaitingPerson(
             username=person.username,
             name=person.name,
-            categories=_widest([limits.categories for limits in person.limits]),
-            languages=_widest([limits.languages for limits in person.limits]),
+            categories=_widest([role.categories for role in person.roles]),
+            languages=_widest([role.languages for role in person.roles]),
             works=person.works,
             disabled=person.disabled,
             queries=assigned_pks.count(person.pk),

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ConflictError, NotFound, StateError, ValidationError
 from annotator.domain.messages import say
-from annotator.domain.people import Actor, includes
+from annotator.domain.people import Actor, DatasetPerson, includes
 from annotator.domain.settling import (
     check_rules,
     conditional_distance,
@@ -24,14 +24,12 @@ from annotator.labeling.assignment import (
     AssignmentChange,
     AssignmentFacts,
     AssignmentStatus,
-    DatasetMember,
     Handover,
     JudgmentProgress,
     OpenQuery,
     QueryFilter,
     QueryPage,
     QuerySelection,
-    RoleScope,
     UnfinishedWork,
     count_judgments,
     list_waiting_people,
@@ -73,7 +71,6 @@ from annotator.people.roles_service import (
     list_dataset_people,
     list_roles,
     open_dataset,
-    to_tuple,
 )
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.disclosures import list_blind_pairs
@@ -347,24 +344,9 @@ def _lock_and_read(
 def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> AssignmentFacts:
     dataset_pk = key_of(row.pk)
     lease = timedelta(minutes=row.lease_minutes)
-    people = [
-        DatasetMember(
-            pk=person.pk,
-            username=person.username,
-            name=person.name,
-            limits=tuple(
-                RoleScope(to_tuple(categories), to_tuple(languages))
-                for _, categories, languages in person.roles
-            ),
-            works=person.can_sign_in
-            and (person.active or any(role == "annotator" for role, _, _ in person.roles)),
-            disabled=person.disabled,
-        )
-        for person in list_dataset_people(session, dataset_pk)
-    ]
     return AssignmentFacts(
         queries=list_queries_with_work(session, dataset_pk),
-        people=people,
+        people=list_dataset_people(session, dataset_pk),
         assigned=list_assigned(session, dataset_pk),
         answered=count_answered(session, dataset_pk),
         disclosed=count_disclosed(session, dataset_pk),
@@ -392,10 +374,10 @@ def _select_queries(facts: AssignmentFacts, selection: QuerySelection) -> list[O
     return chosen
 
 
-def _find_taker(facts: AssignmentFacts, username: str) -> DatasetMember:
+def _find_taker(facts: AssignmentFacts, username: str) -> DatasetPerson:
     """Return a person who may judge here and can sign in."""
     taker = next((person for person in facts.people if person.username == username), None)
-    if taker is None or not taker.limits:
+    if taker is None or not taker.roles:
         raise StateError(
             say(
                 "{username} has no role on this dataset. Add {username} to the dataset first.",
@@ -407,7 +389,7 @@ def _find_taker(facts: AssignmentFacts, username: str) -> DatasetMember:
     return taker
 
 
-def _require_expertise(taker: DatasetMember, queries: Sequence[OpenQuery]) -> None:
+def _require_expertise(taker: DatasetPerson, queries: Sequence[OpenQuery]) -> None:
     foreign = [
         f"{query.query_id} ({query.category or '–'}, {query.language or '–'})"
         for query in queries

@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from annotator.labeling.assignment import AssignmentFacts, DatasetMember, Key, OpenQuery, QuerySelection
+from annotator.domain.people import DatasetPerson
+from annotator.labeling.assignment import AssignmentFacts, Key, OpenQuery, QuerySelection
 
 StepKind = Literal["assign", "unassign", "reassign"]
 
@@ -212,7 +213,7 @@ def _count_loads(facts: AssignmentFacts) -> dict[int, tuple[int, int]]:
         for person_pk in people:
             queries[person_pk] = queries.get(person_pk, 0) + 1
     for query in facts.queries:
-        eligible: list[DatasetMember] = facts.find_eligible(query) if query.open_pairs else []
+        eligible: list[DatasetPerson] = facts.find_eligible(query) if query.open_pairs else []
         for person in eligible:
             pairs[person.pk] = pairs.get(person.pk, 0) + facts.count_left(query, person)
     return {person.pk: (queries[person.pk], pairs.get(person.pk, 0)) for person in facts.people}

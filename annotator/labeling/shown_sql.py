@@ -234,7 +234,9 @@ def list_progress(session: Session, dataset: DatasetRow, *, now: datetime) -> di
     for person in list_dataset_people(session, dataset_pk):
         if person.roles and not person.disabled:
             request = make_open_pairs_request(dataset, person.pk, now)
-            eligibility = make_eligibility([limits for _, *limits in person.roles], any_assigned=True)
+            eligibility = make_eligibility(
+                [(scope.categories, scope.languages) for scope in person.roles], any_assigned=True
+            )
             progress[person.username] = read_own_progress(
                 session, request, dataset, person.username, eligibility
             )

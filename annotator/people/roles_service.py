@@ -5,7 +5,6 @@ A file of its own, because every command checks a role, and few import accounts,
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from sqlalchemy import ColumnElement, delete, or_, select
@@ -14,7 +13,7 @@ from sqlmodel import col
 
 from annotator.domain.errors import NotAllowed, StateError, ValidationError
 from annotator.domain.messages import say
-from annotator.domain.people import Actor, HeldRoles, Membership, require_held_role
+from annotator.domain.people import Actor, DatasetPerson, HeldRoles, Membership, RoleScope, require_held_role
 from annotator.domain.texts import check_text
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, find_person, key_of
@@ -207,27 +206,15 @@ def _is_held(person_pk: int, dataset_pk: int | None) -> tuple[ColumnElement[bool
     return col(MembershipRow.person_pk) == person_pk, is_dataset
 
 
-@dataclass(frozen=True, slots=True)
-class DatasetPerson:
-    """A person with a role on the dataset or everywhere, or with judgments or assigned queries in it."""
-
-    pk: int
-    username: str
-    name: str
-    roles: tuple[tuple[str, list[str] | None, list[str] | None], ...]  # (role, categories, languages)
-    can_sign_in: bool
-    disabled: bool
-    active: bool  # has judgments or assigned queries in the dataset
-
-
 def list_dataset_people(session: Session, dataset_pk: int) -> list[DatasetPerson]:
     """Return the people with a role, judgments or assigned queries in the dataset, by username."""
     session.flush()
     active = {person_pk for (person_pk,) in fetch_tuples(session, _AT_WORK, {"dataset_pk": dataset_pk})}
     counts = or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None))
-    roles: dict[int, list[tuple[str, list[str] | None, list[str] | None]]] = {}
+    roles: dict[int, list[RoleScope]] = {}
     for row in session.scalars(select(MembershipRow).where(counts).order_by(col(MembershipRow.pk))):
-        roles.setdefault(row.person_pk, []).append((row.role, row.categories, row.languages))
+        scope = RoleScope(to_tuple(row.categories), to_tuple(row.languages), row.role)
+        roles.setdefault(row.person_pk, []).append(scope)
     people = session.scalars(
         select(PersonRow)
         .where(col(PersonRow.pk).in_(active | roles.keys()))

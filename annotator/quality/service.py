@@ -262,7 +262,7 @@ def list_experts(database: Database, actor: Actor, dataset: str) -> list[Quality
         leads = {
             person.pk: person.name or person.username
             for person in people
-            if any(includes(role, "lead") for role, _, _ in person.roles)
+            if any(includes(scope.role, "lead") for scope in person.roles)
         }
         for person in people:
             if not person.roles or find_person(session, person.username).simulated:

@@ -24,7 +24,6 @@ from annotator.releases.diff import (
 from annotator.releases.published_sql import (
     QUERIES_AT_ONCE,
     find_decision_until,
-    find_pair,
     find_qrel,
     find_traced_decision,
     find_traced_import,
@@ -55,7 +54,7 @@ from annotator.storage.logs.disclosures import (
     note_published,
     note_seen,
 )
-from annotator.storage.lookup import key_of
+from annotator.storage.lookup import find_named_pair, key_of
 from annotator.storage.pairs.published import find_release, list_published_queries
 from annotator.storage.tables.central import DatasetRow
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
@@ -317,8 +316,9 @@ def _find_grounds(
         return [int(key) for key in qrel.judgments.split()], qrel.adjudication_pk
     renames = read_renames(session, dataset_pk, since=release.created_at)
     doc_id = renames.renamed.get(qrel.doc_id, qrel.doc_id)
-    pair_pk = find_pair(session, dataset_pk, qrel.query_id, doc_id)
-    if pair_pk is None:
+    pair = find_named_pair(session, dataset_pk, qrel.query_id, doc_id)
+    if pair is None:
         return [], None
+    pair_pk = key_of(pair.pk)
     until = release.created_at + timedelta(seconds=1)  # the time of a release is in whole seconds
     return list_judgments_until(session, pair_pk, until), find_decision_until(session, pair_pk, until)

@@ -32,7 +32,6 @@ from annotator.storage.tables.central import (
     JudgmentRow,
     PairRow,
     PersonRow,
-    QueryRow,
     RemapRow,
     RubricRow,
 )
@@ -208,20 +207,6 @@ def list_remaps(
     if until is not None:
         statement = statement.where(col(row.remapped_at) <= until)
     return [RemappedDocument(*remap) for remap in session.execute(statement)]
-
-
-def find_pair(session: Session, dataset_pk: int, query_id: str, doc_id: str) -> int | None:
-    """Return the pair_pk of a query and a document, by the ids that they have now."""
-    return session.scalar(
-        select(col(PairRow.pk))
-        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
-        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
-        .where(
-            col(PairRow.dataset_pk) == dataset_pk,
-            col(QueryRow.query_id) == query_id,
-            col(DocumentRow.doc_id) == doc_id,
-        )
-    )
 
 
 def list_traced_judgments(

@@ -22,7 +22,7 @@ from annotator.domain.people import describe_unknown_dataset
 from annotator.domain.shuffling import Seed, mix_secret
 from annotator.storage.database import describe_archived, is_writing
 from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
-from annotator.storage.tables.central import DatasetRow, PairRow, PersonRow, RubricRow
+from annotator.storage.tables.central import DatasetRow, DocumentRow, PairRow, PersonRow, QueryRow, RubricRow
 
 CLOCK_SLACK = timedelta(minutes=5)
 """Bounds the effect of a server clock that jumps into the future and back.
@@ -137,6 +137,20 @@ def find_pair_pk(session: Session, dataset_pk: int, key: str) -> int | None:
     """Return the pair of this dataset with the key, or None. For leads: see `find_handed_out`."""
     pair = select(col(PairRow.pk)).where(col(PairRow.key) == key, col(PairRow.dataset_pk) == dataset_pk)
     return session.scalar(pair)
+
+
+def find_named_pair(session: Session, dataset_pk: int, query_id: str, doc_id: str) -> PairRow | None:
+    """Return the pair of a query and a document, by the ids that they have now, retired or not."""
+    return session.scalars(
+        select(PairRow)
+        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .where(
+            col(PairRow.dataset_pk) == dataset_pk,
+            col(QueryRow.query_id) == query_id,
+            col(DocumentRow.doc_id) == doc_id,
+        )
+    ).first()
 
 
 def find_handed_out(session: Session, dataset_pk: int, person_pk: int | None, key: str) -> int | None:

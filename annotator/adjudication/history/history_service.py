@@ -38,8 +38,8 @@ from annotator.people.roles_service import enter_dataset, open_dataset
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import ACTIONS
 from annotator.storage.logs.disclosures import find_pair_pks, find_published, list_to_judge, note_seen
-from annotator.storage.lookup import key_of
-from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
+from annotator.storage.lookup import find_named_pair, key_of
+from annotator.storage.tables.central import PairRow
 
 PAGE = 50
 EVERYTHING = AuditLogFilter()
@@ -103,26 +103,16 @@ def list_audit_log_people(database: Database, actor: Actor, dataset: str) -> lis
 def find_pair_key(database: Database, actor: Actor, dataset: str, query_id: str, doc_id: str) -> str:
     """Return the key of the pair with these ids, retired or not. For leads. NotFound if there is none."""
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
-        statement = (
-            select(col(PairRow.key))
-            .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
-            .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
-            .where(
-                col(PairRow.dataset_pk) == dataset_pk,
-                col(QueryRow.query_id) == query_id,
-                col(DocumentRow.doc_id) == doc_id,
+        pair = find_named_pair(session, dataset_pk, query_id, doc_id)
+        if pair is None:
+            raise NotFound(
+                say(
+                    "There is no pair of query {query_id!r} and document {doc_id!r}.",
+                    query_id=query_id,
+                    doc_id=doc_id,
+                )
             )
-        )
-        key = session.scalar(statement)
-    if key is None:
-        raise NotFound(
-            say(
-                "There is no pair of query {query_id!r} and document {doc_id!r}.",
-                query_id=query_id,
-                doc_id=doc_id,
-            )
-        )
-    return key
+        return pair.key
 
 
 def read_pair_history(

@@ -14,7 +14,7 @@ from annotator.importing.texts.law_relations import LawDocument
 from annotator.importing.texts.text_plan import DocumentKey, QueryText, StoredDocument, StoredQuery
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import key_of
-from annotator.storage.pairs.pool import select_documents_left
+from annotator.storage.pairs.pool import are_in_use
 from annotator.storage.sql import (
     add_rows,
     add_tuples,
@@ -210,7 +210,7 @@ def list_law_documents(session: Session, dataset_pk: int) -> list[LawDocument]:
                 col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256),
             ),
         )
-        .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))
+        .where(*are_in_use(dataset_pk))
         .order_by(col(DocumentRow.pk))
     )
     return [

@@ -28,7 +28,7 @@ from annotator.importing.uploads.recognition import (
 )
 from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database
-from annotator.storage.pairs.pool import select_documents_left
+from annotator.storage.pairs.pool import are_in_use
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -87,11 +87,7 @@ def show_contents(database: Database, actor: Actor, dataset: str) -> DatasetCont
         without_text = session.scalar(
             select(func.count())
             .select_from(DocumentRow)
-            .where(
-                col(DocumentRow.dataset_pk) == dataset_pk,
-                col(DocumentRow.text_sha256).is_(None),
-                col(DocumentRow.pk).not_in(select_documents_left()),
-            )
+            .where(*are_in_use(dataset_pk), col(DocumentRow.text_sha256).is_(None))
         )
     return DatasetContents(
         tuple(ContentCount(kind, counts[kind], last.get(kind)) for kind in ORDER), without_text or 0
@@ -111,11 +107,7 @@ def _count(dataset_pk: int) -> Mapping[ImportKind, Select[Any]]:
     live = col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None)
     return {
         "queries": select(func.count()).where(col(QueryRow.dataset_pk) == dataset_pk),
-        "documents": select(func.count())
-        .select_from(DocumentRow)
-        .where(
-            col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left())
-        ),
+        "documents": select(func.count()).select_from(DocumentRow).where(*are_in_use(dataset_pk)),
         "run": select(func.count()).where(col(RunRow.dataset_pk) == dataset_pk),
         "pairs": select(func.count()).select_from(PairRow).where(*live),
         "judgments": select(func.count())

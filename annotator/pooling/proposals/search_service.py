@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import func, select
 from sqlmodel import col
 
 from annotator.domain.people import Actor
@@ -16,7 +16,7 @@ from annotator.pooling.proposals.search_index import SearchKeeper
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
-from annotator.storage.pairs.pool import select_documents_left
+from annotator.storage.pairs.pool import are_in_use
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow
 
 STAMP_DIGITS = (1, 5, 9, 13, 17, 21, 25, 29)
@@ -70,7 +70,7 @@ class SearchedTexts:
                 func.coalesce(func.sum(weight * sum(digits[1:], digits[0])), 0),
                 func.coalesce(func.sum(weight * func.length(col(DocumentRow.title))), 0),
             )
-            figures = session.execute(statement.where(*_searched(self.dataset_pk))).one()
+            figures = session.execute(statement.where(*are_in_use(self.dataset_pk))).one()
             return tuple(int(value) for value in figures)
 
     def list_lengths(self) -> list[int]:
@@ -78,7 +78,7 @@ class SearchedTexts:
         length = func.coalesce(func.length(col(DocumentTextRow.text)), 0)
         statement = select(length).select_from(DocumentRow).outerjoin(DocumentTextRow, TEXT_IS_PRESENT)
         with self.database.read() as session:
-            return list(session.scalars(statement.where(*_searched(self.dataset_pk))))
+            return list(session.scalars(statement.where(*are_in_use(self.dataset_pk))))
 
     def read_texts(self, most_characters: int | None) -> Iterator[tuple[int, str]]:
         """Yield (document_pk, searched text: its id, title and the beginning of its text) of every document."""
@@ -91,14 +91,10 @@ class SearchedTexts:
                 text if most_characters is None else func.substr(text, 1, most_characters),
             )
             .outerjoin(DocumentTextRow, TEXT_IS_PRESENT)
-            .where(*_searched(self.dataset_pk))
+            .where(*are_in_use(self.dataset_pk))
             .order_by(col(DocumentRow.pk))
             .execution_options(yield_per=500)
         )
         with self.database.read() as session:
             for pk, doc_id, title, beginning in session.execute(statement):
                 yield key_of(pk), f"{doc_id}\n{title}\n{beginning or ''}"
-
-
-def _searched(dataset_pk: int) -> tuple[ColumnElement[bool], ...]:
-    return (col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))

@@ -11,7 +11,7 @@ from sqlmodel import col
 
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_states import IS_BY_RELATION, RELATION, add_suggestions
-from annotator.storage.pairs.pool import select_documents_left
+from annotator.storage.pairs.pool import are_in_use
 from annotator.storage.tables.central import DocumentRow, ImportedQrelRow, PairRow
 
 
@@ -29,9 +29,7 @@ class StoredSuggestion:
 
 def list_suggestable_documents(session: Session, dataset_pk: int) -> dict[str, int]:
     """Return {doc_id: document_pk} of every document that was not replaced by another."""
-    statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk)).where(
-        col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left())
-    )
+    statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk)).where(*are_in_use(dataset_pk))
     return {doc_id: key_of(pk) for doc_id, pk in session.execute(statement)}
 
 

@@ -43,7 +43,7 @@ from annotator.storage.pairs.pair_states import (
     read_queries,
     settle_again,
 )
-from annotator.storage.pairs.pool import list_orders, select_documents_left
+from annotator.storage.pairs.pool import are_in_use, list_orders
 from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, read_iso_time, split_into_chunks
 from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.tables.central import (
@@ -98,7 +98,7 @@ def iterate_documents(session: Session, dataset_pk: int) -> Iterator[Document]:
             (col(DocumentTextRow.document_pk) == col(DocumentRow.pk))
             & (col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256)),
         )
-        .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))
+        .where(*are_in_use(dataset_pk))
         .order_by(col(DocumentRow.doc_id).collate("C" if postgresql else "BINARY"))
     )
     rows = session.execute(statement, execution_options={"yield_per": ROWS_AT_ONCE})

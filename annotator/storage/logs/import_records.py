@@ -1,5 +1,6 @@
 """Writes and reads the record of every import (`domain/ground_truth.py`). Records are only ever added."""
 
+from dataclasses import fields
 from pathlib import PurePath
 from typing import Any
 
@@ -26,19 +27,17 @@ IMPORTED = "CASE WHEN j.line_id IS NULL THEN 0 WHEN j.judged_at = j.received_at 
 was made."""
 
 
+_COLUMNS = tuple(field.name for field in fields(ImportRecord) if field.name != "pk")
+
+
 def add_import_record(session: Session, dataset_pk: int, record: ImportRecord) -> int:
     """Store the record of one import and return its primary key, for the rows that came with it."""
     check_options(record.options)
     values: dict[str, Any] = {
+        **{name: getattr(record, name) for name in _COLUMNS},
         "dataset_pk": dataset_pk,
-        "kind": record.kind,
         # A path may hold bytes that are no UTF-8, which no database stores.
         "path": record.path.encode("utf-8", "replace").decode("utf-8"),
-        "sha256": record.sha256,
-        "format": record.format,
-        "system": record.system,
-        "imported_by": record.imported_by,
-        "imported_at": record.imported_at,
         "options": dict(record.options),
         "figures": dict(record.figures),
         "declared": None if record.declared is None else dict(record.declared),
@@ -67,20 +66,4 @@ def list_import_records(session: Session, dataset_pk: int) -> list[ImportRecord]
     """Return the records of a dataset's imports, in the order in which they were made."""
     statement = select(ImportRecordRow).where(col(ImportRecordRow.dataset_pk) == dataset_pk)
     rows = session.scalars(statement.order_by(col(ImportRecordRow.pk)))
-    return [_to_record(row) for row in rows]
-
-
-def _to_record(row: ImportRecordRow) -> ImportRecord:
-    return ImportRecord(
-        kind=row.kind,  # type: ignore[arg-type]  # the database allows no other
-        path=row.path,
-        imported_at=row.imported_at,
-        sha256=row.sha256,
-        format=row.format,
-        system=row.system,
-        imported_by=row.imported_by,
-        options=row.options,
-        figures=row.figures,
-        declared=row.declared,
-        pk=row.pk,
-    )
+    return [ImportRecord(pk=row.pk, **{name: getattr(row, name) for name in _COLUMNS}) for row in rows]

@@ -13,7 +13,7 @@ from datetime import datetime
 from json.encoder import encode_basestring
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -198,9 +198,13 @@ def _make_keys(session: Session, dataset: str, names: Sequence[tuple[str, str]])
     return keys
 
 
-def select_documents_left() -> Select[Any]:
-    """Select the primary keys of documents that were replaced by others; their pairs have left the pool."""
-    return select(col(PairRow.document_pk)).where(col(PairRow.retired_at).is_not(None))
+def are_in_use(dataset_pk: int) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for the documents of a dataset, without those that were replaced by others.
+
+    The pairs of a replaced document have left the pool.
+    """
+    replaced = select(col(PairRow.document_pk)).where(col(PairRow.retired_at).is_not(None))
+    return col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(replaced)
 
 
 def list_pair_pks(session: Session, dataset_pk: int, queries: set[int]) -> dict[tuple[int, int], int]:
@@ -335,11 +339,7 @@ def list_run_candidates(
 
 def count_documents(session: Session, dataset_pk: int) -> int:
     """Count the documents of a dataset."""
-    statement = (
-        select(func.count())
-        .select_from(DocumentRow)
-        .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))
-    )
+    statement = select(func.count()).select_from(DocumentRow).where(*are_in_use(dataset_pk))
     return session.scalar(statement) or 0
 
 
@@ -356,7 +356,7 @@ def read_documents(session: Session, dataset_pk: int) -> Iterator[RetrievalDocum
             func.substr(col(DocumentTextRow.text), 1, document_text.RANKED_CHARACTERS),
         )
         .outerjoin(DocumentTextRow, document_text.TEXT_IS_PRESENT)
-        .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))
+        .where(*are_in_use(dataset_pk))
         .execution_options(yield_per=500)
     )
     for pk, doc_id, title, text in session.execute(statement):

@@ -4,12 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from annotator.domain.people import DatasetPerson, RoleScope
 from annotator.labeling.assignment import (
     AssignmentFacts,
-    DatasetMember,
     LeasedPairs,
     OpenQuery,
-    RoleScope,
     list_waiting_people,
     list_waiting_queries,
 )
@@ -24,8 +23,8 @@ def query(
     return OpenQuery(pk, f"Q{pk}", "検索", category, language, open_pairs, 1)
 
 
-def member(pk: int, *limits: RoleScope, works: bool = True) -> DatasetMember:
-    return DatasetMember(pk, f"p{pk}", "", limits or EVERYTHING, works)
+def member(pk: int, *limits: RoleScope, works: bool = True) -> DatasetPerson:
+    return DatasetPerson(pk, f"p{pk}", "", limits or EVERYTHING, can_sign_in=works)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,7 @@ def test_one_role_that_covers_a_query_is_enough_and_two_halves_are_not() -> None
     person = member(1, RoleScope(("howto",), ("ja",)), RoleScope(("判例",), ("ko",)))
     assert person.knows("判例", "ko")
     assert not person.knows("howto", "ko")
-    assert not DatasetMember(2, "gone", "", (), works=True).knows("howto", "ja")
+    assert not DatasetPerson(2, "gone", "", (), can_sign_in=True).knows("howto", "ja")
 
 
 def test_a_query_goes_to_those_who_work_and_know_it_and_once_given_to_those_of_them() -> None:
