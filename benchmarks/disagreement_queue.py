@@ -26,7 +26,7 @@ from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.people import OPERATOR, Actor
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pairs.impact_scores import note_all_due, note_due
+from annotator.storage.pairs.disagreements import note_all_due, note_due
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import PersonRow
 from benchmarks.disagreements_load import LEADS, PEOPLE, fill

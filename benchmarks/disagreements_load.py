@@ -18,7 +18,7 @@ from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.pairs.impact_scores import note_all_due
+from annotator.storage.pairs.disagreements import note_all_due
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.sql import add_rows
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, QueryRow, RunRow

@@ -29,7 +29,7 @@ MUTANTS = (
     ("storage/pairs/pair_settlements.py", 'dialect.name != "postgresql"', 'dialect.name == "postgresql"', "adjudication/test_adjudication.py"),
     ("agreement/grades_sql.py", 'dialect.name == "postgresql"', 'dialect.name == "sqlite"', "agreement/test_grades.py"),
     ("agreement/selected_pairs_sql.py", 'dialect.name == "sqlite"', 'dialect.name == "postgresql"', "agreement/test_selected_pairs.py"),
-    ("adjudication/impact/impact_sql.py", 'if dialect != "postgresql":', "if dialect:", "adjudication/test_impact.py"),
+    ("adjudication/impact/impact_service.py", 'if dialect != "postgresql":', "if dialect:", "adjudication/test_impact.py"),
     ("pooling/proposals/search_service.py", "func.unicode if self.database.is_sqlite else func.ascii", "func.unicode", "pooling/test_proposals.py"),
     ("storage/judgments/answers.py", 'dialect.name == "postgresql"', 'dialect.name == "other"', "labeling/test_labeling.py"),
 )  # fmt: skip

@@ -11,7 +11,7 @@ ASKS_THE_KIND = re.compile(
     r"dialect\.name|\bis_sqlite\b|\[dialect\]|\"postgresql\":|\bis_postgresql\(|_is_sqlite\("
 )
 WRITTEN_TWICE = {
-    "adjudication/impact/impact_sql": "adjudication/test_impact",
+    "adjudication/impact/impact_service": "adjudication/test_impact",
     "agreement/grades_sql": "agreement/test_grades",
     "agreement/selected_pairs_sql": "agreement/test_selected_pairs",
     "dataset/restore_service": "dataset/test_restored_rows",

@@ -24,11 +24,11 @@ from annotator.domain.figures import show_figure, show_interval, show_number, sh
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.evaluation.differences.regression import RegressionReport
     from annotator.evaluation.differences.sweep import Sweep
     from annotator.evaluation.evaluate import Evaluation, SystemSummary
     from annotator.evaluation.result_structure import RunStructure
     from annotator.evaluation.service import EvaluationRequest, EvaluationResult
+    from annotator.evaluation.targets import RegressionReport
     from annotator.pooling.rounds.pool_records import SystemOrder
 
 NOT_MET = 3
@@ -139,8 +139,8 @@ def evaluate(
     Exit code 3 if a target is missed (--targets) or a score fell (--against).
     """
     from annotator.evaluation.dataset_analysis.robustness import describe_robustness
-    from annotator.evaluation.differences.regression import find_regressions, read_earlier_evaluation
     from annotator.evaluation.reports.json_and_csv import build_json
+    from annotator.evaluation.targets import find_regressions, read_earlier_evaluation
 
     reports = _check_reports(options)
     fields = [name.strip() for name in (options.by or "").split(",") if name.strip()]

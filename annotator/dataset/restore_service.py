@@ -55,7 +55,7 @@ from annotator.storage.judgments.current_judgments import derive_current, derive
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import find_look_alikes, key_of
-from annotator.storage.pairs.impact_scores import note_all_due
+from annotator.storage.pairs.disagreements import note_all_due
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.columns import UtcDateTime
 

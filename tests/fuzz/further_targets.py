@@ -29,12 +29,11 @@ from annotator.dataset.settings import SETTINGS, read_setting
 from annotator.domain.errors import AnnotatorError, StateError
 from annotator.domain.ground_truth import Query
 from annotator.domain.people import OPERATOR
-from annotator.evaluation.differences.regression import read_earlier_evaluation
 from annotator.evaluation.differences.sweep import parse_system_name
 from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import Truth
 from annotator.evaluation.run_files import RunReading, read_run
-from annotator.evaluation.targets import read_targets
+from annotator.evaluation.targets import read_earlier_evaluation, read_targets
 from annotator.evaluation.truth_files import read_truth_file
 from annotator.formats.input_tables import read_relation_lines
 from annotator.formats.registry import FORMATS

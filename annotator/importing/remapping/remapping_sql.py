@@ -15,7 +15,7 @@ from sqlmodel import SQLModel, col
 
 from annotator.storage.judgments.current_judgments import forget_current
 from annotator.storage.lookup import key_of
-from annotator.storage.pairs.impact_scores import note_all_due
+from annotator.storage.pairs.disagreements import note_all_due
 from annotator.storage.sql import add_rows, split_into_chunks
 from annotator.storage.tables.central import (
     DatasetRow,

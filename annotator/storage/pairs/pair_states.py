@@ -29,8 +29,7 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import Decided, Settlement, settle
 from annotator.storage.judgments.missing_judgments import derive_lacking
 from annotator.storage.lookup import key_of
-from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.pairs.impact_scores import note_due
+from annotator.storage.pairs.disagreements import derive_disagreements, note_due
 from annotator.storage.sql import (
     PreparedSql,
     add_rows,

@@ -2,7 +2,7 @@
 
 `current_adjudication`, `dispute` and the scores are derived, only by
 `storage/judgments/current_judgments.py`, `storage/pairs/disagreements.py` and
-`storage/pairs/impact_scores.py`. `adjudication`, `document_order` and `audit_event` are append-only. A later
+`storage/pairs/disagreements.py`. `adjudication`, `document_order` and `audit_event` are append-only. A later
 draw never changes an earlier one or its pairs; a drawn pair's answer follows the judgments
 (`quality/quality_sql.py`).
 """

@@ -10,16 +10,20 @@ from sqlalchemy import delete, select
 from sqlmodel import col
 
 from annotator.adjudication.impact import impact_service
-from annotator.adjudication.impact.impact_service import bring_up_to_date, count_steps, recompute
-from annotator.adjudication.impact.impact_sql import JudgedRows, read_judged
+from annotator.adjudication.impact.impact_service import (
+    JudgedRows,
+    bring_up_to_date,
+    count_steps,
+    read_judged,
+    recompute,
+)
 from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_service import find_disagreements, list_queue
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import key_of
-from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.pairs.impact_scores import list_due, note_all_due
+from annotator.storage.pairs.disagreements import derive_disagreements, list_due, note_all_due
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import QueryScoreRow, ScoreTotalRow
 from annotator.storage.tables.central import QueryRow

@@ -10,9 +10,9 @@ from starlette.testclient import TestClient
 from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person
 from annotator.people.sign_in_service import add_session, find_session
-from annotator.people.single_sign_on.identities_sql import end_provider_sessions, use_logout_token
 from annotator.people.single_sign_on.provider import KEYS_AGAIN_SECONDS, LOGOUT_AGE, LOGOUT_EVENT
 from annotator.people.single_sign_on.records import SingleSignOnRefused
+from annotator.people.single_sign_on.service import end_provider_sessions, use_logout_token
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_person

@@ -21,8 +21,7 @@ from annotator.domain.people import OPERATOR
 from annotator.log import set_up_logs
 from annotator.people.invitations_service import invite
 from annotator.people.service import add_person, change_person, disable_person, list_people
-from annotator.people.single_sign_on.identities_sql import add_request
-from annotator.people.single_sign_on.service import link_identity
+from annotator.people.single_sign_on.service import add_request, link_identity
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.tables.sign_in import SignInRequestRow
@@ -326,7 +325,7 @@ def test_a_stranger_ends_no_sign_in_that_is_under_way(
     provider.set_account("1001", preferred_username="hanako", name="花子", groups=["engineers"])
     monkeypatch.setattr("annotator.web.server.budgets.REFUSAL_SECONDS", 0.0)
     monkeypatch.setattr("annotator.web.single_sign_on.BEGUN", Allowance(at_once=5, per_second=0.001))
-    monkeypatch.setattr("annotator.people.single_sign_on.identities_sql.MOST_REQUESTS", 20)
+    monkeypatch.setattr("annotator.people.single_sign_on.service.MOST_REQUESTS", 20)
     came_back = provider.sign_in(begin(visitor), "1001")
     statuses = []
     for number in range(30):  # addresses of one network
@@ -348,7 +347,7 @@ def test_a_stranger_ends_no_sign_in_that_is_under_way(
 def test_when_too_many_sign_ins_are_under_way_the_oldest_goes_and_the_others_stay(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotator.people.single_sign_on.identities_sql.MOST_REQUESTS", 3)
+    monkeypatch.setattr("annotator.people.single_sign_on.service.MOST_REQUESTS", 3)
     now = datetime(2026, 3, 4, tzinfo=UTC)
     for number in range(5):
         values = {"token_sha256": str(number), "state_sha256": "s", "nonce": "n", "code_verifier": "c"}

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.evaluation.differences.regression import QueryChange, find_regressions, read_earlier_evaluation
 from annotator.evaluation.profiles import find_profile
 from annotator.evaluation.records import ScoreTable, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
+from annotator.evaluation.targets import QueryChange, find_regressions, read_earlier_evaluation
 from tests.unit.evaluation.small_runs import make_run
 
 TRUTH = Truth("t", {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 1}, "q4": {"a": 1}}, sha256="now")

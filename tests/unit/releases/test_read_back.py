@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotator.formats.registry import find_format
-from annotator.releases.verify import side_processes
+from annotator.releases.verify import read_back
 from annotator.releases.verify.read_back import _IN_SIDE_PROCESSES, SHOWN
 from annotator.releases.verify.verify import verify_folder
 
@@ -90,7 +90,7 @@ def test_processes_beside_find_what_one_process_finds_in_the_same_order(
     change(folder, "qrels.trec.txt", "Q1/two 2", "Q1/two 3")
     found = []
     for processors in (1, 3):
-        monkeypatch.setattr(side_processes, "count_processors", lambda number=processors: number)
+        monkeypatch.setattr(read_back, "count_processors", lambda number=processors: number)
         monkeypatch.setattr(threading, "active_count", lambda: 1)
         found.append(verify_folder(folder))
     assert found[0] == found[1]

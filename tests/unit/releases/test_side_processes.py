@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from annotator.releases.verify import side_processes
-from annotator.releases.verify.side_processes import SideProcesses, count_processors
+from annotator.releases.verify import read_back
+from annotator.releases.verify.read_back import SideProcesses, count_processors
 
 NAMES = ["a", "b", "c"]
 
@@ -19,7 +19,7 @@ NAMES = ["a", "b", "c"]
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a command: no other thread, two processors."""
     monkeypatch.setattr(threading, "active_count", lambda: 1)
-    monkeypatch.setattr(side_processes, "count_processors", lambda: 3)
+    monkeypatch.setattr(read_back, "count_processors", lambda: 3)
 
 
 def collect(compute: Callable[[str], tuple[str, int]]) -> dict[str, tuple[str, int]]:
@@ -44,7 +44,7 @@ def test_a_large_result_does_not_hold_up_the_next_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(threading, "active_count", lambda: 1)
-    monkeypatch.setattr(side_processes, "count_processors", lambda: 2)
+    monkeypatch.setattr(read_back, "count_processors", lambda: 2)
 
     def compute(name: str) -> str:
         (tmp_path / name).touch()
@@ -78,17 +78,17 @@ def test_without_a_second_processor_or_beside_other_threads_all_is_computed_here
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(threading, "active_count", lambda: 2)
-    monkeypatch.setattr(side_processes, "count_processors", lambda: 3)
+    monkeypatch.setattr(read_back, "count_processors", lambda: 3)
     assert {process for _, process in collect(lambda name: (name, os.getpid())).values()} == {os.getpid()}
     monkeypatch.setattr(threading, "active_count", lambda: 1)
-    monkeypatch.setattr(side_processes, "count_processors", lambda: 1)
+    monkeypatch.setattr(read_back, "count_processors", lambda: 1)
     assert {process for _, process in collect(lambda name: (name, os.getpid())).values()} == {os.getpid()}
     assert count_processors() >= 1
 
 
 def test_what_is_wrong_in_the_work_is_raised_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threading, "active_count", lambda: 1)
-    monkeypatch.setattr(side_processes, "count_processors", lambda: 2)
+    monkeypatch.setattr(read_back, "count_processors", lambda: 2)
 
     def fail(name: str) -> tuple[str, int]:
         raise KeyError(name)
