@@ -1,11 +1,11 @@
 """Counts the files and functions of `annotator/` that one judgment and one publish pass.
 
-    .venv/bin/python -m benchmarks.walk [--list]
+    .venv/bin/python -m benchmarks.walk [--files] [--list]
 
 A judgment: one answer with one further pair requested, from the request's arrival at the application until the commit,
 with a server that has answered before. A publish: `publish_release` with the demo dataset, from the call to its return.
 Uses a profiler hook in every thread, and SQLite. The functions of a judgment may vary by a few: threads take turns. Code that runs once for a module, such as its
-imports, does not count. `--list` names each function.
+imports, does not count. `--files` names each file with its number of functions, `--list` each function.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import json
 import sys
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -79,6 +80,7 @@ def _is_function(code: CodeType) -> bool:
 def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description="Files and functions that a judgment and a publish pass.")
+    parser.add_argument("--files", action="store_true", help="name each file, with its number of functions")
     parser.add_argument("--list", action="store_true", help="name each function")
     options = parser.parse_args()
     judgment, publish = list(walk_judgment()), list(walk_publish())
@@ -91,6 +93,11 @@ def main() -> None:
     print(f"{'':<60} {'files':>6} {'functions':>10}")
     for title, functions in walks.items():
         print(f"{title:<60} {len({path for path, _ in functions}):>6} {len(functions):>10}")
+    if options.files:
+        for title, functions in walks.items():
+            print(f"\n{title}")
+            for path, number in Counter(path for path, _ in functions).items():
+                print(f"  {path}  {number}")
     if options.list:
         for title in ("a judgment, from the arrival of its request to the commit", "a publish"):
             print(f"\n{title}")
