@@ -54,13 +54,12 @@ from annotator.pooling.rounds.rounds_service import estimate_order_now
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import (
     FigureStamp,
-    find_published,
     find_released,
     has_pairs_to_judge,
     list_blind_pairs,
-    list_to_judge,
     list_withheld,
     note_seen,
+    split_published,
     stamp_figures,
 )
 from annotator.storage.lookup import key_of
@@ -188,9 +187,7 @@ def _hide_ranks(
     if analysis.holes is None or not has_pairs_to_judge(session, dataset_pk, actor.person_id):
         return result
     names = {(hole.query_id, hole.doc_id) for hole in analysis.holes.holes}
-    pks_by_name = find_published(session, dataset_pk, names)
-    hidden = list_to_judge(session, actor.person_id, {pk for pks in pks_by_name.values() for pk in pks})
-    hidden_names = {name for name, pks in pks_by_name.items() if hidden.intersection(pks)}
+    hidden_names, _ = split_published(session, dataset_pk, actor.person_id, names)
     holes = tuple(
         replace(hole, ranks={}) if (hole.query_id, hole.doc_id) in hidden_names else hole
         for hole in analysis.holes.holes

@@ -37,7 +37,7 @@ from annotator.domain.people import Actor
 from annotator.people.roles_service import enter_dataset, open_dataset
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import ACTIONS
-from annotator.storage.logs.disclosures import find_pair_pks, find_published, list_to_judge, note_seen
+from annotator.storage.logs.disclosures import find_pair_pks, note_seen, split_published
 from annotator.storage.lookup import find_named_pair, key_of
 from annotator.storage.tables.central import PairRow
 
@@ -158,10 +158,7 @@ def _hide_unjudged(
         if entry.pair and (_tells_grade(entry.before) or _tells_grade(entry.after))
     }
     unlike_names = {(entry.query_id or "", doc_id) for entry in entries for doc_id in _list_unlike(entry)}
-    pks_by_name = find_published(session, dataset_pk, unlike_names)
-    hidden = list_to_judge(session, actor.person_id, {pk for pks in pks_by_name.values() for pk in pks})
-    hidden_names = {name for name, pks in pks_by_name.items() if hidden.intersection(pks)}
-    shown = {pk for name, pks in pks_by_name.items() if name not in hidden_names for pk in pks}
+    hidden_names, shown = split_published(session, dataset_pk, actor.person_id, unlike_names)
     shown.update(find_pair_pks(session, keys).values())
     return tuple(_leave_out(entry, hidden_names) for entry in entries), shown
 

@@ -336,6 +336,16 @@ def find_published(
     return pks_by_name
 
 
+def split_published(
+    session: Session, dataset_pk: int, person_pk: int | None, names: Collection[tuple[str, str]]
+) -> tuple[set[tuple[str, str]], set[int]]:
+    """Return the names (query_id, doc_id) of pairs that the person may still judge, and the other pairs (pair_pk)."""
+    pks_by_name = find_published(session, dataset_pk, names)
+    to_judge = list_to_judge(session, person_pk, {pk for pks in pks_by_name.values() for pk in pks})
+    hidden = {name for name, pks in pks_by_name.items() if to_judge.intersection(pks)}
+    return hidden, {pk for name, pks in pks_by_name.items() if name not in hidden for pk in pks}
+
+
 def note_published(
     database: Database, actor: Actor, dataset: str, names: Collection[tuple[str, str]], *, now: datetime
 ) -> None:
