@@ -14,8 +14,6 @@ from annotator.web.kit.messages import tr, use_language
 from tests.message_survey import list_sentences
 
 ROOT = Path(__file__).parents[1]
-PLURAL = sorted(key for key in list_sentences() if len(key) == 2)
-SINGLE = sorted(key[0] for key in list_sentences() if len(key) == 1)
 NOUNS = (
     "queries|pairs|documents|judgments|qrels|annotators|days|results|requirements|disagreements|disputes|people|questions|"
     "decisions|errors|leads|systems|runs|texts|files|lines|rows|sections"
@@ -61,7 +59,7 @@ def fill(template: str, number: int) -> dict[str, Any]:
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_every_sentence_with_a_number_reads_well(language: str, number: int) -> None:
     use_language(language)
-    for singular, many in PLURAL:
+    for singular, many in sorted(key for key in list_sentences() if len(key) == 2):
         message = Message(singular, fill(singular, number) | fill(many, number), plural=many, n=number)
         sentence = tr(message)
         assert "{" not in sentence, (language, singular)
@@ -72,7 +70,8 @@ def test_every_sentence_with_a_number_reads_well(language: str, number: int) -> 
 
 def test_a_sentence_that_counts_has_a_singular() -> None:
     """Heuristic, by the nouns that this program counts; what can never be one is listed with its reason."""
-    missing = [singular for singular in SINGLE if COUNTED.search(ALWAYS_MANY.sub("", singular))]
+    singles = sorted(key[0] for key in list_sentences() if len(key) == 1)
+    missing = [single for single in singles if COUNTED.search(ALWAYS_MANY.sub("", single))]
     assert missing == []
 
 
