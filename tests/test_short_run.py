@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.short_run import ON_BOTH
+from tests.short_run import EVERY_CASE, ON_BOTH, SQLITE_ENOUGH
 
 ASKS_THE_KIND = re.compile(
     r"dialect\.name|\bis_sqlite\b|\[dialect\]|\"postgresql\":|\bis_postgresql\(|_is_sqlite\("
@@ -62,7 +62,9 @@ def test_what_tests_them_runs_on_both_every_time(name: str, project: Path) -> No
     assert re.search(r"\bdatabase\b|_database\b", (project / path).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("name", ON_BOTH)
+@pytest.mark.parametrize(
+    "name", [*ON_BOTH, *EVERY_CASE, *(f"tests/integration/{name}" for name in SQLITE_ENOUGH)]
+)
 def test_what_runs_on_both_exists(name: str, project: Path) -> None:
     path, _, test = name.partition("::")
     assert (project / path).exists()
