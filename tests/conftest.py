@@ -67,9 +67,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Keep what was imported out of every search for reference cycles: it stays to the end."""
+    """Keep what was imported out of every search for reference cycles, since it stays to the end, and search seldom."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture(autouse=True)

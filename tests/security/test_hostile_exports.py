@@ -25,6 +25,7 @@ from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.columns import UtcDateTime
+from tests.databases import CopyWorld
 from tests.integration.dataset.test_archive import read_everything
 from tests.integration.dataset.test_export import GATES, export, read_rows
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -49,14 +50,18 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return (folder / "a.zip").read_bytes()
 
 
-@pytest.fixture
-def victim(database: Database) -> JudgedWorld:
+def make_victim(database: Database) -> JudgedWorld:
     """Another installation, with people of the same usernames, one of them an admin of nothing."""
     made = JudgedWorld(database, name="victim")
     made.person("花子")
     made.query("Q1", "検索")
     made.pair("Q1", "문서/1")
     return made
+
+
+@pytest.fixture
+def victim(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_victim)
 
 
 def write_file(path: Path, data: bytes, change: Callable[[Rows], object]) -> Path:

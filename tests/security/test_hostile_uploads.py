@@ -53,10 +53,10 @@ def test_problems_of_further_files_are_not_kept_beyond_the_limit(monkeypatch: py
 
 
 def test_the_lines_of_many_problems_are_found_in_one_pass() -> None:
-    text = b'{"queries": [\n' + b"1,\n" * 30_000 + b"1]}" + b" " * 20_000_000
+    text = b'{"queries": [\n' + b"1,\n" * 10_000 + b"1]}" + b" " * 10_000_000
     began = time.process_time()
     report = check_file(InputSource("t.json", text), format_name="law")
-    assert report.problems[-1].line == 30_002
+    assert report.problems[-1].line == 10_002
     assert time.process_time() - began < 30
 
 

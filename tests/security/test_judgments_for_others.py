@@ -17,6 +17,7 @@ from annotator.people.invitations_service import create_invited_account, invite,
 from annotator.storage.database import Database
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import ProviderIdentityRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW.replace(day=20)
@@ -57,8 +58,8 @@ class World(JudgedWorld):
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> World:
-    return World(database, tmp_path)
+def world(copy_world: CopyWorld) -> World:
+    return copy_world(World)
 
 
 def test_a_leads_file_takes_few_usernames_of_the_installation(

@@ -8,7 +8,8 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,8 @@ class TwoDatasets:
 
     database: Database
     folder: Path
+    clients: ExitStack = field(default_factory=ExitStack)
+    """Each keeps its event loop until the end of the test: a new one for every request took a third of the time."""
 
     def fill(self, dataset: str, judged: int) -> None:
         names, world = name_all(dataset), JudgedWorld(self.database, name=dataset, overlap="3")
@@ -238,7 +241,7 @@ class TwoDatasets:
         routes = list_own_routes(self.database, settings)
         gate = Middleware(RequestGate, database=self.database, settings=settings)
         door = Starlette(routes=routes, middleware=[gate], exception_handlers=EXCEPTION_HANDLERS)
-        client = TestClient(door, follow_redirects=False)
+        client = self.clients.enter_context(TestClient(door, follow_redirects=False))
         answer = client.post("/login", data={"username": username, "password": PASSWORD})
         assert answer.status_code == 303
         methods = {route.path: "GET" if "GET" in (route.methods or ()) else "POST" for route in routes}
@@ -300,10 +303,16 @@ def write_names(value: Any, names: Mapping[str, str]) -> Any:
     return [write_names(item, names) for item in value] if isinstance(value, list) else value
 
 
-def list_mixes(key: str, *, with_dataset: bool) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Yield the names of a request that mixes own ones with the other dataset's, and the same with ones from nowhere."""
+def list_mixes(
+    key: str, *, with_dataset: bool, every_mix: bool
+) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    """Yield the names of a request that mixes own ones with the other dataset's, and the same with ones from nowhere.
+
+    `every_mix`: otherwise one name, or all of them, are of the other dataset.
+    """
     used = sorted(set(re.findall(r"\{(\w+)\}", repr(REQUESTS[key].fields))))
-    mixes = [set(mix) for size in range(1, len(used) + 1) for mix in combinations(used, size)]
+    sizes = range(1, len(used) + 1) if every_mix else sorted({1, len(used)} - {0})
+    mixes = [set(mix) for size in sizes for mix in combinations(used, size)]
     if with_dataset:
         mixes += [{"dataset"}, {"dataset", *used}]
     own, other, nowhere = map(name_all, (OWN, OTHER, NOWHERE))
@@ -340,7 +349,8 @@ def make_world(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Database],
 def world(copy_world: CopyWorld, make_world: Callable[[Database], TwoDatasets]) -> Iterator[TwoDatasets]:
     made = copy_world(make_world)
     made.upload(made.find_person_id("lea"), OWN)
-    yield made
+    with made.clients:
+        yield made
     FILE_JOBS.discard_all()
 
 
@@ -351,13 +361,14 @@ def test_every_route_is_asked_for_other_datasets_or_takes_none(database: Databas
 
 @pytest.mark.parametrize("username", ["ann", "lea", "mix", pytest.param("both", marks=pytest.mark.long)])
 def test_what_belongs_to_another_dataset_is_answered_as_what_exists_nowhere(
-    world: TwoDatasets, username: str
+    world: TwoDatasets, username: str, is_long_run: bool
 ) -> None:
     visitor = world.visit(username)
     _wait_for_search(visitor)
     before, differ = world.list_rows_of_other(), []
     for key in REQUESTS:
-        for other, nowhere in list_mixes(key, with_dataset=PEOPLE[username][1] is None):
+        with_dataset = PEOPLE[username][1] is None
+        for other, nowhere in list_mixes(key, with_dataset=with_dataset, every_mix=is_long_run):
             for head in (False, True) if visitor.methods[key.rstrip("?")] == "GET" else (False,):
                 visitor.ask(key, nowhere, head=head)  # so that both are asked after the same requests
                 answers = [describe(visitor.ask(key, names, head=head)) for names in (other, nowhere)]

@@ -39,6 +39,7 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.app import make_app
 from annotator.web.navigation import PAGES
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.pooled_world import PooledWorld
 
@@ -64,11 +65,15 @@ CALLS: dict[str, Callable[[Database, Actor], Any]] = {
 }
 
 
-@pytest.fixture
-def world(database: Database) -> PooledWorld:
+def make_world(database: Database) -> PooledWorld:
     made = PooledWorld(database)
     made.add_round()
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> PooledWorld:
+    return copy_world(make_world)
 
 
 @pytest.mark.parametrize("call", CALLS)

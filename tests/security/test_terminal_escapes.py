@@ -6,6 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+from annotator.dataset.service import create_dataset
+from annotator.domain.people import OPERATOR
+from annotator.importing.texts.texts_service import import_queries
+from annotator.storage.database import Database
+from annotator.storage.schema import upgrade_schema
+from tests.integration.judged_world import NOW
+
 COMMAND = (sys.executable, "-c", "from annotator.cli.main import run; run()")
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m"
 
@@ -27,13 +34,21 @@ def run_in_terminal(*words: str, url: str) -> str:
     return shown.decode("utf-8")
 
 
+def import_a_query(folder: Path, line: str) -> str:
+    """Return the address of a database with a dataset `d`, in which a file with this line was imported."""
+    url = f"sqlite:///{folder / 'a.db'}"
+    database, queries = Database(url), folder / "q.jsonl"
+    upgrade_schema(database)
+    create_dataset(database, OPERATOR, "d", now=NOW)
+    queries.write_text(f"{line}\n", encoding="utf-8")
+    import_queries(database, OPERATOR, "d", queries, now=NOW)
+    database.dispose()
+    return url
+
+
 def test_control_characters_of_a_file_are_shown_and_not_obeyed(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'a.db'}"
-    queries = tmp_path / "q.jsonl"
     escaped = EVIL.encode("unicode_escape").decode().replace("\\x", "\\u00")
-    queries.write_text(f'{{"query_id": "Q{escaped}", "text": "検索 질의"}}\n', encoding="utf-8")
-    run_in_terminal("dataset", "create", "d", url=url)
-    run_in_terminal("import", "queries", "d", str(queries), url=url)
+    url = import_a_query(tmp_path, f'{{"query_id": "Q{escaped}", "text": "検索 질의"}}')
     shown = run_in_terminal("progress", "d", url=url)
     assert "Q\\x1b]0;owned\\x07\\x1b[2J\\x9b31m" in shown
     refused = run_in_terminal("trail", "d", EVIL, url=url)
@@ -42,11 +57,8 @@ def test_control_characters_of_a_file_are_shown_and_not_obeyed(tmp_path: Path) -
 
 
 def test_a_pipe_gets_the_ids_as_they_are(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'a.db'}"
-    queries = tmp_path / "q.jsonl"
-    queries.write_text('{"query_id": "Q\\u001b", "text": "a"}\n', encoding="utf-8")
-    for words in (("dataset", "create", "d"), ("import", "queries", "d", str(queries)), ("progress", "d")):
-        done = subprocess.run(
-            (*COMMAND, *words, "--database", url), capture_output=True, text=True, check=True, timeout=60
-        )
+    url = import_a_query(tmp_path, '{"query_id": "Q\\u001b", "text": "a"}')
+    done = subprocess.run(
+        (*COMMAND, "progress", "d", "--database", url), capture_output=True, text=True, check=True, timeout=60
+    )
     assert "Q\x1b" in done.stdout

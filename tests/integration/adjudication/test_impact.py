@@ -27,6 +27,7 @@ from annotator.storage.pairs.disagreements import derive_disagreements, list_due
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import QueryScoreRow, ScoreTotalRow
 from annotator.storage.tables.central import QueryRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.scored_world import Grades, ScoredWorld
 
@@ -36,10 +37,9 @@ STANDING: Grades = {"Q1": {"a": 0, "b": 2, "c": 1}, "Q2": {"a": 1, "d": 2}, "Q3"
 CHOICES: dict[str, list[int | None]] = {"Q1 a": [0, 3], "Q1 c": [1, 2], "Q2 a": [1, 3], "Q2 d": [2, None]}
 
 
-@pytest.fixture
-def world(database: Database, tmp_path: Path) -> ScoredWorld:
+def make_world(database: Database, folder: Path) -> ScoredWorld:
     """Four disagreements on two queries, and three systems, one of which has nothing for Q2."""
-    world = ScoredWorld(database, tmp_path)
+    world = ScoredWorld(database, folder)
     world.both("Q1", "a", 0, 3)
     world.both("Q1", "b", 2, 2)
     world.both("Q1", "c", 2, 1)
@@ -51,6 +51,11 @@ def world(database: Database, tmp_path: Path) -> ScoredWorld:
     world.rank("벡터", {"Q1": ["b", "c", "a"], "Q2": ["a", "b", "d"], "Q3": ["f", "a", "e"]}, first=0)
     world.rank("混合", {"Q1": ["c", "b"], "Q3": ["a", "e"]})
     return world
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> ScoredWorld:
+    return copy_world(make_world)
 
 
 def decide(world: ScoredWorld, query_id: str, doc_id: str, grade: int) -> None:

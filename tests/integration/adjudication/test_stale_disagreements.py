@@ -2,7 +2,6 @@
 
 import random
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from annotator.storage.sql import add_rows
 from annotator.storage.tables.adjudication import DisagreementRow
 from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import QuestionRow
+from tests.databases import CopyWorld
 from tests.integration.guideline_world import LATER, GuidelineWorld, with_fields
 from tests.integration.judged_world import NOW, JudgedWorld
 
@@ -116,8 +116,8 @@ def test_marking_all_at_once_comes_to_what_deriving_each_pair_comes_to(database:
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> GuidelineWorld:
-    return GuidelineWorld(database, tmp_path)
+def world(copy_world: CopyWorld) -> GuidelineWorld:
+    return copy_world(GuidelineWorld)
 
 
 def decide(world: GuidelineWorld, doc_id: str, grade: int, *, hours: int) -> None:

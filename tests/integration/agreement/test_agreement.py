@@ -21,6 +21,7 @@ from annotator.releases.writing.files import round_numbers
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_settlements import read_settlements
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 GRADES = [(0, 0), (1, 1), (2, 3), (3, 3), (0, 1), (2, 2)]
@@ -46,8 +47,8 @@ class TwoJudges(JudgedWorld):
 
 
 @pytest.fixture
-def world(database: Database) -> TwoJudges:
-    return TwoJudges(database)
+def world(copy_world: CopyWorld) -> TwoJudges:
+    return copy_world(TwoJudges)
 
 
 def test_the_figures_are_those_of_the_current_independent_grades(world: TwoJudges) -> None:
@@ -60,7 +61,7 @@ def test_the_figures_are_those_of_the_current_independent_grades(world: TwoJudge
     assert measured.cohen_kappa["unweighted"].value == pytest.approx((4 / 6 - 8 / 36) / (1 - 8 / 36))
 
 
-def test_what_is_not_an_independent_grade_does_not_count(world: TwoJudges, database: Database) -> None:
+def test_what_is_not_an_independent_grade_does_not_count(world: TwoJudges) -> None:
     before = world.report()
     verdict = judge_kappa(world)
     world.pair("q3", "z")
@@ -76,9 +77,9 @@ def test_what_is_not_an_independent_grade_does_not_count(world: TwoJudges, datab
     assert judge_kappa(world) == verdict
 
 
-def test_another_datasets_judgments_do_not_count(world: TwoJudges, database: Database) -> None:
+def test_another_datasets_judgments_do_not_count(world: TwoJudges) -> None:
     before, verdict = world.report(), judge_kappa(world)
-    other = JudgedWorld(database, name="other")
+    other = JudgedWorld(world.database, name="other")
     other.query("他", "다른 데이터셋")
     other.pair("他", "別の文書")
     other.judged = 1000  # event ids of its own
@@ -100,13 +101,13 @@ def judge_kappa(world: JudgedWorld) -> AgreementVerdict:
 
 
 @pytest.mark.parametrize("seed", [0, 7])
-def test_the_gate_goes_by_the_verdict_of_the_report(world: TwoJudges, database: Database, seed: int) -> None:
-    change_settings(database, OPERATOR, world.name, {"seed": str(seed)}, now=NOW)
+def test_the_gate_goes_by_the_verdict_of_the_report(world: TwoJudges, seed: int) -> None:
+    change_settings(world.database, OPERATOR, world.name, {"seed": str(seed)}, now=NOW)
     world.pair("q3", "z")
     for annotator, grade in ((world.cat, 3), (world.zoe, 1), (world.takahashi, 3)):
         world.judge(annotator, "q3", "z", grade)
-    report = compute_agreement(database, OPERATOR, world.name)
-    assert report == compute_agreement(database, OPERATOR, world.name, seed=seed)
+    report = compute_agreement(world.database, OPERATOR, world.name)
+    assert report == compute_agreement(world.database, OPERATOR, world.name, seed=seed)
     assert judge_kappa(world) == report.verdict
 
 
@@ -170,14 +171,14 @@ def test_an_option_outside_what_there_is_is_refused(
         world.report(**options)
 
 
-def test_only_a_lead_sees_who_agrees_with_whom(world: TwoJudges, database: Database) -> None:
+def test_only_a_lead_sees_who_agrees_with_whom(world: TwoJudges) -> None:
     lead = world.person("lead", "lead")
-    assert compute_agreement(database, lead, "d", resamples=0).annotators == ("高橋", "고양이")
+    assert compute_agreement(world.database, lead, "d", resamples=0).annotators == ("高橋", "고양이")
     for actor in (world.cat, Actor(person_id=999, username="stranger")):
         with pytest.raises(NotAllowed):
-            compute_agreement(database, actor, "d")
+            compute_agreement(world.database, actor, "d")
     with pytest.raises(NotFound):
-        compute_agreement(database, OPERATOR, "x")
+        compute_agreement(world.database, OPERATOR, "x")
 
 
 def test_simulated_annotators_are_told_apart_right_after_the_verdict(world: TwoJudges) -> None:
@@ -190,11 +191,9 @@ def test_simulated_annotators_are_told_apart_right_after_the_verdict(world: TwoJ
     assert report.diagnosis[1].startswith("Simulated judgments are included (로봇)")
 
 
-def test_a_release_stores_the_figures_of_the_report_under_pseudonyms(
-    world: TwoJudges, database: Database
-) -> None:
+def test_a_release_stores_the_figures_of_the_report_under_pseudonyms(world: TwoJudges) -> None:
     world.judge(world.person("로봇", simulated=True), "q2", "文書1", 1)
-    with database.read() as session:
+    with world.database.read() as session:
         row = find_dataset(session, "d")
         numbers = {pk: f"annotator_{n}" for n, pk in enumerate(range(1, 10), start=1)}
         settled = read_settlements(session, key_of(row.pk))

@@ -16,6 +16,7 @@ from annotator.domain.errors import InsufficientData, NotAllowed, ValidationErro
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.pairs.pair_states import list_pair_states
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 GRADES = [(0, 0, 0), (1, 1, 2), (2, 3, 3), (3, 3, None), (0, 1, None), (2, None, None)]
@@ -45,8 +46,8 @@ class Judges(JudgedWorld):
 
 
 @pytest.fixture
-def world(database: Database) -> Judges:
-    return Judges(database)
+def world(copy_world: CopyWorld) -> Judges:
+    return copy_world(Judges)
 
 
 def run(world: JudgedWorld, *words: str) -> Result:

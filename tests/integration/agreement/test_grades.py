@@ -22,6 +22,7 @@ from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow, PairRow, RubricRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 MINUTE = 60
@@ -50,11 +51,11 @@ class World(JudgedWorld):
 
 
 @pytest.fixture
-def world(database: Database) -> World:
-    return World(database)
+def world(copy_world: CopyWorld) -> World:
+    return copy_world(World)
 
 
-def test_each_judgment_that_counts_is_read_with_its_figures(world: World, database: Database) -> None:
+def test_each_judgment_that_counts_is_read_with_its_figures(world: World) -> None:
     world.judge(world.ann, "q1 d", "d1 d", 3)
     world.judge(world.bo, "q1 d", "d1 d", 0)
     world.judge(world.ann, "q1 d", "d2 d", None)
@@ -66,7 +67,7 @@ def test_each_judgment_that_counts_is_read_with_its_figures(world: World, databa
     assert grades.annotator.tolist() == [world.ann.person_id, world.bo.person_id]
     assert grades.made_at.tolist() == [FIRST + MINUTE, FIRST + 2 * MINUTE]
     assert grades.seconds.tolist() == [2.5, 2.5]
-    with database.read() as session:
+    with world.database.read() as session:
         pair = session.get_one(PairRow, grades.pair.tolist()[0])
         assert (grades.query == pair.query_pk).all()
         assert (grades.pair == pair.pk).all()
@@ -80,11 +81,9 @@ def test_a_revision_is_read_in_the_place_of_what_it_revises(world: World) -> Non
     assert (grades.grade.tolist(), grades.made_at.tolist()) == ([1], [FIRST + 2 * MINUTE])
 
 
-def test_a_time_is_cut_to_its_second_and_an_unknown_duration_is_none(
-    world: World, database: Database
-) -> None:
+def test_a_time_is_cut_to_its_second_and_an_unknown_duration_is_none(world: World) -> None:
     at = datetime(2026, 5, 6, 23, 59, 59, 999_999, tzinfo=UTC).astimezone()
-    with database.write() as session:
+    with world.database.write() as session:
         pair = session.query(PairRow).first()
         assert pair is not None
         session.add(JudgmentRow.model_validate({
@@ -98,21 +97,21 @@ def test_a_time_is_cut_to_its_second_and_an_unknown_duration_is_none(
 
 
 def test_of_an_imported_judgment_nobody_claims_the_guideline_nor_a_time_that_its_file_does_not_give(
-    world: World, database: Database, tmp_path: Path
+    world: World, tmp_path: Path
 ) -> None:
     given = ("2019-05-06T07:08:09Z", "2019-05-07T07:08:09Z")
     lines = [f"q1 d,d1 d,ann d,1,{given[0]}", f"q1 d,d1 d,bo d,1,{given[1]}"]
     lines += [f"{pair},{who} d,2," for pair in ("q1 d,d2 d", "q2 d,d1 d") for who in ("ann", "bo")]
     file = tmp_path / "j.csv"
     file.write_text("\n".join(["query_id,doc_id,annotator,grade,judged_at", *lines]), encoding="utf-8")
-    import_judgments(database, OPERATOR, "d", file, now=NOW)
+    import_judgments(world.database, OPERATOR, "d", file, now=NOW)
     grades = world.read()
     assert set(grades.rubric.tolist()) == {0}
     times = [int(datetime.fromisoformat(time).timestamp()) for time in given]
     assert sorted(grades.made_at.tolist()) == [0] * 4 + times
     world.judge(world.person("cho"), "q2 d", "d1 d", 1)
     migration = import_module("annotator.storage.migrations.versions.0015_which_judgments_came_with_a_file")
-    with database.write() as session:
+    with world.database.write() as session:
         columns = select(col(CurrentJudgmentRow.judgment_pk), col(CurrentJudgmentRow.imported))
         imported_by_judgment = dict(
             session.execute(columns.order_by(col(CurrentJudgmentRow.judgment_pk))).all()
@@ -121,7 +120,7 @@ def test_of_an_imported_judgment_nobody_claims_the_guideline_nor_a_time_that_its
         session.execute(update(CurrentJudgmentRow).values(imported=0))
         session.execute(text(migration.FILL))
         assert dict(session.execute(columns).all()) == imported_by_judgment
-    listed = list_judgments(database, OPERATOR, "d")
+    listed = list_judgments(world.database, OPERATOR, "d")
     assert sum(judgment.judged_at is None for judgment in listed) == 4, (
         "the same rule as that of the judgments' list"
     )
@@ -129,22 +128,22 @@ def test_of_an_imported_judgment_nobody_claims_the_guideline_nor_a_time_that_its
         ("week", [("2019-W19", 1), (None, 2)]),
         ("guideline_version", [(None, 3)]),
     ):
-        groups = compute_agreement(database, OPERATOR, "d", by=by, resamples=0).groups
+        groups = compute_agreement(world.database, OPERATOR, "d", by=by, resamples=0).groups
         assert [(group.value, group.measured.pairs) for group in groups] == expected
         for value, pairs in expected:
             for names in ((), ("ann d",), ("ann d", "bo d")):
                 selection = PairSelection(kind="shared", annotators=names, by=by, value=value)
-                behind = list_selected_pairs(database, OPERATOR, "d", selection, limit=9, now=NOW)
+                behind = list_selected_pairs(world.database, OPERATOR, "d", selection, limit=9, now=NOW)
                 assert (behind.total, len(behind.pairs)) == (pairs, pairs)
 
 
-def test_only_this_datasets_pairs_in_the_pool_are_read(world: World, database: Database) -> None:
-    other = World(database, name="other")
+def test_only_this_datasets_pairs_in_the_pool_are_read(world: World) -> None:
+    other = World(world.database, name="other")
     other.judged = 500  # event ids of its own
     for item in (world, other):
         for doc in (f"d1 {item.name}", f"d2 {item.name}"):
             item.judge(item.ann, f"q1 {item.name}", doc, 1)
-    with database.write() as session:
+    with world.database.write() as session:
         session.execute(
             update(PairRow).where(col(PairRow.dataset_pk) == other.dataset_pk).values(retired_at=NOW)
         )
@@ -153,11 +152,9 @@ def test_only_this_datasets_pairs_in_the_pool_are_read(world: World, database: D
     assert other.read().grade.tolist() == []
 
 
-def test_what_the_same_transaction_has_changed_is_read_as_it_is_then(
-    world: World, database: Database
-) -> None:
+def test_what_the_same_transaction_has_changed_is_read_as_it_is_then(world: World) -> None:
     world.judge(world.ann, "q1 d", "d1 d", 3)
-    with database.write() as session:
+    with world.database.write() as session:
         for pair in session.query(PairRow):
             pair.retired_at = NOW
         assert read_grades(session, world.dataset_pk).grade.tolist() == []
@@ -173,8 +170,8 @@ def test_walking_through_the_table_or_its_index_finds_the_same(
     assert sorted(world.read().grade.tolist()) == [0, 1]
 
 
-def test_large_primary_keys_are_read_exactly(world: World, database: Database) -> None:
-    with database.write() as session:
+def test_large_primary_keys_are_read_exactly(world: World) -> None:
+    with world.database.write() as session:
         session.execute(text("UPDATE person SET pk = 2000000011 WHERE username = 'zoë'"))
         session.execute(text(
             "INSERT INTO person (pk, username, name, must_change_password, simulated, created_at) "
@@ -195,7 +192,7 @@ def test_large_primary_keys_are_read_exactly(world: World, database: Database) -
     )
 
 
-def test_everything_to_group_by_is_listed_and_can_be_grouped_by(world: World, database: Database) -> None:
+def test_everything_to_group_by_is_listed_and_can_be_grouped_by(world: World) -> None:
     for annotator, grade in ((world.ann, 1), (world.bo, 2)):
         for query_id, doc_id in (("q1 d", "d1 d"), ("q1 d", "d2 d"), ("q2 d", "d1 d")):
             world.judge(annotator, query_id, doc_id, grade)
@@ -207,18 +204,18 @@ def test_everything_to_group_by_is_listed_and_can_be_grouped_by(world: World, da
         "guideline_version": {"1": 3},
         "week": {"2026-W10": 3},
     }
-    assert list_groupings(database, OPERATOR, "d") == list(expected)
+    assert list_groupings(world.database, OPERATOR, "d") == list(expected)
     for by, groups in expected.items():
-        report = compute_agreement(database, OPERATOR, "d", by=by, resamples=20)
+        report = compute_agreement(world.database, OPERATOR, "d", by=by, resamples=20)
         assert {group.value: group.measured.pairs for group in report.groups} == groups
         assert all("too few pairs for a conclusion" in (group.warning or "") for group in report.groups)
     with pytest.raises(NotAllowed):
-        list_groupings(database, world.ann, "d")
+        list_groupings(world.database, world.ann, "d")
     with pytest.raises(
         ValidationError,
         match="Cannot group by 'document:colour': choose one of category, source, document:law",
     ):
-        compute_agreement(database, OPERATOR, "d", by="document:colour")
+        compute_agreement(world.database, OPERATOR, "d", by="document:colour")
 
 
 def test_more_groups_than_can_be_compared_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,23 +226,21 @@ def test_more_groups_than_can_be_compared_are_refused(world: World, monkeypatch:
     assert compute_agreement(world.database, OPERATOR, "d").groups == ()
 
 
-def test_the_stamp_of_a_report_changes_with_what_it_rests_on_and_with_nothing_else(
-    world: World, database: Database
-) -> None:
-    seen = [read_stamp(database, OPERATOR, "d")]
+def test_the_stamp_of_a_report_changes_with_what_it_rests_on_and_with_nothing_else(world: World) -> None:
+    seen = [read_stamp(world.database, OPERATOR, "d")]
 
     def changes() -> bool:
-        seen.append(read_stamp(database, OPERATOR, "d"))
+        seen.append(read_stamp(world.database, OPERATOR, "d"))
         return seen[-1] != seen[-2]
 
     assert not changes()
     world.judge(world.ann, "q1 d", "d1 d", 3)
     assert changes()
-    change_settings(database, OPERATOR, "d", {"lease_minutes": "5"}, now=NOW)
+    change_settings(world.database, OPERATOR, "d", {"lease_minutes": "5"}, now=NOW)
     assert not changes()
-    change_settings(database, OPERATOR, "d", {"kappa_target": "0.6"}, now=NOW)
+    change_settings(world.database, OPERATOR, "d", {"kappa_target": "0.6"}, now=NOW)
     assert changes()
-    change_settings(database, OPERATOR, "d", {"seed": "8"}, now=NOW)
+    change_settings(world.database, OPERATOR, "d", {"seed": "8"}, now=NOW)
     assert changes()
     world.person("somebody new")
     assert changes()
@@ -253,12 +248,10 @@ def test_the_stamp_of_a_report_changes_with_what_it_rests_on_and_with_nothing_el
     assert changes()
     assert not changes()
     with pytest.raises(NotAllowed):
-        read_stamp(database, world.ann, "d")
+        read_stamp(world.database, world.ann, "d")
 
 
-def test_the_first_figures_are_told_before_the_report_and_are_its_own(
-    world: World, database: Database
-) -> None:
+def test_the_first_figures_are_told_before_the_report_and_are_its_own(world: World) -> None:
     first_figures: list[tuple[int, CoefficientValue]] = []
     for annotator, grades in ((world.ann, (0, 1, 2)), (world.bo, (0, 1, 1))):
         for grade, (query_id, doc_id) in zip(
@@ -266,7 +259,7 @@ def test_the_first_figures_are_told_before_the_report_and_are_its_own(
         ):
             world.judge(annotator, query_id, doc_id, grade)
     report = compute_agreement(
-        database,
+        world.database,
         OPERATOR,
         "d",
         resamples=10,

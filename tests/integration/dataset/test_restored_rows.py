@@ -15,17 +15,22 @@ from annotator.storage.database import Database
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.schema import upgrade_schema
 from benchmarks.derived_rows import find_wrong_rows
+from tests.databases import CopyWorld
 from tests.integration.dataset.test_export import GATES, export
 from tests.integration.judged_world import NOW
 from tests.integration.release_world import ReleaseWorld
 
 
-@pytest.fixture
-def world(database: Database) -> ReleaseWorld:
+def make_world(database: Database) -> ReleaseWorld:
     """Judgments of this program and a decision; a share of the pairs is judged by three."""
     made = ReleaseWorld(database, overlap_share="0.5:3")
     made.add_decision(made.lead, "Q2", "법률_제17조", 2)
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> ReleaseWorld:
+    return copy_world(make_world)
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from annotator.importing.runs.runs_service import import_run
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.tables.labeling import DisclosureRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.published_world import PublishedWorld
 from tests.integration.release_world import WAIVED, ReleaseWorld
@@ -47,12 +48,16 @@ def write_run(folder: Path, system: str) -> Path:
     return path
 
 
-@pytest.fixture
-def world(database: Database, tmp_path: Path) -> EvaluatedWorld:
+def make_world(database: Database, folder: Path) -> EvaluatedWorld:
     world = EvaluatedWorld(database)
     for system in RUNS:
-        import_run(database, OPERATOR, world.name, write_run(tmp_path, system), now=NOW)
+        import_run(database, OPERATOR, world.name, write_run(folder, system), now=NOW)
     return world
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> EvaluatedWorld:
+    return copy_world(make_world)
 
 
 def evaluate(world: EvaluatedWorld, *measures: str, **options: Any) -> EvaluationResult:

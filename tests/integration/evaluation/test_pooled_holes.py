@@ -15,6 +15,7 @@ from annotator.importing.runs.runs_service import import_run
 from annotator.labeling.service import submit_judgments
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 RUNS = {
@@ -56,8 +57,8 @@ class HolesWorld(JudgedWorld):
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> HolesWorld:
-    return HolesWorld(database, tmp_path)
+def world(copy_world: CopyWorld) -> HolesWorld:
+    return copy_world(HolesWorld)
 
 
 def list_names(report: PooledHoles) -> list[tuple[str, str]]:

@@ -1,7 +1,5 @@
 """The ranked lists of a query, what is sent to be judged, and two releases on the same runs; and what is recorded as seen."""
 
-from pathlib import Path
-
 import pytest
 from sqlalchemy import select, update
 from sqlmodel import col
@@ -15,15 +13,15 @@ from annotator.evaluation.rankings_service import (
 )
 from annotator.evaluation.service import EvaluationRequest, evaluate_dataset, list_choices, read_stamp
 from annotator.pooling.service import list_pairs, pool_results
-from annotator.storage.database import Database
 from annotator.storage.tables.central import DocumentRow, PairRow
+from tests.databases import CopyWorld
 from tests.integration.evaluated_world import EvaluatedWorld
 from tests.integration.judged_world import NOW
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> EvaluatedWorld:
-    return EvaluatedWorld(database, tmp_path)
+def world(copy_world: CopyWorld) -> EvaluatedWorld:
+    return copy_world(EvaluatedWorld)
 
 
 def test_ranked_lists_show_settled_grades_and_what_is_unjudged(world: EvaluatedWorld) -> None:

@@ -25,6 +25,7 @@ from annotator.guideline.service import (
 )
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
+from tests.databases import CopyWorld
 from tests.integration.dataset.test_export import GATES
 from tests.integration.guideline_world import LATER, GuidelineWorld
 from tests.integration.judged_world import NOW
@@ -59,8 +60,8 @@ translations:
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> GuidelineWorld:
-    return GuidelineWorld(database, tmp_path)
+def world(copy_world: CopyWorld) -> GuidelineWorld:
+    return copy_world(GuidelineWorld)
 
 
 def publish(

@@ -17,6 +17,7 @@ from annotator.storage.long_writes import LongWrite
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.tables.central import CurrentJudgmentRow, GuidelineMarkingRow
 from tests.browser.warm_server import start_process
+from tests.databases import CopyWorld
 from tests.integration.adjudication.test_stale_disagreements import read
 from tests.integration.guideline.killed_marking import publish_until_killed
 from tests.integration.guideline.test_outdated import asked
@@ -28,9 +29,9 @@ COUNTED = [OutdatedCount("花子", "花子 Realname", 4, 4, 0), OutdatedCount("�
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuidelineWorld:
-    monkeypatch.setattr(outdated, "PART", 1)
-    return GuidelineWorld(database, tmp_path)
+def world(copy_world: CopyWorld, monkeypatch: pytest.MonkeyPatch) -> GuidelineWorld:
+    monkeypatch.setattr(meaning_changes, "PART", 1)
+    return copy_world(GuidelineWorld)
 
 
 def meanwhile(world: JudgedWorld, monkeypatch: pytest.MonkeyPatch, act: Callable[[Database], None]) -> None:

@@ -1,7 +1,5 @@
 """Answers that rest on an older guideline or text: which are asked for again, why, and what sets and clears the mark."""
 
-from pathlib import Path
-
 import pytest
 from sqlalchemy import select
 from sqlmodel import col
@@ -10,19 +8,19 @@ from annotator.domain.judgments import OutdatedReason
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import explain_change
 from annotator.importing.remapping.remapping_service import remap_documents
-from annotator.storage.database import Database
 from annotator.storage.judgments.outdated import describe_outdated, list_outdated, mark_outdated
 from annotator.storage.lookup import key_of
 from annotator.storage.tables.central import CurrentJudgmentRow, DocumentRow, PairRow
 from annotator.storage.tables.labeling import CheckRow, DisclosureRow
+from tests.databases import CopyWorld
 from tests.integration.guideline.test_versions import decide
 from tests.integration.guideline_world import LATER, GuidelineWorld
 from tests.integration.judged_world import NOW
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> GuidelineWorld:
-    return GuidelineWorld(database, tmp_path)
+def world(copy_world: CopyWorld) -> GuidelineWorld:
+    return copy_world(GuidelineWorld)
 
 
 def asked(world: GuidelineWorld, actor: Actor, *, limit: int = 50) -> dict[str, OutdatedReason]:

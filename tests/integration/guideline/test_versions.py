@@ -1,7 +1,6 @@
 """Versions of the standard: published, refused when overtaken, merged, compared; what they do to answers."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from sqlalchemy import select
@@ -21,17 +20,17 @@ from annotator.guideline.service import (
     publish_version,
     read_version,
 )
-from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import list_current_judgments
 from annotator.storage.judgments.outdated import OutdatedCount
 from annotator.storage.tables.central import RubricRow
+from tests.databases import CopyWorld
 from tests.integration.guideline_world import LATER, GuidelineWorld, with_fields
 from tests.integration.judged_world import NOW
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> GuidelineWorld:
-    return GuidelineWorld(database, tmp_path)
+def world(copy_world: CopyWorld) -> GuidelineWorld:
+    return copy_world(GuidelineWorld)
 
 
 def test_a_version_is_appended_with_who_when_and_why_and_the_old_ones_stay(world: GuidelineWorld) -> None:

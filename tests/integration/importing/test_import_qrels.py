@@ -37,6 +37,7 @@ from annotator.storage.tables.central import (
     ProvenanceRow,
     QueryRow,
 )
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling_world import hand_out
 
@@ -138,8 +139,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(database: Database, tmp_path: Path) -> Desk:
-    return Desk(database, tmp_path)
+def desk(copy_world: CopyWorld) -> Desk:
+    return copy_world(Desk)
 
 
 def counts(report: ImportReport) -> tuple[int, int, int, int]:

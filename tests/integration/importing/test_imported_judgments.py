@@ -2,7 +2,6 @@
 
 import csv
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from annotator.releases.published_service import trace_qrel
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.logs.import_records import list_import_records
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW.replace(day=20)
@@ -65,8 +65,8 @@ class Imported(JudgedWorld):
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> Iterator[Imported]:
-    yield Imported(database, tmp_path)
+def world(copy_world: CopyWorld) -> Imported:
+    return copy_world(Imported)
 
 
 def find_known(world: Imported) -> dict[str, tuple[datetime | None, int | None]]:
@@ -114,29 +114,27 @@ def test_the_history_of_a_published_grade_says_so_too(world: Imported, tmp_path:
         assert (judgment.judged_at, judgment.guideline_version) == (when, None)
 
 
-def test_the_command_writes_null(world: Imported, database_url: str) -> None:
-    done = CliRunner().invoke(app, ["judgments", "d", "--json", "--database", database_url])
+def test_the_command_writes_null(world: Imported) -> None:
+    done = CliRunner().invoke(app, ["judgments", "d", "--json", "--database", world.url])
     rows: list[dict[str, Any]] = json.loads(done.stdout)
     rows_by_document = {row["doc_id"]: (row["judged_at"], row["guideline_version"]) for row in rows}
     assert (rows_by_document["甲"], rows_by_document["乙"]) == ((None, None), ("2019-05-06T07:08:09Z", None))
 
 
-def test_what_is_declared_is_kept_and_told_in_the_datasheet(
-    world: Imported, tmp_path: Path, database_url: str
-) -> None:
+def test_what_is_declared_is_kept_and_told_in_the_datasheet(world: Imported, tmp_path: Path) -> None:
     provenance = tmp_path / "由来.yaml"
     provenance.write_text("who: 司書 2名\nblind: true\n", encoding="utf-8")
     qrels = tmp_path / "旧.txt"
     qrels.write_text("Q1 0 丁 3\n", encoding="utf-8")
     done = CliRunner().invoke(
-        app, ["import", "qrels", "d", str(qrels), "--provenance", str(provenance), "--database", database_url]
+        app, ["import", "qrels", "d", str(qrels), "--provenance", str(provenance), "--database", world.url]
     )
     assert done.exit_code == 0, done.output
     more = tmp_path / "more.csv"
     more.write_text("query_id,doc_id,annotator,grade\nQ1,丙,花子,3\n", encoding="utf-8")
     done = CliRunner().invoke(
         app,
-        ["import", "judgments", "d", str(more), "--provenance", str(provenance), "--database", database_url],
+        ["import", "judgments", "d", str(more), "--provenance", str(provenance), "--database", world.url],
     )
     assert done.exit_code == 0, done.output
     with world.database.read() as session:
@@ -149,9 +147,7 @@ def test_what_is_declared_is_kept_and_told_in_the_datasheet(
     assert "1 judgment made in this program. Each annotator judged alone" in sheet
 
 
-def test_a_provenance_file_that_is_wrong_stops_the_import(
-    world: Imported, tmp_path: Path, database_url: str
-) -> None:
+def test_a_provenance_file_that_is_wrong_stops_the_import(world: Imported, tmp_path: Path) -> None:
     provenance = tmp_path / "p.yaml"
     provenance.write_text("whom: x\n", encoding="utf-8")
     words = [
@@ -162,7 +158,7 @@ def test_a_provenance_file_that_is_wrong_stops_the_import(
         "--provenance",
         str(provenance),
         "--database",
-        database_url,
+        world.url,
     ]
     done = CliRunner().invoke(app, words)
     assert done.exit_code != 0

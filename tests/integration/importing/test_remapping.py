@@ -54,6 +54,7 @@ from annotator.storage.tables.central import (
     RunEntryRow,
 )
 from annotator.storage.tables.labeling import DisclosureRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling_world import hand_out
 from tests.short_run import draw_few
@@ -153,8 +154,8 @@ class Desk(JudgedWorld):
 
 
 @pytest.fixture
-def desk(database: Database, tmp_path: Path) -> Desk:
-    return Desk(database, tmp_path)
+def desk(copy_world: CopyWorld) -> Desk:
+    return copy_world(Desk)
 
 
 # One to one ------------------------------------------------------------------------------------------

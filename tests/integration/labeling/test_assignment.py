@@ -47,20 +47,25 @@ from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.central import DatasetRow, JudgmentRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import DisclosureRow, LeaseRow
+from tests.databases import CopyWorld
 from tests.integration.assignment_world import AssignmentWorld, find_pk
 from tests.integration.labeling_world import NOW
 
 HOWTO = QuerySelection(category="howto")
 
 
-@pytest.fixture
-def world(database: Database) -> AssignmentWorld:
+def make_world(database: Database) -> AssignmentWorld:
     """花子 and kim judge everything; lee leads."""
     made = AssignmentWorld(database)
     for username in ("花子", "kim"):
         made.person(username)
     made.person("lee", "lead")
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> AssignmentWorld:
+    return copy_world(make_world)
 
 
 def _find(world: AssignmentWorld, username: str) -> Actor:

@@ -22,13 +22,13 @@ from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import DisclosureRow, RepeatRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 HEADER = "query_id,doc_id,kind,grade,explanation\n"
 
 
-@pytest.fixture
-def world(database: Database) -> JudgedWorld:
+def make_world(database: Database) -> JudgedWorld:
     """Two annotators, a lead, ten pairs in two queries."""
     world = JudgedWorld(database, training_score="0.5")
     world.query("Q1", "検索する", category="법률")
@@ -36,6 +36,11 @@ def world(database: Database) -> JudgedWorld:
     for number in range(10):
         world.pair("Q1" if number < 5 else "Q2", f"문서/{number}", title=f"題 {number}", text="本文")
     return world
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_world)
 
 
 def mark(world: JudgedWorld, lead: Actor, text: str, **more: Any) -> Any:

@@ -18,6 +18,7 @@ from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import CurrentJudgmentRow, DatasetRow, PairRow
 from annotator.storage.tables.labeling import DisclosureRow, ProposalRow, RepeatRow
+from tests.databases import CopyWorld
 from tests.integration.checked_world import CheckedWorld
 from tests.integration.labeling_world import NOW
 
@@ -28,9 +29,13 @@ def checks_of(handed: list[OpenPair], ordinary: list[int]) -> list[OpenPair]:
     return [handed_pair for handed_pair in handed if handed_pair.pair_pk not in ordinary]
 
 
-@pytest.fixture
-def one_query(database: Database) -> CheckedWorld:
+def make_one_query(database: Database) -> CheckedWorld:
     return CheckedWorld(database, queries=1, documents=40, repeat_after=5)
+
+
+@pytest.fixture
+def one_query(copy_world: CopyWorld) -> CheckedWorld:
+    return copy_world(make_one_query)
 
 
 def test_without_marked_pairs_there_is_no_training(database: Database) -> None:

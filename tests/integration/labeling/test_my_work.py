@@ -21,13 +21,13 @@ from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.labeling import RepeatRow
+from tests.databases import CopyWorld
 from tests.integration.checked_world import CheckedWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling.test_checks import disclose, set_rates
 
 
-@pytest.fixture
-def world(database: Database) -> JudgedWorld:
+def make_world(database: Database) -> JudgedWorld:
     world = JudgedWorld(database)
     world.query("Q1", "도로 점용 허가", category="법률")
     world.query("Q2", "RESTful 100%_ok", category="howto")
@@ -35,6 +35,11 @@ def world(database: Database) -> JudgedWorld:
     for number, text in enumerate(["本文 エーテル", "a_b", "nablarch.fw.Handler", ""]):
         world.pair("Q1" if number < 2 else "Q2", f"d/{number}", title=f"題 {number}", text=text)
     return world
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_world)
 
 
 def listed(world: JudgedWorld, actor: Actor, wanted: OwnJudgmentFilter = OwnJudgmentFilter()) -> list[str]:

@@ -21,14 +21,19 @@ from annotator.labeling.questions_service import (
 from annotator.labeling.records import PairQuestion
 from annotator.overview.service import keep_answers
 from annotator.storage.database import Database
+from tests.databases import CopyWorld
 from tests.integration.labeling_world import World
 
 ASKED = str(UUID(int=700, version=4))
 
 
-@pytest.fixture
-def world(database: Database) -> World:
+def make_world(database: Database) -> World:
     return World(database, queries=1, documents=3)
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> World:
+    return copy_world(make_world)
 
 
 def ask(world: World, actor: Actor, pair: str, text: str = "これは「設定」に含まれますか 🙂") -> int:

@@ -16,6 +16,7 @@ from annotator.domain.judgments import PairView
 from annotator.labeling.service import SubmitResponse, submit_judgments
 from annotator.people.sign_in_service import add_session, find_session
 from annotator.storage.database import Database
+from tests.databases import CopyWorld
 from tests.integration.labeling_world import World
 
 WITHIN_A_QUERY = 10
@@ -69,15 +70,19 @@ def count(database: Database) -> Iterator[list[str]]:
     event.remove(database.engine, "before_cursor_execute", note)
 
 
-@pytest.fixture
-def ann(database: Database) -> Browser:
-    """An annotator in the middle of a query that others have answered differently, so that disagreements come and go."""
+def make_answered(database: Database) -> World:
     world = World(database, queries=2, documents=60, overlap=3)
     for name in ("bob", "eve"):
         browser = Browser(world, name)
         while browser.exchange(0, 50).pairs:
             browser.exchange(len(browser.shown), 0)
-    return Browser(world, "ann")
+    return world
+
+
+@pytest.fixture
+def ann(copy_world: CopyWorld) -> Browser:
+    """An annotator in the middle of a query that others have answered differently, so that disagreements come and go."""
+    return Browser(copy_world(make_answered), "ann")
 
 
 @pytest.mark.parametrize(("answers", "want"), [(1, 1), (1, 20), (0, 20), (20, 20), (20, 0)], ids=str)

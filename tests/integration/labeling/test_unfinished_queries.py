@@ -1,6 +1,5 @@
 """What of a query is still an annotator's own to answer: every way in which a pair can be theirs, and none in which it is not."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -15,13 +14,13 @@ from annotator.storage.lookup import OpenPairsRequest, find_dataset, find_person
 from annotator.storage.tables.adjudication import QualityDrawRow, QualityPairRow
 from annotator.storage.tables.central import CurrentJudgmentRow, DocumentRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import AssignmentRow, LeaseRow, RepeatRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=5)
 
 
-@pytest.fixture
-def world(database: Database) -> Iterator[JudgedWorld]:
+def make_world(database: Database) -> JudgedWorld:
     """Two queries with one pair each, which hanako and two others have judged: nobody has anything left."""
     made = JudgedWorld(database, lease_minutes="60")
     people = [made.person(name) for name in ("hanako", "minjun", "kim")]
@@ -31,6 +30,11 @@ def world(database: Database) -> Iterator[JudgedWorld]:
         for who in people[:2]:
             made.judge(who, query_id, f"judged {query_id}", 1)
     yield made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_world)
 
 
 def find(world: JudgedWorld, username: str) -> Actor:

@@ -16,6 +16,7 @@ from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
 from annotator.pooling.rounds.rounds_service import STORING, list_pool_rounds, make_round
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.pooling.test_pooling import Pool, _run
 
@@ -23,8 +24,7 @@ LATER = NOW + timedelta(days=1)
 DOCUMENTS = [f"doc {number:02}" for number in range(12)]
 
 
-@pytest.fixture
-def world(database: Database) -> Pool:
+def make_world(database: Database) -> Pool:
     """Two systems over two queries of two categories: they agree on the first documents, and not on the others."""
     made = Pool(database)
     made.query("Q4", "a", category="law")
@@ -35,6 +35,11 @@ def world(database: Database) -> Pool:
     for system, order in (("s1", DOCUMENTS), ("s2", DOCUMENTS[:2] + DOCUMENTS[:1:-1])):
         made.run(system, dict.fromkeys(("Q4", "Q5", "Q6"), order[:10]))
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> Pool:
+    return copy_world(make_world)
 
 
 def pool(world: Pool, *, dry_run: bool = False, **request: Any) -> PoolReport:

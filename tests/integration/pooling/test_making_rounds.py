@@ -22,17 +22,22 @@ from annotator.storage.tables.central import (
     ProvenanceRow,
     RunEntryRow,
 )
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.pooling.test_pooling import Pool, _run
 
 LATER = NOW + timedelta(days=1)
 
 
-@pytest.fixture
-def world(database: Database) -> Pool:
+def make_world(database: Database) -> Pool:
     made = Pool(database)
     made.run("s1", {"Q2": ["a", "b", "제2조"], "Q1": ["제2조"]})
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> Pool:
+    return copy_world(make_world)
 
 
 def pool(world: Pool, *, now: Any = NOW, dry_run: bool = False, **request: Any) -> PoolReport:

@@ -16,16 +16,21 @@ from annotator.pooling.rounds.rounds_service import list_pair_probabilities, mak
 from annotator.pooling.rounds.rounds_sql import add_round, read_history
 from annotator.storage.database import Database
 from annotator.storage.tables.central import DocumentRow, QueryRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.pooling.test_pooling import Pool, _run
 
 
-@pytest.fixture
-def world(database: Database) -> Pool:
+def make_world(database: Database) -> Pool:
     made = Pool(database)
     made.run("s1", {"Q2": ["a", "b", "제2조"], "Q1": ["제2조"]})
     made.run("s2", {"Q3": ["HttpRequest"]})
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> Pool:
+    return copy_world(make_world)
 
 
 def pool(world: Pool, **request: Any) -> None:

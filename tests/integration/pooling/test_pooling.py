@@ -30,6 +30,7 @@ from annotator.storage.tables.central import (
     RunEntryRow,
     RunRow,
 )
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = datetime(2026, 5, 6, tzinfo=UTC)
@@ -97,8 +98,8 @@ class Pool(JudgedWorld):
 
 
 @pytest.fixture
-def world(database: Database) -> Pool:
-    return Pool(database)
+def world(copy_world: CopyWorld) -> Pool:
+    return copy_world(Pool)
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -275,7 +276,7 @@ def test_runs_and_retriever_pool_together(world: Pool) -> None:
     assert [system.system for system in report.systems] == ["annotator:bm25", "s"]
 
 
-def test_what_there_is_nothing_of_is_refused_with_the_way_on(world: Pool, database: Database) -> None:
+def test_what_there_is_nothing_of_is_refused_with_the_way_on(world: Pool) -> None:
     with pytest.raises(
         StateError,
         match=r"There is no run to pool from yet\. Import one, or choose a search in the documents\.",
@@ -286,30 +287,30 @@ def test_what_there_is_nothing_of_is_refused_with_the_way_on(world: Pool, databa
     for depth in (0, -1, 10_001):
         with pytest.raises(ValidationError, match=f"depth: expected 1 to 10000, found {depth}"):
             world.pool(depth=depth)
-    JudgedWorld(database, name="empty")
+    JudgedWorld(world.database, name="empty")
     with pytest.raises(StateError, match="no queries yet"):
-        make_round(database, OPERATOR, "empty", PoolRequest(depth=1, retrievers=("bm25",)), now=NOW)
-    half = JudgedWorld(database, name="half")
+        make_round(world.database, OPERATOR, "empty", PoolRequest(depth=1, retrievers=("bm25",)), now=NOW)
+    half = JudgedWorld(world.database, name="half")
     half.query("H", "문서 없음")
     with pytest.raises(StateError, match="no documents to search yet"):
         make_round(
-            database, OPERATOR, "half", PoolRequest(depth=1, systems=(), retrievers=("bm25",)), now=NOW
+            world.database, OPERATOR, "half", PoolRequest(depth=1, systems=(), retrievers=("bm25",)), now=NOW
         )
     assert world.places() == {}
 
 
-def test_only_a_lead_pools_and_sees_provenance(world: Pool, database: Database) -> None:
+def test_only_a_lead_pools_and_sees_provenance(world: Pool) -> None:
     lead, annotator = world.person("lead", "lead"), world.person("annotator")
     world.run("s", {"Q2": ["a"]})
     for actor in (annotator, Actor(person_id=999, username="stranger")):
         with pytest.raises(NotAllowed):
-            make_round(database, actor, "d", PoolRequest(depth=1), now=NOW)
+            make_round(world.database, actor, "d", PoolRequest(depth=1), now=NOW)
         with pytest.raises(NotAllowed):
-            list_pairs(database, actor, "d")
-    make_round(database, lead, "d", PoolRequest(depth=1), now=NOW)
-    assert len(list_pairs(database, lead, "d")) == 1
+            list_pairs(world.database, actor, "d")
+    make_round(world.database, lead, "d", PoolRequest(depth=1), now=NOW)
+    assert len(list_pairs(world.database, lead, "d")) == 1
     with pytest.raises(NotFound):
-        make_round(database, lead, "x", PoolRequest(depth=1), now=NOW)
+        make_round(world.database, lead, "x", PoolRequest(depth=1), now=NOW)
 
 
 def test_pairs_are_listed_by_status(world: Pool) -> None:

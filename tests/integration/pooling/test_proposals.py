@@ -34,6 +34,7 @@ from annotator.storage.logs.disclosures import find_pair_pks, has_seen
 from annotator.storage.lookup import OpenPairsRequest, find_dataset, key_of, make_open_pairs_request
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import AssignmentRow, CheckRow, ProposalRow, QueryWorkRow
+from tests.databases import CopyWorld
 from tests.integration.labeling_world import NOW, World
 
 MISSED = (
@@ -43,8 +44,7 @@ MISSED = (
 )
 
 
-@pytest.fixture
-def world(database: Database) -> World:
+def make_world(database: Database) -> World:
     """Two queries with two pooled documents each, and three documents that no system found."""
     made = World(database, queries=2, documents=2)
     with database.write() as session:
@@ -57,6 +57,11 @@ def world(database: Database) -> World:
                 DocumentTextRow(document_pk=key_of(document.pk), sha256="bb", text=text, imported_at=NOW)
             )
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> World:
+    return copy_world(make_world)
 
 
 def search(world: World, actor: Actor, text: str, query_id: str = "Q0") -> SearchResults:

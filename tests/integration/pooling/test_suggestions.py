@@ -26,6 +26,7 @@ from annotator.storage.database import Database
 from annotator.storage.pairs.pair_states import list_suggestions
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.central import ImportedQrelRow, PairRow, ProvenanceRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)
@@ -82,8 +83,8 @@ class Laws(JudgedWorld):
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> Laws:
-    return Laws(database, tmp_path)
+def world(copy_world: CopyWorld) -> Laws:
+    return copy_world(Laws)
 
 
 def test_the_rules_lead_from_grade_3_to_new_pairs(world: Laws) -> None:
@@ -276,9 +277,9 @@ def test_only_leads_suggest_and_read_the_report(world: Laws) -> None:
     world.suggest(world.lea)
 
 
-def test_the_commands_print_figures_and_json(world: Laws, database_url: str) -> None:
+def test_the_commands_print_figures_and_json(world: Laws) -> None:
     def run(*arguments: str) -> str:
-        outcome = CliRunner().invoke(app, [*arguments, "--database", database_url], catch_exceptions=False)
+        outcome = CliRunner().invoke(app, [*arguments, "--database", world.url], catch_exceptions=False)
         assert outcome.exit_code == 0, outcome.output
         return outcome.output
 

@@ -13,12 +13,12 @@ from annotator.releases.published_service import (
 )
 from annotator.releases.records import QrelChange, QrelRow, TracedImport
 from annotator.storage.database import Database
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.published_world import PublishedWorld
 
 
-@pytest.fixture
-def world(database: Database) -> PublishedWorld:
+def make_world(database: Database) -> PublishedWorld:
     """Two releases: a grade adjudicated, one revised, a document renamed, one split, a query gone and one new."""
     made = PublishedWorld(database)
     made.publish(
@@ -52,6 +52,11 @@ def world(database: Database) -> PublishedWorld:
     )
     made.remap({"a": "later"}, hour=11)
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> PublishedWorld:
+    return copy_world(make_world)
 
 
 def test_two_releases_compared(world: PublishedWorld) -> None:

@@ -19,6 +19,7 @@ from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.adjudication import AuditEventRow, DocumentOrderRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.written_formats import write_files
 
@@ -26,11 +27,15 @@ TEXT = "検索 🔎"
 SOURCE = ["z", "a", "문서_9", "m", "b", "y", "c", "x", "d", "w"]
 
 
-@pytest.fixture
-def world(database: Database) -> JudgedWorld:
+def make_world(database: Database) -> JudgedWorld:
     made = JudgedWorld(database)
     made.query("Q1", TEXT)
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_world)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """GET /api/changes: what an annotator is told about their own answer, and nobody else."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from starlette.applications import Starlette
@@ -9,9 +8,9 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from annotator.domain.people import Actor, Membership, SignedIn
-from annotator.storage.database import Database
 from annotator.web.guideline import api
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
+from tests.databases import CopyWorld
 from tests.integration.guideline_world import LATER, GuidelineWorld
 
 
@@ -35,8 +34,8 @@ class Browser:
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> GuidelineWorld:
-    return GuidelineWorld(database, tmp_path)
+def world(copy_world: CopyWorld) -> GuidelineWorld:
+    return copy_world(GuidelineWorld)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ PARAMETERS names what each route reads. A route that is not in it, or that reads
 import ast
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -33,8 +33,9 @@ from annotator.web.agreement.links import NAMES as SELECTION
 from annotator.web.app import list_own_routes, make_app
 from annotator.web.navigation import PAGES
 from annotator.web.session import COOKIE
+from tests.databases import CopyWorld
 from tests.fuzz.raw_query import HEADER, RawQuery
-from tests.integration.judged_world import NOW
+from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import make_world
 
 PASSWORD = "correct horse 電池 staple"
@@ -69,6 +70,11 @@ HOSTILE = (
     "0001-01-01T00:00:00Z%2F9999-12-31T23:59:59Z", "..%2F%25%s{x}'%22;--%0D%0Ax:%20y",
 )  # fmt: skip
 FOR_POSTGRESQL = ("-1", "9" * 5000, "%D9%A3%C2%B2", "9999-12-31")
+TEXTS = {
+    "about", "action", "baseline", "by", "dataset", "doc_id", "file", "format", "have", "is", "kind", "measure", "measures", "next", "of", "pair",
+    "pairs", "problem", "profile", "purpose", "q", "query", "recovery", "sso", "systems", "tab", "table", "who", "without",
+}  # fmt: skip
+"""Parameters that are neither a number nor a time."""
 NO_TIMES = (
     "9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59.999999-00:01", "0001-01-01T00:00:00%2B14:00", "0001-01-01T00:00%2B00:01", "0000-01-01", "10000-01-01",
     "2026-13-01", "2026-02-30", "%D9%A2026-01-01", "-2026-01-01", "2026-03-04T25:00", "2026-03-04T12:00%2B99:00", "yesterday", "9" * 400, "%ED%A0%80",
@@ -76,15 +82,17 @@ NO_TIMES = (
 NOT_TEXT = "expected text, found a character that cannot be stored"
 
 
+def make_led(database: Database) -> JudgedWorld:
+    made = make_world(database)
+    add_person(database, OPERATOR, "lea", role="lead", dataset="d", password=PASSWORD, now=NOW)
+    add_person(database, OPERATOR, "ada", role="admin", password=PASSWORD, now=NOW)
+    return made
+
+
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
+def database(copy_world: CopyWorld) -> Database:
     """Some disagreements that lea leads, and ada, an admin of every dataset; on SQLite and on PostgreSQL."""
-    opened = Database(database_url)
-    make_world(opened)
-    add_person(opened, OPERATOR, "lea", role="lead", dataset="d", password=PASSWORD, now=NOW)
-    add_person(opened, OPERATOR, "ada", role="admin", password=PASSWORD, now=NOW)
-    yield opened
-    opened.dispose()
+    return copy_world(make_led).database
 
 
 @pytest.fixture
@@ -238,18 +246,22 @@ def test_what_no_text_may_hold_is_refused_with_the_name_of_its_parameter(lead: T
         assert [answer.status for answer in unknown] == [400, 400], path
 
 
-def list_hostile(path: str, values: Sequence[str] = HOSTILE) -> list[tuple[str, str]]:
-    return [(path, with_hostile(path, name, value)) for name in PARAMETERS[path] for value in values]
+def list_hostile(
+    path: str, values: Sequence[str] = HOSTILE, *, without: Collection[str] = ()
+) -> list[tuple[str, str]]:
+    names = [name for name in PARAMETERS[path] if name not in without]
+    return [(path, with_hostile(path, name, value)) for name in names for value in values]
 
 
 def test_no_parameter_makes_a_route_fail(lead: TestClient, database: Database, is_long_run: bool) -> None:
     """In `make test` PostgreSQL is asked for numbers and times only: what else is refused is refused before it."""
-    values = HOSTILE if is_long_run or database.is_sqlite else FOR_POSTGRESQL
-    answers = ask_all(lead, [asked for path in PARAMETERS for asked in list_hostile(path, values)])
+    all_of_them = is_long_run or database.is_sqlite
+    values, without = (HOSTILE, ()) if all_of_them else (FOR_POSTGRESQL, TEXTS)
+    asked = [asked for path in PARAMETERS for asked in list_hostile(path, values, without=without)]
+    answers = ask_all(lead, asked)
     assert [answer for answer in answers if not 200 <= answer.status < 500] == []
-    assert {answer.status for answer in answers} >= {200, 303, 400, 404}, (
-        "they are asked by somebody signed in"
-    )
+    usual = {200, 303, 400, 404} if all_of_them else {200, 400}
+    assert {answer.status for answer in answers} >= usual, "they are asked by somebody signed in"
 
 
 def test_no_parameter_makes_the_audit_log_of_an_admin_fail(lead: TestClient) -> None:

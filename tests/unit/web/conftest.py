@@ -17,10 +17,34 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.app import make_app
+from tests.databases import CopyDatabase, copy_files
 from tests.unit.web.served_release import PASSWORD as PASSWORD
 from tests.unit.web.served_release import served as served
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_waits() -> Iterator[None]:
+    """Let Streamlit's test runner wait for the end of its thread: it looks a thousand times a second through all messages."""
+    from streamlit.testing.v1 import local_script_runner as module
+
+    look = module.require_widgets_deltas
+
+    def wait(runner: module.LocalScriptRunner, timeout: float = 3) -> None:
+        if runner._script_thread is not None:
+            runner._script_thread.join(timeout)
+        look(runner, timeout if runner.script_stopped() else 0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "require_widgets_deltas", wait)
+        yield
+
+
+@pytest.fixture
+def copy_database(sqlite_template: Path, tmp_path: Path) -> CopyDatabase:
+    """For `copy_world`: on SQLite alone."""
+    return copy_files(sqlite_template, tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from annotator.storage.pairs.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import ProvenanceRow
 from tests.contexts import GivenContext
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import (
     alternatives,
@@ -42,8 +43,8 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def world(database: Database) -> JudgedWorld:
-    return make_world(database)
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_world)
 
 
 @pytest.mark.parametrize("page", ["overview", "agreement", "disagreements", "pool", "releases"])

@@ -26,6 +26,7 @@ from annotator.storage.tables.adjudication import (
     ScoreDueRow,
 )
 from annotator.web.page_context import PageContext
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import alternatives, find, html_rows, links, make_world, open_page, run, words
 
@@ -43,8 +44,8 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def world(database: Database) -> JudgedWorld:
-    return make_world(database)
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_world)
 
 
 def table(app: AppTest) -> list[dict[str, str]]:

@@ -20,6 +20,7 @@ from annotator.storage.schema import upgrade_schema
 from annotator.web.agreement.downloads import write_figures, write_left_out, write_pairs
 from annotator.web.agreement.links import describe_selection, list_parameters, read_selection
 from annotator.web.agreement.tables import TABLES, TableRequest
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import alternatives, find, headings, links, make_world, open_page, run, words
 
@@ -33,8 +34,8 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def world(database: Database) -> JudgedWorld:
-    return make_world(database)
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_world)
 
 
 def test_the_verdict_comes_first_and_each_sentence_leads_to_its_pairs(world: JudgedWorld) -> None:

@@ -22,6 +22,7 @@ from annotator.web.evaluation.choice import EvaluationChoice, read_choice
 from annotator.web.evaluation.downloads import write_figures
 from annotator.web.evaluation.tables import QUERIES, TABLES
 from tests.contexts import GivenContext
+from tests.databases import CopyWorld
 from tests.integration.evaluated_world import EvaluatedWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import alternatives, headings, html_rows, links, open_page, run, words
@@ -36,8 +37,8 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> EvaluatedWorld:
-    return EvaluatedWorld(database, tmp_path)
+def world(copy_world: CopyWorld) -> EvaluatedWorld:
+    return copy_world(EvaluatedWorld)
 
 
 @pytest.fixture

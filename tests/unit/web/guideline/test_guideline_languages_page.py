@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +13,10 @@ from streamlit.testing.v1 import AppTest
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.domain.people import Actor
 from annotator.guideline.service import list_versions, publish_version, read_version
-from annotator.storage.database import Database
-from annotator.storage.schema import upgrade_schema
-from annotator.web.guideline.api import describe_rubric, routes
+from annotator.web.guideline.api import change_routes, describe_rubric, routes
 from annotator.web.kit.messages import use_language
 from tests.contexts import GivenContext
+from tests.databases import CopyWorld
 from tests.integration.guideline_world import LATER, GuidelineWorld
 from tests.integration.judged_world import NOW
 from tests.unit.guideline.test_compare import change
@@ -28,16 +26,8 @@ from tests.unit.web.lead_pages import run, words
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
-    upgrade_schema(opened)
-    yield opened
-    opened.dispose()
-
-
-@pytest.fixture
-def world(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GuidelineWorld]:
-    made = GuidelineWorld(database, tmp_path)
+def world(copy_world: CopyWorld, monkeypatch: pytest.MonkeyPatch) -> Iterator[GuidelineWorld]:
+    made = copy_world(GuidelineWorld)
     context = GivenContext(database=made.database, actor=made.lea, now=NOW)
     monkeypatch.setattr("annotator.web.guideline.page.find_context", lambda: context)
     yield made

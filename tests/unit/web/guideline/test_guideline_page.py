@@ -1,9 +1,7 @@
 """The Guideline page as Streamlit runs it: what annotators read, and how two leads write without overwriting."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,25 +10,17 @@ from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.people import OPERATOR
 from annotator.guideline.service import list_versions, publish_version, read_version
 from annotator.storage.database import Database
-from annotator.storage.schema import upgrade_schema
 from annotator.web.guideline.draft import FIELDS, GuidelineDraft, to_fields, to_rubric, widget_key
 from tests.contexts import GivenContext
+from tests.databases import CopyWorld
 from tests.integration.guideline_world import GuidelineWorld
 from tests.integration.judged_world import NOW
 from tests.unit.web.lead_pages import open_page, run, words
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
-    upgrade_schema(opened)
-    yield opened
-    opened.dispose()
-
-
-@pytest.fixture
-def world(database: Database, tmp_path: Path) -> GuidelineWorld:
-    return GuidelineWorld(database, tmp_path)
+def world(copy_world: CopyWorld) -> GuidelineWorld:
+    return copy_world(GuidelineWorld)
 
 
 @pytest.fixture(autouse=True)
@@ -233,7 +223,6 @@ def restore_and_draw(url: str, person_id: int, kept: str) -> None:
 
     from annotator.domain.people import OPERATOR
     from annotator.guideline.service import list_versions
-    from annotator.storage.database import Database
     from annotator.web.guideline.draft import _restore
     from tests.unit.web.lead_pages import run_page
 

@@ -19,6 +19,7 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import MembershipRow, PersonRow
 from annotator.web.page_context import PageContext
+from tests.databases import CopyWorld
 from tests.integration.assignment_world import AssignmentWorld
 from tests.integration.labeling_world import NOW
 from tests.unit.web.lead_pages import html_rows, links, run, run_page, words
@@ -32,12 +33,16 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened.dispose()
 
 
-@pytest.fixture
-def world(database: Database) -> AssignmentWorld:
+def make_world(database: Database) -> AssignmentWorld:
     made = AssignmentWorld(database)
     for username in ("<b>花子", "kim"):
         made.person(username)
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> AssignmentWorld:
+    return copy_world(make_world)
 
 
 @pytest.fixture

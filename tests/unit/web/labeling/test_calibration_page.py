@@ -1,8 +1,6 @@
 """The calibration page as Streamlit runs it, without a browser: marking, results, rates, times."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -11,25 +9,16 @@ from annotator.dataset.service import show_dataset
 from annotator.domain.people import OPERATOR
 from annotator.labeling.calibration_service import import_checks, list_checks
 from annotator.people.service import change_person
-from annotator.storage.database import Database
-from annotator.storage.schema import upgrade_schema
 from annotator.web.dataset.words import list_fields
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling.test_calibration import repeat
 from tests.unit.web.lead_pages import alternatives, find, headings, make_world, open_page, run, words
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
-    upgrade_schema(opened)
-    yield opened
-    opened.dispose()
-
-
-@pytest.fixture
-def world(database: Database) -> JudgedWorld:
-    return make_world(database)
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_world)
 
 
 def choose(app: AppTest, kind: str, grade: int, explanation: str) -> AppTest:

@@ -1,32 +1,20 @@
 """My work as Streamlit runs it, without a browser: the own answers, the pace, the checks, the questions."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from sqlalchemy import delete, update
 from sqlmodel import col
 
 from annotator.labeling.calibration_service import import_checks
-from annotator.storage.database import Database
-from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.labeling import QuestionRow, SeenAnswerRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling.test_calibration import repeat
 from tests.unit.web.lead_pages import find, headings, make_world, open_page, run, words
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
-    upgrade_schema(opened)
-    yield opened
-    opened.dispose()
-
-
-@pytest.fixture
-def world(database: Database) -> JudgedWorld:
-    return make_world(database)
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_world)
 
 
 def test_the_page_shows_the_own_answers_only_with_a_way_to_change_them(world: JudgedWorld) -> None:

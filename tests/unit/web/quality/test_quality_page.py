@@ -1,8 +1,6 @@
 """The quality page as Streamlit runs it, without a browser: what to do first, drawing, blindness, errors, the rule."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from sqlalchemy import update
@@ -16,9 +14,9 @@ from annotator.people.service import change_person
 from annotator.quality.service import draw_sample, show_quality
 from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key
-from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import PairRow, PersonRow
 from tests.contexts import GivenContext
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling_world import hand_out
 from tests.unit.web.lead_pages import alternatives, find, headings, links, make_world, open_page, run, words
@@ -26,16 +24,7 @@ from tests.unit.web.lead_pages import alternatives, find, headings, links, make_
 DOCUMENTS = [f"章 {number}.md" for number in range(8)]
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
-    upgrade_schema(opened)
-    yield opened
-    opened.dispose()
-
-
-@pytest.fixture
-def world(database: Database) -> JudgedWorld:
+def make_checked(database: Database) -> JudgedWorld:
     """Ten settled pairs, of which the lead has judged none; and two that wait for a decision."""
     made = make_world(database)
     with made.at_once():
@@ -46,6 +35,11 @@ def world(database: Database) -> JudgedWorld:
     with database.write() as session:
         session.execute(update(PersonRow).values(password_hash="x"))  # everybody can sign in
     return made
+
+
+@pytest.fixture
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_checked)
 
 
 @pytest.fixture(autouse=True)

@@ -18,6 +18,7 @@ from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import DatasetRow
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import (
     exports_of,
@@ -46,17 +47,22 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def world(database: Database) -> JudgedWorld:
-    return make_world(database)
+def world(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_world)
 
 
-@pytest.fixture
-def published(world: JudgedWorld) -> JudgedWorld:
+def make_published(database: Database) -> JudgedWorld:
     """Two releases: between them Q1 遠い was decided, and Q2's text changed nothing."""
+    world = make_world(database)
     publish_by_service(world, "1.0.0")
     decide(world, "Q1", "遠い", 2)
     publish_by_service(world, "1.1.0")
     return world
+
+
+@pytest.fixture
+def published(copy_world: CopyWorld) -> JudgedWorld:
+    return copy_world(make_published)
 
 
 def publish_by_service(world: JudgedWorld, version: str) -> None:
