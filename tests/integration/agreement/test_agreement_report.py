@@ -135,7 +135,7 @@ def test_a_file_that_cannot_be_is_refused_before_anything_is_computed(
     assert (done.exit_code, done.stdout) == (1, "")
     assert isinstance(done.exception, ValidationError)
     assert message in str(done.exception)
-    assert [path for path in tmp_path.iterdir() if not path.name.startswith("annotator.db")] == []
+    assert [path for path in tmp_path.iterdir() if not path.name.startswith("world-")] == []
 
 
 def test_the_page_and_the_estimates_cannot_be_one_file(world: Judges, tmp_path: Path) -> None:

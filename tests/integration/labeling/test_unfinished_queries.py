@@ -29,7 +29,7 @@ def make_world(database: Database) -> JudgedWorld:
         made.pair(query_id, f"judged {query_id}")
         for who in people[:2]:
             made.judge(who, query_id, f"judged {query_id}", 1)
-    yield made
+    return made
 
 
 @pytest.fixture
