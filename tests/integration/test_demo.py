@@ -4,6 +4,7 @@ import uuid
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,6 +27,7 @@ from annotator.people.service import add_person, list_people
 from annotator.people.sign_in_service import sign_in
 from annotator.pooling.proposals.proposals_service import list_proposals
 from annotator.storage.database import Database
+from tests.databases import CopyWorld
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 LATER = NOW + timedelta(days=1)
@@ -52,8 +54,27 @@ def read_all(database: Database) -> tuple[object, ...]:
     )
 
 
-def test_the_demo_has_queries_documents_pairs_and_a_rubric_with_examples(database: Database) -> None:
-    built = build_demo(database, now=NOW)
+def make_demo(database: Database) -> SimpleNamespace:
+    return SimpleNamespace(database=database, built=build_demo(database, now=NOW))
+
+
+def make_judged_demo(database: Database) -> SimpleNamespace:
+    return SimpleNamespace(database=database, built=build_demo(database, now=NOW, with_judgments=True))
+
+
+@pytest.fixture
+def plain_demo(copy_world: CopyWorld) -> SimpleNamespace:
+    """The demo dataset of the first day, and what `build_demo` returned."""
+    return copy_world(make_demo)
+
+
+@pytest.fixture
+def judged_demo(copy_world: CopyWorld) -> SimpleNamespace:
+    return copy_world(make_judged_demo)
+
+
+def test_the_demo_has_queries_documents_pairs_and_a_rubric_with_examples(plain_demo: SimpleNamespace) -> None:
+    database, built = plain_demo.database, plain_demo.built
     _, counts = show_dataset(database, OPERATOR, DATASET)
     assert built.made
     assert (counts.queries, counts.documents, counts.documents_without_text) == (12, 65, 0)
@@ -64,9 +85,9 @@ def test_the_demo_has_queries_documents_pairs_and_a_rubric_with_examples(databas
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_visitor_reads_the_whole_guideline_and_every_example_in_her_language(
-    database: Database, language: str
+    plain_demo: SimpleNamespace, language: str
 ) -> None:
-    build_demo(database, now=NOW)
+    database = plain_demo.database
     _, rubric = read_current_rubric(database, OPERATOR, DATASET)
     reading = read_in_language(rubric, language)
     assert reading.missing == ""
@@ -86,13 +107,13 @@ def test_a_visitor_reads_the_whole_guideline_and_every_example_in_her_language(
     assert len(set(texts)) == len(texts) == len(LANGUAGES) * (2 * 4 + 5 * 4)
 
 
-def test_no_judgment_is_made_up_unless_asked_for(database: Database) -> None:
-    build_demo(database, now=NOW)
+def test_no_judgment_is_made_up_unless_asked_for(plain_demo: SimpleNamespace) -> None:
+    database = plain_demo.database
     assert list_judgments(database, OPERATOR, DATASET) == []
 
 
-def test_a_pair_that_only_trains_or_checks_is_no_work_done(database: Database) -> None:
-    build_demo(database, now=NOW)
+def test_a_pair_that_only_trains_or_checks_is_no_work_done(plain_demo: SimpleNamespace) -> None:
+    database = plain_demo.database
     progress = compute_progress(database, OPERATOR, DATASET)
     assert (progress.pairs, progress.complete, progress.begun) == (83, 0, 0)
 
@@ -114,8 +135,8 @@ def test_a_demo_that_was_left_half_built_is_completed(database: Database) -> Non
     assert build_demo(database, now=NOW).pairs == 91
 
 
-def test_four_training_pairs_come_first_and_are_explained(database: Database) -> None:
-    build_demo(database, now=NOW)
+def test_four_training_pairs_come_first_and_are_explained(plain_demo: SimpleNamespace) -> None:
+    database = plain_demo.database
     checks = list_checks(database, OPERATOR, DATASET, now=NOW)
     assert Counter(check.kind for check in checks) == {"training": 4, "gold": 4}
     training = [check for check in checks if check.kind == "training"]
@@ -133,8 +154,10 @@ def test_four_training_pairs_come_first_and_are_explained(database: Database) ->
     assert gold & {pair.pair for pair in after.pairs}
 
 
-def test_the_simulated_annotators_passed_training_and_answered_gold_pairs(database: Database) -> None:
-    build_demo(database, now=NOW, with_judgments=True)
+def test_the_simulated_annotators_passed_training_and_answered_gold_pairs(
+    judged_demo: SimpleNamespace,
+) -> None:
+    database = judged_demo.database
     results = {result.annotator: result for result in compute_results(database, OPERATOR, DATASET, now=NOW)}
     for name in ("simulated_1", "simulated_2"):
         training = results[name].training
@@ -144,17 +167,17 @@ def test_the_simulated_annotators_passed_training_and_answered_gold_pairs(databa
     assert (results["simulated_1"].gold.exact, results["simulated_2"].gold.exact) == (1, 0.75)
 
 
-def test_with_simulated_judgments_there_are_questions_and_a_proposal(database: Database) -> None:
-    build_demo(database, now=NOW, with_judgments=True)
+def test_with_simulated_judgments_there_are_questions_and_a_proposal(judged_demo: SimpleNamespace) -> None:
+    database = judged_demo.database
     questions = list_questions(database, OPERATOR, DATASET)
     assert [item.answered_by for item in questions] == [None, "Sora"]
     assert list_proposals(database, OPERATOR, DATASET, now=NOW).total.proposed == 1
 
 
 def test_its_evaluation_compares_three_systems_and_its_measures_name_different_ones_as_the_best(
-    database: Database,
+    judged_demo: SimpleNamespace,
 ) -> None:
-    build_demo(database, now=NOW, with_judgments=True)
+    database = judged_demo.database
     measures = ("nDCG@10", "nDCG(dcg='exp-log2')@10")
     request = EvaluationRequest(scoring=ScoringOptions(measures=measures))
     evaluation = evaluate_dataset(database, OPERATOR, DATASET, request).evaluation
@@ -192,8 +215,8 @@ def test_a_demo_of_before_there_were_checks_is_completed_and_its_judgments_are_l
     assert kept == [(2, "independent")]
 
 
-def test_a_mark_that_a_lead_took_back_stays_so(database: Database) -> None:
-    build_demo(database, now=NOW)
+def test_a_mark_that_a_lead_took_back_stays_so(plain_demo: SimpleNamespace) -> None:
+    database = plain_demo.database
     first = list_checks(database, OPERATOR, DATASET, now=NOW)[0]
     remove_check(database, OPERATOR, DATASET, first.pair, now=NOW)
     build_demo(database, now=LATER, with_judgments=True)
@@ -208,15 +231,17 @@ def test_the_printed_passwords_sign_in_and_the_former_ones_do_not(database: Data
         sign_in(database, old.username, old.password, address="127.0.0.1", now=LATER)
 
 
-def test_there_are_two_annotators_and_a_lead_of_the_demo_alone(database: Database) -> None:
-    built = build_demo(database, now=NOW)
+def test_there_are_two_annotators_and_a_lead_of_the_demo_alone(plain_demo: SimpleNamespace) -> None:
+    database, built = plain_demo.database, plain_demo.built
     assert sorted(sign_in.role for sign_in in built.sign_ins) == ["annotator", "annotator", "lead"]
     held = [item for person in list_people(database, OPERATOR) for item in person.memberships]
     assert {item.dataset for item in held} == {DATASET}
 
 
-def test_simulated_judgments_are_marked_so_and_their_people_cannot_sign_in(database: Database) -> None:
-    built = build_demo(database, now=NOW, with_judgments=True)
+def test_simulated_judgments_are_marked_so_and_their_people_cannot_sign_in(
+    judged_demo: SimpleNamespace,
+) -> None:
+    database, built = judged_demo.database, judged_demo.built
     judgments = list_judgments(database, OPERATOR, DATASET)
     assert (len(judgments), built.simulated) == (167, 166)  # one more came with a proposal
     assert all(judgment.simulated for judgment in judgments)

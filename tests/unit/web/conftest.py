@@ -19,6 +19,7 @@ from annotator.storage.schema import upgrade_schema
 from annotator.web.app import make_app
 from tests.databases import CopyDatabase, copy_files
 from tests.unit.web.served_release import PASSWORD as PASSWORD
+from tests.unit.web.served_release import published_once as published_once
 from tests.unit.web.served_release import served as served
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -1,6 +1,8 @@
 """A published release behind the gate, and browsers of people who may or may not ask for it."""
 
+import shutil
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -24,6 +26,7 @@ from annotator.web.releases import downloads
 from annotator.web.releases.downloads import list_address
 from annotator.web.server.gate import RequestGate
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
+from tests.databases import MadeWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 PASSWORD = "correct horse 電池"
@@ -73,9 +76,11 @@ def publish(world: JudgedWorld, version: str, exports: Path) -> Release:
     return list_releases(world.database, lead, world.name, exports_dir=exports)[-1]
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    database = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+@pytest.fixture(scope="session")
+def published_once(tmp_path_factory: pytest.TempPathFactory) -> MadeWorld:
+    """The dataset NAME with its release 1.0.0 in the folder `exports`, another dataset, and PEOPLE."""
+    folder = tmp_path_factory.mktemp("served")
+    database = Database(f"sqlite:///{folder / 'annotator.db'}")
     upgrade_schema(database)
     world = JudgedWorld(database, name=NAME)
     JudgedWorld(database, name="else")
@@ -86,8 +91,18 @@ def served(tmp_path: Path) -> Iterator[Served]:
         world.judge(person, "Q1", "文書/1", 3, note="良い")
     for username, role, dataset in PEOPLE:
         add_person(database, OPERATOR, username, role=role, dataset=dataset, password=PASSWORD, now=NOW)
-    exports = tmp_path / "exports"
-    release = publish(world, "1.0.0", exports)
+    publish(world, "1.0.0", folder / "exports")
+    database.dispose()
+    return MadeWorld(world, database, folder)
+
+
+@pytest.fixture
+def served(published_once: MadeWorld, tmp_path: Path) -> Iterator[Served]:
+    """A copy of it, with its files, behind the gate."""
+    shutil.copytree(published_once.folder, tmp_path, dirs_exist_ok=True)
+    database, exports = Database(f"sqlite:///{tmp_path / 'annotator.db'}"), tmp_path / "exports"
+    world = deepcopy(published_once.world, {id(published_once.database): database})
+    (release,) = list_releases(database, OPERATOR, NAME, exports_dir=exports)
     settings = Settings(exports_dir=exports)
     door = Starlette(
         routes=[*auth.routes(database, settings), *downloads.routes(database, settings)],
