@@ -11,6 +11,7 @@ from sqlmodel import col
 from annotator.agreement.records import AgreementReport, PairSelection, SelectedPairs
 from annotator.agreement.service import (
     compute_agreement,
+    iterate_selected_pairs,
     list_selected_pairs,
 )
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
@@ -171,6 +172,8 @@ def test_the_furthest_apart_come_first_then_the_order_of_the_queries(world: Judg
         ("Q1", "d1", 3), ("Q2", "d6", 2), ("Q1", "d3", 1), ("Q2", "d1", 1), ("Q2", "d7", 1), ("Q1", "d2", 0),
         ("Q2", "d5", 0),
     ]  # fmt: skip
+    everything = iterate_selected_pairs(world.database, OPERATOR, "d", PairSelection(), now=NOW)
+    assert tuple(everything) == selected.pairs
     assert [pair.distance for pair in find(world, PairSelection(annotators=("花子", "ann"))).pairs] == [
         1,
         1,
