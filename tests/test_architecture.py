@@ -209,7 +209,7 @@ def test_the_rooms_are_looked_at() -> None:
 
 def test_a_file_says_what_it_does() -> None:
     assert [name_of(path) for path in MODULES if not read_source(path).docstring] == []
-    begins = re.compile(r'(?:#.*\n|\s)*r?"""\s*\w')
+    begins = re.compile(r'(?:#.*\n|\s)*r?"""\s*[^"\s]')
     assert [name_of(path) for path in TESTS if not begins.match(path.read_text(encoding="utf-8"))] == []
 
 

@@ -27,14 +27,17 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_waits() -> Iterator[None]:
-    """Let Streamlit's test runner wait for the end of its thread: it looks a thousand times a second through all messages."""
+    """Let Streamlit's test runner wait for the end of its thread, also for a minute on a machine with other work.
+
+    By itself it looks a thousand times a second through all messages, and gives up after three seconds.
+    """
     from streamlit.testing.v1 import local_script_runner as module
 
     look = module.require_widgets_deltas
 
     def wait(runner: module.LocalScriptRunner, timeout: float = 3) -> None:
         if runner._script_thread is not None:
-            runner._script_thread.join(timeout)
+            runner._script_thread.join(max(timeout, 60.0))
         look(runner, timeout if runner.script_stopped() else 0)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.people import OPERATOR
 from annotator.guideline.service import list_versions, publish_version, read_version
-from annotator.storage.database import Database
 from annotator.web.guideline.draft import FIELDS, GuidelineDraft, to_fields, to_rubric, widget_key
 from tests.contexts import GivenContext
 from tests.databases import CopyWorld
@@ -223,6 +222,7 @@ def restore_and_draw(url: str, person_id: int, kept: str) -> None:
 
     from annotator.domain.people import OPERATOR
     from annotator.guideline.service import list_versions
+    from annotator.storage.database import Database
     from annotator.web.guideline.draft import _restore
     from tests.unit.web.lead_pages import run_page
 
