@@ -228,6 +228,7 @@ EVERY_CASE = (
     "tests/integration/agreement/test_selected_pairs.py",
     "tests/integration/installation/",
     "tests/integration/labeling/test_at_the_same_time.py",
+    "tests/integration/labeling/test_labeling.py",
     "tests/integration/labeling/test_my_work.py",
     "tests/integration/pooling/test_pool_analysis.py",
     "tests/integration/pooling/test_proposals.py::test_documents_are_found",
