@@ -36,6 +36,14 @@ def test_an_event_id_seen_before_is_acknowledged_again_and_changes_nothing(world
     ]
 
 
+def test_several_events_seen_before_are_acknowledged_again_together(world: World) -> None:
+    ann = world.person("ann")
+    events = [world.event(handed.pair, 1) for handed in world.send(ann, want=2).pairs]
+    for _ in range(2):
+        assert world.send(ann, *events).acknowledged == tuple(event["id"] for event in events)
+    assert len(list_judgments(world.database, OPERATOR, "d", history=True)) == 2
+
+
 def test_an_event_id_that_stands_for_another_judgment_is_refused(world: World) -> None:
     ann, bob = world.person("ann"), world.person("bob")
     first, two = (handed.pair for handed in world.send(ann, want=2).pairs)
