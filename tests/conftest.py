@@ -88,12 +88,11 @@ def _no_secret_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_hashes() -> Iterator[None]:
-    """Hash passwords a hundred times quicker: slow by intent, and no test but those of the hasher depends on it."""
-    from argon2 import PasswordHasher
+    """Hash passwords quickly (tests/quick_hasher.py)."""
+    from tests.quick_hasher import make_quick_hasher
 
-    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
+        patch.setattr("annotator.people.credentials._make_hasher", make_quick_hasher)
         yield
 
 

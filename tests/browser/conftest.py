@@ -20,10 +20,10 @@ from datetime import UTC, datetime
 from functools import partial
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
@@ -50,6 +50,8 @@ CANDIDATES = (
     "chrome",
     "microsoft-edge",
 )
+VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
+STORED_BY_APP = "file_systems,indexeddb,local_storage,service_workers,cache_storage"
 FLAGS = (
     "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
@@ -184,26 +186,91 @@ def database(prepared: Path, tmp_path: Path) -> Iterator[Database]:
     opened.dispose()
 
 
+@pytest.fixture(scope="session")
+def port() -> int:
+    """The port of every `server` of this worker: the browser keeps what it has loaded and compiled from there."""
+    return find_free_port()
+
+
 @pytest.fixture
-def server(database: Database, tmp_path: Path) -> Iterator[Server]:
+def server(database: Database, tmp_path: Path, port: int) -> Iterator[Server]:
     """The running app. What the test wants in the database before it starts, it adds through `database`."""
-    running = Server(database.url.render_as_string(hide_password=False), tmp_path, find_free_port())
+    running = Server(database.url.render_as_string(hide_password=False), tmp_path, port)
     running.start()
     yield running
     running.kill()
 
 
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    made = browser.new_context(locale="en-US", viewport={"width": 1280, "height": 900})
+@pytest.fixture(scope="session")
+def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+    """The profile that the tests of this worker share: a new one would load and compile Streamlit again."""
+    made = browser.new_context(locale="en-US", viewport=VIEWPORT)
     made.set_default_timeout(60_000)
     yield made
     made.close()
 
 
 @pytest.fixture
+def context(
+    shared_context: BrowserContext, browser: Browser, port: int, request: pytest.FixtureRequest
+) -> Iterator[BrowserContext]:
+    """A profile that knows nothing of the tests before but the files of the app."""
+    failed = request.session.testsfailed
+    yield shared_context
+    for other in browser.contexts:
+        if other is not shared_context:
+            other.close()
+    shared_context.unroute_all()
+    shared_context.set_offline(False)
+    shared_context.clear_permissions()
+    shared_context.clear_cookies()
+    kept = [page for page in shared_context.pages if page not in SPENT]
+    if not kept or request.session.testsfailed > failed:
+        kept = [shared_context.new_page()]
+    for page in shared_context.pages:
+        if page is not kept[0]:
+            page.close()
+    SPENT.clear()
+    leave_app(kept[0], f"http://127.0.0.1:{port}")
+
+
+def leave_app(page: Page, origin: str) -> None:
+    """Leave the page empty in the process that has the app compiled, and have the browser forget what the app stored."""
+    page.unroute_all()
+    page.route(f"{origin}/", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
+    page.goto(f"{origin}/")
+    page.unroute_all()
+    page.evaluate("sessionStorage.clear()")
+    tools = page.context.new_cdp_session(page)
+    tools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": STORED_BY_APP})
+    tools.detach()
+    page.set_viewport_size(VIEWPORT)
+    page.emulate_media(media="null", color_scheme="null", reduced_motion="null", forced_colors="null")
+
+
+SPENT = list[Page]()  # pages that a test listens to, or has changed for good
+
+
+@pytest.fixture(scope="session", autouse=True)
+def spent_pages() -> Iterator[None]:
+    """Note which pages no other test may use."""
+
+    def spend(act: Callable[..., Any]) -> Callable[..., Any]:
+        def spending(page: Page, *words: Any, **options: Any) -> Any:
+            SPENT.append(page)
+            return act(page, *words, **options)
+
+        return spending
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("on", "add_init_script"):
+            patch.setattr(Page, name, spend(getattr(Page, name)))
+        yield
+
+
+@pytest.fixture
 def page(context: BrowserContext) -> Page:
-    return context.new_page()
+    return context.pages[0] if context.pages else context.new_page()
 
 
 READY = '.stApp[data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'

@@ -195,8 +195,9 @@ def test_two_devices_of_one_annotator_show_different_pairs_and_keep_all_answers(
 
 
 def test_a_clock_that_is_set_back_undoes_no_change_and_idle_or_unfocused_time_is_not_counted(
-    page: Page, database: Database, sign_in: SignIn
+    browser: Browser, database: Database, sign_in: SignIn
 ) -> None:
+    page = browser.new_context(locale="en-US").new_page()  # a clock is for the whole context
     page.clock.install(time=datetime.now(UTC) + timedelta(days=2))
     start(page, database, sign_in)
     pair = on_screen(page)

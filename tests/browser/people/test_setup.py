@@ -11,7 +11,7 @@ from annotator.domain.people import OPERATOR
 from annotator.people.service import list_people
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from tests.browser.conftest import PASSWORD, Server, find_free_port, list_complaints
+from tests.browser.conftest import PASSWORD, Server, list_complaints
 from tests.browser.web.test_accessibility import list_violations
 
 
@@ -25,8 +25,8 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def server(database: Database, tmp_path: Path) -> Iterator[Server]:
-    running = Server(database.url.render_as_string(hide_password=False), tmp_path, find_free_port())
+def server(database: Database, tmp_path: Path, port: int) -> Iterator[Server]:
+    running = Server(database.url.render_as_string(hide_password=False), tmp_path, port)
     running.start()
     yield running
     running.kill()

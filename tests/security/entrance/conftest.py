@@ -16,13 +16,25 @@ from tests.browser.conftest import (
     context,
     database,
     page,
+    port,
     prepared,
     server,
+    shared_context,
     sign_in,
 )
 from tests.unit.web.conftest import Visitor
 
-__all__ = ["browser", "context", "database", "page", "prepared", "server", "sign_in"]
+__all__ = [
+    "browser",
+    "context",
+    "database",
+    "page",
+    "port",
+    "prepared",
+    "server",
+    "shared_context",
+    "sign_in",
+]
 
 
 class Attacker(Visitor):
