@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_decided
@@ -202,10 +202,10 @@ def fill_pool_again(database: Database) -> None:
         add_candidates(session, dataset_pk, "demo", [candidate], now=datetime(2026, 1, 3, tzinfo=UTC))
 
 
-def test_an_alert_moves_no_grade(browser: Browser, database: Database, sign_in: SignIn) -> None:
+def test_an_alert_moves_no_grade(
+    page: Page, context: BrowserContext, database: Database, sign_in: SignIn
+) -> None:
     fill_pool(database)
-    context = browser.new_context(locale="en-US")
-    page = context.new_page()
     sign_in(page, "hanako")
     open_panel(page)
     for width in (1280, 400):
@@ -221,7 +221,6 @@ def test_an_alert_moves_no_grade(browser: Browser, database: Database, sign_in: 
         context.set_offline(False)
         wait_saved(page)
         expect(alert).to_be_hidden()
-    context.close()
 
 
 def test_at_400_pixels_everything_needed_is_on_the_screen_and_nothing_scrolls_sideways(

@@ -16,7 +16,7 @@ from annotator.people.service import change_person, choose_language
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr, use_language
 from annotator.web.navigation import PAGES
-from tests.browser.conftest import Server, find_free_port, go, list_complaints, send_login, wait_until
+from tests.browser.conftest import Server, go, list_complaints, send_login, wait_until
 from tests.browser.walled import RECORD, refuse_to_connect
 from tests.integration.judged_world import NOW, JudgedWorld
 
@@ -57,10 +57,10 @@ def world(database: Database) -> JudgedWorld:
 
 
 @pytest.fixture
-def walled_server(database: Database, tmp_path: Path) -> Iterator[Server]:
+def walled_server(database: Database, tmp_path: Path, port: int) -> Iterator[Server]:
     """A server that can connect to nobody, and writes down what it tried."""
     url = database.url.render_as_string(hide_password=False)
-    running = Server(url, tmp_path, find_free_port(), first=refuse_to_connect)
+    running = Server(url, tmp_path, port, first=refuse_to_connect)
     running.start()
     yield running
     running.kill()

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotator.storage.database import Database
-from tests.browser.conftest import DATASET, Server, SignIn, find_free_port, go, wait_until_quiet
+from tests.browser.conftest import DATASET, Server, SignIn, go, wait_until_quiet
 from tests.browser.panel_world import fill_pool, open_panel, press, pressed, stored, wait_saved
 
 WRITABLE = ("temporary", "data", "work/server.log")
@@ -55,11 +55,11 @@ def database(prepared: Path, tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def server(database: Database, tmp_path: Path) -> Iterator[Server]:
+def server(database: Database, tmp_path: Path, port: int) -> Iterator[Server]:
     running = Server(
         database.url.render_as_string(),
         tmp_path / "work",
-        find_free_port(),
+        port,
         environment={
             "HOME": str(tmp_path / "home"),
             "TMPDIR": str(tmp_path / "temporary"),
