@@ -1,7 +1,8 @@
 """A real Chromium against a real `annotator serve`.
 
 `server` is a process of its own over a database of the test's own (SQLite, with a dataset and people made
-through the services); `page` is a fresh browser tab, `sign_in(page, username)` signs it in.
+through the services), at the same port for all tests of a worker. `page` is the worker's one tab, which has forgotten
+the tests before: a new one would load and compile Streamlit again. `sign_in(page, username)` signs it in.
 `server.kill()`, `server.start()` and `server.stop()` are for tests of what survives. A browser that is missing fails
 the tests with what to do; nothing is skipped. ANNOTATOR_CHROMIUM names one that stands elsewhere. Of several the one
 without windows is taken: the same engine, at a quarter of the processor's time for each tab.

@@ -69,20 +69,16 @@ def test_the_printed_address_leads_to_the_first_dataset(
     assert token not in re.sub(r"^  http\S+/setup#\S+$", "", server.log, flags=re.MULTILINE)
 
 
-def test_the_way_back_does_not_show_the_token(page: Page, server: Server) -> None:
-    page.goto(f"{server.address}/setup")
+def test_an_address_pasted_on_the_page_that_explains_it_works_and_the_way_back_does_not_show_the_token(
+    page: Page, server: Server
+) -> None:
+    page.goto(server.address)
+    expect(page.get_by_text("Nobody has an account yet.")).to_be_visible()
     page.goto(find_address(server))
     expect(page.get_by_role("button", name="Create account")).to_be_visible()
     page.go_back()
     expect(page.get_by_text("The server printed the address when it started.")).to_be_visible()
     expect(page).to_have_url(f"{server.address}/setup")
-
-
-def test_an_address_pasted_on_the_page_that_explains_it_works_too(page: Page, server: Server) -> None:
-    page.goto(server.address)
-    expect(page.get_by_text("Nobody has an account yet.")).to_be_visible()
-    page.goto(find_address(server))
-    expect(page.get_by_role("button", name="Create account")).to_be_visible()
 
 
 def test_a_problem_is_at_its_field_which_has_the_focus(page: Page, server: Server) -> None:
