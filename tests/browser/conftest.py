@@ -203,7 +203,7 @@ def server(database: Database, tmp_path: Path, port: int) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def shared_context(browser: Browser) -> Iterator[BrowserContext]:
+def shared_context(browser: Browser, spent_pages: None) -> Iterator[BrowserContext]:
     """The profile that the tests of this worker share: a new one would load and compile Streamlit again."""
     made = browser.new_context(locale="en-US", viewport=VIEWPORT)
     made.set_default_timeout(60_000)
@@ -216,10 +216,10 @@ def context(
     shared_context: BrowserContext, browser: Browser, port: int, request: pytest.FixtureRequest
 ) -> Iterator[BrowserContext]:
     """A profile that knows nothing of the tests before but the files of the app."""
-    failed = request.session.testsfailed
+    failed, earlier = request.session.testsfailed, browser.contexts
     yield shared_context
     for other in browser.contexts:
-        if other is not shared_context:
+        if other not in earlier:
             other.close()
     shared_context.unroute_all()
     shared_context.set_offline(False)
@@ -252,7 +252,7 @@ def leave_app(page: Page, origin: str) -> None:
 SPENT = list[Page]()  # pages that a test listens to, or has changed for good
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def spent_pages() -> Iterator[None]:
     """Note which pages no other test may use."""
 

@@ -21,6 +21,7 @@ from tests.browser.conftest import (
     server,
     shared_context,
     sign_in,
+    spent_pages,
 )
 from tests.unit.web.conftest import Visitor
 
