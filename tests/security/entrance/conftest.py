@@ -35,6 +35,7 @@ __all__ = [
     "server",
     "shared_context",
     "sign_in",
+    "spent_pages",
 ]
 
 
