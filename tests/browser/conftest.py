@@ -243,7 +243,7 @@ def leave_app(page: Page, origin: str) -> None:
     page.unroute_all()
     page.evaluate("sessionStorage.clear()")
     tools = page.context.new_cdp_session(page)
-    tools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": STORED_BY_APP})
+    tools.send("Storage.clearDataForOrigin", {"origin": "*", "storageTypes": STORED_BY_APP})
     tools.detach()
     page.set_viewport_size(VIEWPORT)
     page.emulate_media(media="null", color_scheme="null", reduced_motion="null", forced_colors="null")

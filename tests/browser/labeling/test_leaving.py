@@ -1,7 +1,7 @@
 """Leaving the labeling page while a document is rendered: nothing is logged as an error, in the browser or on the server."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, expect
 from sqlmodel import select
 
 from annotator.storage.database import Database
@@ -15,8 +15,10 @@ SLOW = "# 題\n" + "*a_ " * 20_000 + "[" * 20_000
 
 @pytest.mark.parametrize("is_same_page", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_leaving_while_a_document_is_rendered_logs_no_error(
-    page: Page, server: Server, database: Database, sign_in: SignIn, is_same_page: bool
+    browser: Browser, server: Server, database: Database, sign_in: SignIn, is_same_page: bool
 ) -> None:
+    page = browser.new_context(locale="en-US").new_page()  # which asks for the first document late
+    page.set_default_timeout(60_000)
     fill_pool(database, documents=5, texts=[SLOW])
     with database.write() as session:
         for document in session.scalars(select(DocumentRow)):

@@ -1,7 +1,9 @@
 """What a browser keeps until the server has it, without a server."""
 
+from collections.abc import Iterator
+
 import pytest
-from playwright.sync_api import BrowserContext, Page
+from playwright.sync_api import Browser, Page
 
 from annotator.web.kit.components import join_modules
 from annotator.web.labeling.api import MAX_BODY
@@ -22,11 +24,13 @@ FILL = """(notes) => {
 
 
 @pytest.fixture
-def outbox(context: BrowserContext, page: Page) -> Page:
-    context.route("http://box.test/", lambda route: route.fulfill(body="<p>", content_type="text/html"))
+def outbox(browser: Browser) -> Iterator[Page]:
+    page = browser.new_context().new_page()
+    page.route("http://box.test/", lambda route: route.fulfill(body="<p>", content_type="text/html"))
     page.goto("http://box.test/")  # a page that has a storage
     page.add_script_tag(content=join_modules(FOLDER / "outbox.js"))
-    return page
+    yield page
+    page.context.close()
 
 
 def test_what_waits_goes_in_requests_that_the_server_takes_oldest_first(outbox: Page) -> None:

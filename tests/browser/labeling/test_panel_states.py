@@ -198,6 +198,7 @@ def test_a_clock_that_is_set_back_undoes_no_change_and_idle_or_unfocused_time_is
     browser: Browser, database: Database, sign_in: SignIn
 ) -> None:
     page = browser.new_context(locale="en-US").new_page()  # a clock is for the whole context
+    page.set_default_timeout(60_000)
     page.clock.install(time=datetime.now(UTC) + timedelta(days=2))
     start(page, database, sign_in)
     pair = on_screen(page)
