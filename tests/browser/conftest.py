@@ -207,8 +207,19 @@ def shared_context(browser: Browser, spent_pages: None) -> Iterator[BrowserConte
     """The profile that the tests of this worker share: a new one would load and compile Streamlit again."""
     made = browser.new_context(locale="en-US", viewport=VIEWPORT)
     made.set_default_timeout(60_000)
+    SHARED.append(made)
     yield made
     made.close()
+
+
+SHARED = list[BrowserContext]()  # one for each folder of tests with a browser
+
+
+def close_own_contexts(browser: Browser) -> None:
+    """Close what tests have opened: their pages would ask the next server at this port."""
+    for context in browser.contexts:
+        if context not in SHARED:
+            context.close()
 
 
 @pytest.fixture
@@ -216,11 +227,10 @@ def context(
     shared_context: BrowserContext, browser: Browser, port: int, request: pytest.FixtureRequest
 ) -> Iterator[BrowserContext]:
     """A profile that knows nothing of the tests before but the files of the app."""
-    failed, earlier = request.session.testsfailed, browser.contexts
+    close_own_contexts(browser)
+    failed = request.session.testsfailed
     yield shared_context
-    for other in browser.contexts:
-        if other not in earlier:
-            other.close()
+    close_own_contexts(browser)
     shared_context.unroute_all()
     shared_context.set_offline(False)
     shared_context.clear_permissions()

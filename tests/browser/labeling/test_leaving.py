@@ -39,3 +39,4 @@ def test_leaving_while_a_document_is_rendered_logs_no_error(
     assert complaints == []
     assert "[error" not in server.log
     assert "Traceback" not in server.log
+    page.context.close()

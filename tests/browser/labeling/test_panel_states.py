@@ -222,6 +222,7 @@ def test_a_clock_that_is_set_back_undoes_no_change_and_idle_or_unfocused_time_is
         assert all(abs(row.judged_at - datetime.now(UTC)) < timedelta(hours=1) for row in rows)
     assert 119 <= (idle or 0) < 180
     assert (unfocused or 0) < 50
+    page.context.close()
 
 
 def test_forbidden_storage_is_said_before_the_first_press_and_an_answer_of_another_version_loses_nothing(
