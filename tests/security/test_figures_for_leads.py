@@ -29,6 +29,8 @@ from annotator.adjudication.bulk.bulk_service import (
     preview_policy,
 )
 from annotator.adjudication.discussion.discussion_service import ask_to_discuss
+from annotator.adjudication.history.history import AuditLogFilter
+from annotator.adjudication.history.history_service import iterate_audit_log, read_audit_log
 from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_service import (
     compute_queue_pace,
@@ -50,7 +52,7 @@ from annotator.agreement.service import (
 )
 from annotator.cli.main import app as commands
 from annotator.dataset.service import change_settings
-from annotator.domain.errors import AnnotatorError, BadInput, GateNotMet, NotAllowed
+from annotator.domain.errors import AnnotatorError, BadInput, GateNotMet, NotAllowed, StateError
 from annotator.domain.people import OPERATOR, Actor, SignedIn
 from annotator.evaluation.evaluate import EvaluationOptions
 from annotator.evaluation.holes_service import pool_holes
@@ -161,6 +163,7 @@ class Figures(QualityWorld):
                 for pk in self.open[:4]
             )
         self._publish()
+        self._ask_to_discuss()
 
     def _draw_for_lea(self) -> None:
         values = {
@@ -229,6 +232,12 @@ class Figures(QualityWorld):
                         judgments="",
                     )
                     session.add(row)
+
+    def _ask_to_discuss(self) -> None:
+        """boss asks the annotators about the pairs on which they differ, which are others in the other dataset."""
+        for pk in self.open:
+            with suppress(StateError):
+                ask_to_discuss(self.database, self.boss, "d", self.keys[pk], now=self.now)
 
     def list_run(self, documents: Any) -> str:
         return "".join(
@@ -520,6 +529,12 @@ WAYS: Mapping[str, Way] = {
         w.database, a, "d", annotator="boss" if a is w.lea else "lea", size=100, new_round=True, now=w.now
     ),
     "preview of new document ids": preview_remap,
+    "activity log": lambda w, a: [
+        read_audit_log(w.database, a, "d", AuditLogFilter(pair, action), now=w.now)
+        for action in (None, "asked to discuss", "decided")
+        for pair in (None, *(w.keys[pk] for pk in w.open))
+    ],
+    "activity log, whole": lambda w, a: list(iterate_audit_log(w.database, a, "d", now=w.now)),
     "asking to discuss a pair": try_every_pair(
         lambda w, a, pair: ask_to_discuss(w.database, a, "d", pair, now=w.now)
     ),

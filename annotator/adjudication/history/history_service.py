@@ -1,6 +1,6 @@
 """Read the audit log, by page or whole, and the history of one pair. For leads only.
 
-An entry about a pair that the reader may still judge has no values. A lead who reads a pair's history has
+An entry about a judged pair that the reader may still judge is left out. A lead who reads a pair's history has
 seen others' judgments and no longer judges the pair. `storage/logs/audit_log.py` appends entries; nothing
 changes them.
 """
@@ -63,7 +63,7 @@ def read_audit_log(
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         entries = list_events(session, dataset_pk, actor.person_id, wanted, offset=offset, limit=limit)
         visible, shown = _hide_unjudged(session, dataset_pk, actor, entries)
-        page = AuditLogPage(count_events(session, dataset_pk, wanted), visible)
+        page = AuditLogPage(count_events(session, dataset_pk, actor.person_id, wanted), visible)
     note_seen(database, shown, actor.person_id, now=now)
     return page
 

@@ -17,9 +17,9 @@ from sqlmodel import col
 from annotator.adjudication.decisions_sql import list_hidden_proposals
 from annotator.adjudication.history.history import AuditLogEntry, AuditLogFilter
 from annotator.adjudication.queue.lead_holds_sql import list_names
-from annotator.domain.ground_truth import TAKEN_OVER
-from annotator.storage.logs.disclosures import list_to_judge
-from annotator.storage.pairs.pair_states import RELATION
+from annotator.domain.import_records import TAKEN_OVER
+from annotator.storage.logs.disclosures import is_listed, list_blind_pairs, list_to_judge
+from annotator.storage.pairs.imported_grades import RELATION
 from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     AuditEventRow,
@@ -230,9 +230,9 @@ def _list_releases(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
 AT_ONCE = 5_000
 
 
-def count_events(session: Session, dataset_pk: int, wanted: AuditLogFilter) -> int:
-    """Count the entries that the filter lets through."""
-    return session.scalar(_filter_events(select(func.count()), dataset_pk, wanted)) or 0
+def count_events(session: Session, dataset_pk: int, reader_pk: int | None, wanted: AuditLogFilter) -> int:
+    """Count the entries that the filter lets through and the reader may see."""
+    return session.scalar(_filter_events(session, select(func.count()), dataset_pk, reader_pk, wanted)) or 0
 
 
 def list_events(
@@ -246,10 +246,11 @@ def list_events(
 ) -> tuple[AuditLogEntry, ...]:
     """Return a page of the audit log, the latest entry first.
 
-    Entries about pairs that the reader may still judge are without values.
+    Without the entries about judged pairs that the reader may still judge: that somebody decided or asked to
+    discuss a pair tells that its grades differ. Entries about unjudged pairs are without values.
     """
     order = (col(AuditEventRow.at).desc(), col(AuditEventRow.pk).desc())
-    statement = _filter_events(_select(), dataset_pk, wanted).order_by(*order)
+    statement = _filter_events(session, _select(), dataset_pk, reader_pk, wanted).order_by(*order)
     return _read(session, reader_pk, session.execute(statement.offset(offset).limit(limit)).all())
 
 
@@ -257,7 +258,9 @@ def list_events_after(
     session: Session, dataset_pk: int, reader_pk: int | None, wanted: AuditLogFilter, *, after: int
 ) -> tuple[AuditLogEntry, ...]:
     """Return up to AT_ONCE entries with a higher number than `after`, in their order."""
-    statement = _filter_events(_select(), dataset_pk, wanted).where(col(AuditEventRow.pk) > after)
+    statement = _filter_events(session, _select(), dataset_pk, reader_pk, wanted).where(
+        col(AuditEventRow.pk) > after
+    )
     rows = session.execute(statement.order_by(col(AuditEventRow.pk)).limit(AT_ONCE)).all()
     return _read(session, reader_pk, rows)
 
@@ -281,7 +284,11 @@ def _select() -> Select[*tuple[Any, ...]]:
 
 
 def _filter_events(
-    columns: Select[*tuple[Any, ...]], dataset_pk: int, wanted: AuditLogFilter
+    session: Session,
+    columns: Select[*tuple[Any, ...]],
+    dataset_pk: int,
+    reader_pk: int | None,
+    wanted: AuditLogFilter,
 ) -> Select[*tuple[Any, ...]]:
     statement = (
         columns.select_from(AuditEventRow)
@@ -291,6 +298,10 @@ def _filter_events(
         .outerjoin(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
         .where(col(AuditEventRow.dataset_pk) == dataset_pk)
     )
+    blind = list_blind_pairs(session, dataset_pk, reader_pk)
+    if blind:
+        about = col(AuditEventRow.pair_pk)
+        statement = statement.where(or_(about.is_(None), ~is_listed(session, about, blind)))
     if wanted.pair is not None:
         statement = statement.where(col(PairRow.key) == wanted.pair)
     if wanted.action is not None:
