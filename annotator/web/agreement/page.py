@@ -91,7 +91,7 @@ def find_report(context: PageContext, dataset: str, by: str | None) -> Agreement
             draw_changed(kept.made_at, ANEW, key="measure_again")
     else:
         placeholder.empty()
-    draw_blind_pairs(context, dataset, kept.value.blind_pairs)
+    draw_blind_pairs(dataset, kept.value.blind_pairs)
     return kept.value
 
 

@@ -67,7 +67,7 @@ def draw(context: PageContext) -> None:
     except InsufficientData as error:  # the lead may still judge a pair of every query
         placeholder.empty()
         st.text(show_refusal(error))
-        draw_give_up(context, dataset)
+        draw_give_up(dataset)
         if query_id is not None:
             draw_query(context, dataset, choice, None, query_id)
         return

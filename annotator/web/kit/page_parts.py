@@ -20,7 +20,7 @@ from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.text import escape_markdown
 from annotator.web.navigation import PAGES
-from annotator.web.page_context import PageContext
+from annotator.web.page_context import PageContext, require_context
 
 if TYPE_CHECKING:
     import altair as alt
@@ -141,7 +141,10 @@ def draw_numbers(label: str, rows: Sequence[dict[str, object]]) -> None:
         st.dataframe(list(rows), hide_index=True, alt=label)
 
 
-def draw_numbers_when_opened(label: str, list_rows: Callable[[], Sequence[dict[str, object]]]) -> None:
+ListRows = Callable[[PageContext], Sequence[dict[str, object]]]
+
+
+def draw_numbers_when_opened(label: str, list_rows: ListRows) -> None:
     """Draw the figures of a chart in an expander, computed and sent only when opened, without a run of the page.
 
     For up to thousands of figures.
@@ -149,11 +152,12 @@ def draw_numbers_when_opened(label: str, list_rows: Callable[[], Sequence[dict[s
     st.fragment(_draw_opened)(label, list_rows)
 
 
-def _draw_opened(label: str, list_rows: Callable[[], Sequence[dict[str, object]]]) -> None:
+def _draw_opened(label: str, list_rows: ListRows) -> None:
     expander = st.expander(label, key=f"numbers {label}", on_change="rerun")
     if expander.open:
+        context = require_context()
         with expander:
-            st.dataframe(list(list_rows()), hide_index=True, alt=label)
+            st.dataframe(list(list_rows(context)), hide_index=True, alt=label)
 
 
 def _never_run() -> None:

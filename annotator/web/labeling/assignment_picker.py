@@ -55,9 +55,9 @@ def _draw_picker() -> None:
     kind = _draw_kind()
     people = st.multiselect(tr("People"), page.people, key="pick people", on_change=_forget_preview)
     _draw_filters(page)
-    _draw_selection(context, dataset, wanted, page)
+    _draw_selection(dataset, wanted, page)
     _draw_queries(page)
-    _draw_ids(context, dataset)
+    _draw_ids(dataset)
     picked = tuple(st.session_state.get(PICKED, []))
     step = AssignmentStep(kind, tuple(people), QuerySelection(query_ids=picked))
     if st.button(tr("Preview"), type="secondary" if _find_preview(step) else "primary", key="pick preview"):
@@ -127,7 +127,7 @@ def _forget_preview() -> None:
     st.session_state.pop(SHOWN, None)
 
 
-def _draw_selection(context: PageContext, dataset: str, wanted: QueryFilter, page: QueryPage) -> None:
+def _draw_selection(dataset: str, wanted: QueryFilter, page: QueryPage) -> None:
     picked = len(st.session_state.get(PICKED, []))
     matching = tr_n(
         "{n:,} query matches, with {pairs} left to judge.",
@@ -143,7 +143,7 @@ def _draw_selection(context: PageContext, dataset: str, wanted: QueryFilter, pag
         st.button(
             tr_n("Select {n:,} matching query", "Select all {n:,} matching queries", page.total),
             key="pick all",
-            on_click=lambda: _select(context.call(list_matching_queries, dataset, wanted)),
+            on_click=lambda: _select(require_context().call(list_matching_queries, dataset, wanted)),
             disabled=not page.total,
         )
         st.button(tr("Clear selection"), key="pick none", on_click=_pick, args=([],), disabled=not picked)
@@ -203,17 +203,18 @@ def _toggle(name: str, key: str, query_id: str) -> None:
     _pick([*picked, query_id] if chosen else picked)
 
 
-def _draw_ids(context: PageContext, dataset: str) -> None:
+def _draw_ids(dataset: str) -> None:
     """Draw the field for a list of query ids. An unknown id selects nothing and is named below."""
     with st.expander(tr("Select by a list of ids")), st.form("pick ids", border=False):
         st.text_area(tr("One id per line"), key="pick typed")
-        st.form_submit_button(tr("Select these"), on_click=_select_typed, args=(context, dataset))
+        st.form_submit_button(tr("Select these"), on_click=_select_typed, args=(dataset,))
         problem = st.session_state.pop(UNKNOWN, None)
         if problem:
             draw_problem(problem)
 
 
-def _select_typed(context: PageContext, dataset: str) -> None:
+def _select_typed(dataset: str) -> None:
+    context = require_context()
     typed = st.session_state.get("pick typed") or ""
     listed = list(dict.fromkeys(line.strip() for line in typed.splitlines() if line.strip()))
     known = set(context.call(list_matching_queries, dataset, QueryFilter()))

@@ -41,7 +41,7 @@ from annotator.web.kit.words import name_word
 from annotator.web.navigation import make_url
 from annotator.web.overview import charts
 from annotator.web.overview.charts import name_person, split_query
-from annotator.web.page_context import PageContext, require_context
+from annotator.web.page_context import PageContext
 
 NAMED = 5
 FAR_DAYS = 365  # a later date is not shown
@@ -153,7 +153,7 @@ def draw(context: PageContext) -> None:
     with left:
         _draw_agreement(overview)
     with right:
-        _draw_statuses(context, overview)
+        _draw_statuses(overview)
     left, right = st.columns(2, gap="medium")
     with left:
         _draw_annotators(overview)
@@ -343,7 +343,7 @@ def _draw_agreement(overview: Overview) -> None:
         st.text(tr(sentence))
 
 
-def _draw_statuses(context: PageContext, overview: Overview) -> None:
+def _draw_statuses(overview: Overview) -> None:
     st.header(tr("Pairs by status"))
     words = describe_statuses(overview.pairs.by_status)
     draw_chart(chart_statuses(overview.pairs.by_status), words)
@@ -351,7 +351,7 @@ def _draw_statuses(context: PageContext, overview: Overview) -> None:
     left = describe_counts(overview.pairs)
     if left:
         draw_note(left)
-    draw_blind_pairs(context, overview.dataset.name, overview.blind_pairs)
+    draw_blind_pairs(overview.dataset.name, overview.blind_pairs)
 
 
 def _draw_annotators(overview: Overview) -> None:
@@ -368,8 +368,7 @@ def _draw_annotators(overview: Overview) -> None:
     draw_numbers_when_opened(tr("Numbers by annotator"), rows)
 
 
-def _list_present_rows(dataset: str, people: Sequence[AnnotatorProgress]) -> list[Row]:
-    context = require_context()
+def _list_present_rows(dataset: str, people: Sequence[AnnotatorProgress], context: PageContext) -> list[Row]:
     work = context.call(list_work_progress, dataset, now=context.now)
     return list_annotator_rows(people, work)
 
@@ -379,4 +378,6 @@ def _draw_queries(overview: Overview) -> None:
     words = charts.describe_queries(overview.progress)
     draw_chart(charts.chart_queries(overview.progress.queries), words)
     st.text(words)
-    draw_numbers_when_opened(tr("Numbers by query"), partial(list_query_rows, overview.progress.queries))
+    draw_numbers_when_opened(
+        tr("Numbers by query"), lambda _context: list_query_rows(overview.progress.queries)
+    )

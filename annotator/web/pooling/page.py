@@ -137,7 +137,7 @@ def draw(context: PageContext) -> None:
         st.session_state["tab"] = tr(NEW_ROUND)
     if kept.changed:
         draw_note(tr("Counted on {time}. The data has changed since.", time=show_time(kept.made_at)))
-    draw_blind_pairs(context, dataset, kept.value.blind_pairs)
+    draw_blind_pairs(dataset, kept.value.blind_pairs)
     if "tab" not in st.query_params and any(name in st.query_params for name in FILTERS):
         st.session_state["tab"] = tr(PAIRS)  # an address from the time before tabs
     shown = ShownPool(context, dataset, kept.value)

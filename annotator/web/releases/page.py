@@ -119,7 +119,7 @@ def _draw_part(name: str, context: PageContext, release: Release, newest: list[R
         return
     withheld = context.call(count_withheld, release.dataset, release.version)
     if withheld:
-        _draw_withheld(context, release, withheld)
+        _draw_withheld(release, withheld)
     elif name == "Gates":
         draw_kept_gates(release.gates)
     elif name == "Datasheet":
@@ -131,7 +131,7 @@ def _draw_part(name: str, context: PageContext, release: Release, newest: list[R
         draw_files(release, None if release.folder == "whole" else FOLDERS[release.folder])
 
 
-def _draw_withheld(context: PageContext, release: Release, pairs: int) -> None:
+def _draw_withheld(release: Release, pairs: int) -> None:
     """Say why a part of the release is not shown, and draw the button that shows it."""
     words = tr_n(
         "This can tell the grade of {n:,} pair that you may still judge, so it is not shown.",
@@ -139,7 +139,9 @@ def _draw_withheld(context: PageContext, release: Release, pairs: int) -> None:
         pairs,
     )
     draw_note(words)
-    draw_give_up_button(lambda: context.call(note_release, release.dataset, release.version, now=context.now))
+    draw_give_up_button(
+        lambda context: context.call(note_release, release.dataset, release.version, now=context.now)
+    )
 
 
 def draw_form(
@@ -267,7 +269,7 @@ def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None
     check = context.call(check_release, dataset)
     st.header(tr("Gates"))
     if check.blind_pairs:
-        draw_blind_pairs(context, dataset, check.blind_pairs)
+        draw_blind_pairs(dataset, check.blind_pairs)
         draw_note(tr("Publishing checks the gates on all pairs. Then you no longer judge these pairs."))
     draw_gates(context, check.gates)
     advised, advice = check.suggested, ""

@@ -89,7 +89,7 @@ def test_the_overview_says_every_figure_in_words_and_marks_who_is_simulated(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = GivenContext(database=world.database, actor=find(world, "lead"), now=NOW)
-    monkeypatch.setattr("annotator.web.overview.page.require_context", lambda: context)
+    monkeypatch.setattr("annotator.web.kit.page_parts.require_context", lambda: context)
     app = open_page(world, "overview")
     assert alternatives(app) == [
         "Cohen's kappa, target 0.7: κ 0.27 [0.00, 0.27].",

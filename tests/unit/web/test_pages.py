@@ -26,6 +26,8 @@ from tests.unit.web.conftest import NOW, PASSWORD
 
 Open = Callable[..., AppTest]
 SIGNED_OUT = "You are signed out."
+GIVE_UP = "Include them; I will not judge them"
+PRESSED: list[str] = []  # who has pressed it
 
 
 @pytest.fixture
@@ -99,6 +101,15 @@ def _keep_open(person: str | None) -> None:
         change_dialog(person)
 
 
+def _draw_parts() -> None:
+    from annotator.web.blind_pairs import draw_give_up_button
+    from annotator.web.kit.page_parts import draw_numbers_when_opened
+    from tests.unit.web.test_pages import PRESSED
+
+    draw_numbers_when_opened("Numbers", lambda _context: [{"n": 7}])
+    draw_give_up_button(lambda context: PRESSED.append(context.actor.username))
+
+
 def say(app: AppTest) -> str:
     """Every text on the page."""
     kinds = (
@@ -148,6 +159,19 @@ class TestSession:
         )
         app.run()
         assert [item.value for item in app.info] == [SIGNED_OUT]
+
+    def test_a_part_that_runs_without_its_page_shows_and_does_nothing_after_a_sign_out(
+        self, database: Database, open_page: Open, tokens: dict[str, str]
+    ) -> None:
+        open_page("lea", "help")
+        app = AppTest.from_function(_draw_parts, default_timeout=30)
+        app.session_state["numbers Numbers"] = True
+        assert [list(table.value["n"]) for table in app.run().dataframe] == [[7]]
+        press(app, GIVE_UP)
+        sign_out(database, tokens["annotator_session"], now=NOW)
+        press(app, GIVE_UP)
+        assert PRESSED == ["lea"]
+        assert SIGNED_OUT in say(app) and len(app.dataframe) == 0
 
     def test_a_role_taken_away_closes_the_page_at_the_next_run(
         self, database: Database, open_page: Open

@@ -18,7 +18,7 @@ from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import DatasetRow
-from tests.databases import CopyWorld
+from tests.contexts import GivenContext
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import (
     exports_of,
@@ -378,13 +378,15 @@ def test_only_the_open_tab_is_worked_out(published: JudgedWorld) -> None:
 
 @pytest.mark.parametrize("part", ["Gates", "Datasheet", "Changes", "Files"])
 def test_what_can_tell_grades_is_shown_once_a_lead_gives_up_the_pairs_of_the_release(
-    published: JudgedWorld, part: str
+    published: JudgedWorld, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With few unknown grades, a checksum, a count or a text tells them: one tries all grades until they fit."""
     other = published.person("other", "lead")
     with published.database.write() as session:
         session.get_one(DatasetRow, published.dataset_pk).overlap = 3
         derive_work(session, published.dataset_pk)
+    context = GivenContext(database=published.database, actor=other, now=NOW)
+    monkeypatch.setattr("annotator.web.blind_pairs.require_context", lambda: context)
     address = {"tab": "Published", "version": "1.0.0", "part": part}
     app = open_page(published, "releases", other, **address)
     assert "that you may still judge, so it is not shown." in words(app)

@@ -1,0 +1,153 @@
+"""Draw the evaluation of the systems: key results first, then a tab for each kind of figure.
+
+`ShownEvaluation` is the data that every tab draws.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from importlib import import_module
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from annotator.domain.judgments import describe_blind_queries
+from annotator.domain.messages import Message, say
+from annotator.evaluation.evaluate import Evaluation
+from annotator.evaluation.service import EvaluationChoices, EvaluationResult
+from annotator.web.blind_pairs import draw_give_up
+from annotator.web.evaluation.choice import EvaluationChoice
+from annotator.web.evaluation.downloads import make_figures_url, make_report_url, make_scores_url
+from annotator.web.evaluation.tables import QUERIES, Row, list_query_rows, list_rows, show_figure
+from annotator.web.kit.controls import draw_url_tabs
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table
+from annotator.web.page_context import PageContext
+
+FIRST = 6
+TABS = {
+    say("Scores"): ("score_tabs", "draw_scores"),
+    say("Differences"): ("score_tabs", "draw_differences"),
+    say("Groups"): ("score_tabs", "draw_groups"),
+    say("Reliability"): ("abilities_tab", "draw"),
+    say("Query by query"): ("report_view", "draw_queries"),
+    say("Two releases"): ("releases_tab", "draw"),
+}
+"""The tabs with their modules and functions. A module is imported when its tab opens: charts take half a second."""
+
+
+def draw_report(
+    context: PageContext,
+    dataset: str,
+    choice: EvaluationChoice,
+    choices: EvaluationChoices,
+    result: EvaluationResult,
+) -> None:
+    """Draw the key results, the choice of a measure, the tabs and the links to files."""
+    sentences = [*result.evaluation.sentences]
+    if result.robustness is not None:
+        sentences += result.robustness.sentences
+    _draw_sentences(dataset, sentences, len(result.evaluation.table.truth.blind_queries))
+    names = [measure.name for measure in result.evaluation.table.measures]
+    measure = st.selectbox(tr("Measure"), names, key="measure", bind="query-params", width=260)
+    shown = ShownEvaluation(context, dataset, choice, choices, result, measure or names[0])
+    draw_url_tabs({title: partial(_draw_tab, shown, *home) for title, home in TABS.items()})
+    draw_file_link(tr("All scores as CSV"), make_scores_url(dataset, choice))
+    draw_file_link(tr("Full report as JSON"), make_report_url(dataset, choice))
+
+
+def _draw_tab(shown: "ShownEvaluation", module: str, name: str) -> None:
+    getattr(import_module(f"annotator.web.evaluation.{module}"), name)(shown)
+
+
+def _draw_sentences(dataset: str, sentences: list[Message], blind_queries: int) -> None:
+    """Draw the sentences; below the one about queries that are left out, the button that includes them."""
+    st.header(tr("Key results"))
+    for sentence in sentences[:FIRST]:
+        st.html(f'<p class="annotator-step">{escape(tr(sentence))}</p>')
+        if blind_queries and sentence == describe_blind_queries(blind_queries):
+            draw_give_up(dataset)
+    if len(sentences) > FIRST:
+        more = len(sentences) - FIRST
+        with st.expander(tr_n("{n:,} further finding", "{n:,} further findings", more), key="sentences"):
+            for sentence in sentences[FIRST:]:
+                st.html(f'<p class="annotator-step">{escape(tr(sentence))}</p>')
+
+
+MOST_LISTED = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownEvaluation:
+    """The evaluation on the screen with the chosen measure."""
+
+    context: PageContext
+    dataset: str
+    choice: EvaluationChoice
+    choices: EvaluationChoices
+    result: EvaluationResult
+    measure: str
+
+    @property
+    def evaluation(self) -> Evaluation:
+        return self.result.evaluation
+
+    def make_file_url(self, table: str) -> str:
+        return make_figures_url(self.dataset, self.choice, table, self.measure)
+
+    def show_table(self, table: str, label: str, *, folded: bool = False) -> None:
+        """Draw a table of TABLES. `folded`: behind a click, without the link to its file."""
+        if folded:
+            expander = st.expander(label, key=f"table-{table}", on_change="rerun")
+            if expander.open:
+                with expander:
+                    draw_figure_rows(label, list_rows(self.result, table, self.measure))
+            return
+        rows = list_rows(self.result, table, self.measure)
+        draw_figure_rows(label, rows)
+        if rows:
+            draw_file_link(tr("Numbers as CSV"), self.make_file_url(table))
+
+
+def draw_figure_rows(label: str, rows: Sequence[Row]) -> None:
+    if not rows:
+        return
+    columns = list(rows[0])
+    shown = [[show_figure(row[column]) for column in columns] for row in rows[:MOST_LISTED]]
+    draw_link_table(label, columns, shown, roomy=True)
+    if len(rows) > MOST_LISTED:
+        draw_note(tr("The first {n} of {all:,}. The file has all.", n=MOST_LISTED, all=len(rows)))
+
+
+def draw_queries(shown: ShownEvaluation) -> None:
+    title = tr("{measure} by query", measure=shown.measure)
+    st.header(title)
+    rows = list_query_rows(shown.evaluation, shown.measure)
+    if not rows:
+        return
+    columns = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
+    draw_note(
+        tr("Largest difference between systems first. Open a query to see the ranked lists side by side.")
+    )
+    listed = [_list_cells(shown, row, columns) for row in rows[:MOST_LISTED]]
+    draw_link_table(title, columns, listed, tall=True, roomy=True)
+    if len(rows) > MOST_LISTED:
+        draw_note(tr("The first {n} of {all:,}. The file has all.", n=MOST_LISTED, all=len(rows)))
+    draw_file_link(tr("Numbers as CSV"), shown.make_file_url(QUERIES))
+
+
+def _list_cells(shown: ShownEvaluation, row: Row, columns: list[str]) -> list[Cell]:
+    query_id = str(row[columns[0]])
+    says = tr("Open the ranked lists of {query_id}", query_id=query_id)
+    address = make_query_url(shown.dataset, shown.choice, query_id, measure=shown.measure)
+    return [Link(query_id, address, says), *(show_figure(row[column]) for column in columns[1:])]
+
+
+def make_query_url(dataset: str, choice: EvaluationChoice, query_id: str | None = None, **others: str) -> str:
+    """Return the URL of a query's ranked lists, or of the evaluation (None). `others`: parameters."""
+    parameters = [("dataset", dataset), *choice.list_url_parameters()]
+    if query_id is not None:
+        parameters.append(("query", query_id))
+    return "/evaluation?" + urlencode([*parameters, *others.items()])
