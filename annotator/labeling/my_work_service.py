@@ -287,13 +287,10 @@ def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, 
         pair_pk = find_handed_out(session, dataset_pk, person_pk, pair)
         answer: JudgmentRow | None = None
         if pair_pk is not None and find_repeats(session, request, [pair]):
-            answer = find_own_answer(session, pair_pk, person_pk, ["repeat"])
+            answer = find_own_answer(session, pair_pk, person_pk, {"repeat": 0})
         elif pair_pk is not None:
-            purposes = (["quality"], CURRENT_PURPOSES, ["gold"])
-            answers = (
-                find_own_answer(session, pair_pk, person_pk, purpose_group) for purpose_group in purposes
-            )
-            answer = next((candidate for candidate in answers if candidate is not None), None)
+            ranks = {"quality": 0, **dict.fromkeys(CURRENT_PURPOSES, 1), "gold": 2}
+            answer = find_own_answer(session, pair_pk, person_pk, ranks)
         if pair_pk is None or answer is None:
             raise CannotRevise(say("You have not judged this pair."), "not_yours")
         lock = find_lock(session, pair_pk, person_pk)

@@ -105,6 +105,7 @@ class SubmitResponse:
     training: TrainingState | None = None  # None without training
     added: int = 0  # pairs that have come since the last response
     answered: int = 0  # the annotator's current judgments and answered checks
+    is_unrepeatable: bool = False  # all that it stored were the annotator's first answers on their pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,7 @@ def submit_judgments(
             refused=response.refused,
             surplus=response.surplus,
             feedback=response.feedback,
+            is_unrepeatable=response.is_unrepeatable,
         )
     return replace(response, refused=(*malformed, *response.refused)) if malformed else response
 
@@ -247,6 +249,7 @@ def _exchange(
         wanted.training,
         progress.added,
         answered,
+        plan.is_unrepeatable,
     )
     return response, lost
 

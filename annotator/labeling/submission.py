@@ -80,6 +80,12 @@ class SubmissionPlan:
         """Return whether one of the answers is "later"."""
         return any(answer.event.outcome == "later" for answer in self.answers)
 
+    @property
+    def is_unrepeatable(self) -> bool:
+        """Return whether there are answers, and all are stored now as the annotator's first on their pairs."""
+        first = [answer for answer in self.answers if not answer.pair.sent + _count_given(answer.pair)]
+        return 0 < len(first) == len(self.acknowledged)
+
     def may_be_outdated(self, latest_version: int) -> bool:
         """Return whether an answer may belong to an older guideline or text than the present ones."""
         for answer in self.answers:
@@ -180,7 +186,7 @@ def find_refusal(
         return None if before == stored_now else _refuse("known_id")
     if pair is None:
         return _refuse("not_in_pool")
-    if pair.sent + (pair.stored.given if pair.stored else 0) >= MOST_ANSWERS:
+    if pair.sent + _count_given(pair) >= MOST_ANSWERS:
         return _refuse("too_many")
     if pair.disclosed:
         return _refuse("disclosed")
@@ -195,6 +201,11 @@ def find_refusal(
     if pair.kind != "training" and lookups.is_in_training():
         return Refusal("not_yours", "real pairs come after training")
     return None
+
+
+def _count_given(pair: AnnotatorPairState) -> int:
+    """Return how many answers on the pair the annotator gave before this request."""
+    return pair.stored.given if pair.stored else 0
 
 
 def _refuse(code: str) -> Refusal:

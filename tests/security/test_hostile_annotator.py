@@ -38,6 +38,7 @@ from annotator.storage.tables.adjudication import DisagreementRow
 from annotator.storage.tables.central import MembershipRow, PairRow, QueryRow, RubricRow
 from annotator.storage.tables.labeling import CheckRow, LeaseRow
 from annotator.web.app import make_app
+from annotator.web.labeling import api
 from tests.integration.labeling_world import World
 from tests.integration.quality_world import QualityWorld
 
@@ -626,6 +627,34 @@ def test_nobody_makes_others_wait_by_changing_one_judgment_without_end(
             assert response["acknowledged"] == [last["id"]], "what is stored is acknowledged again"
             assert [refusal["code"] for refusal in response["refused"]] == ["too_many"]
     assert list_work(attack, "mallory") == dict.fromkeys([gold, ordinary], ("graded", 3))
+
+
+def test_how_long_the_server_takes_for_what_can_be_repeated_tells_no_check(
+    attack: Attack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    async def note(began: float) -> None:
+        waits.append(began)
+
+    monkeypatch.setattr(api, "wait_for_step", note)
+    gold, ordinary = KEYS[:2]
+    attack.mark(gold, "gold")
+    hand_out_by_hand(attack, "mallory", KEYS[:4])
+    for key, other in ((gold, KEYS[2]), (ordinary, KEYS[3])):
+        first = event(key)
+        for sent, is_repeatable in (
+            ({"have": [key]}, True),
+            ({"events": [first]}, False),
+            ({"events": [first]}, True),
+            ({"events": [event(key, 3)]}, True),
+            ({"events": [event(key, 3), event(other)]}, True),
+            ({"events": [event(key, None)], "have": [key]}, True),
+            ({"want": 5}, False),
+        ):
+            before = len(waits)
+            attack.post("mallory", *sent.pop("events", ()), **sent)
+            assert len(waits) - before == is_repeatable, sent
 
 
 def test_many_browsers_under_an_old_guideline_are_not_compared_with_each_other(attack: Attack) -> None:

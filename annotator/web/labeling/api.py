@@ -5,6 +5,8 @@ type, or too large. A judgment is acknowledged only after its transaction is com
 longer be changed is refused with a code that the panel translates, like refused events.
 """
 
+import asyncio
+import time
 from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import asdict
@@ -55,6 +57,11 @@ SUBMISSIONS_AT_A_TIME = 2
 More would make all other requests wait: with six at a time, `/healthz` took four times as long
 (benchmarks/README.md).
 """
+STEP_SECONDS = 0.05
+"""Requests that can be repeated are answered at a multiple of this after they came.
+
+The server takes longer for checks than for other pairs, and the mean of many times would tell them.
+"""
 SUBMISSIONS_TOGETHER = 16
 """The most waiting submissions that share one transaction on SQLite, which allows one writer at a time."""
 
@@ -64,6 +71,7 @@ def routes(database: Database) -> list[Route]:
     turns = _make_turns(database)
 
     async def post_judgments(request: Request) -> Response:
+        began = time.monotonic()
         require_same_origin(request)
         content = await read_json_object(request, most_bytes=MAX_BODY)
         actor = require_signed_in(request).actor
@@ -98,6 +106,8 @@ def routes(database: Database) -> list[Route]:
             surplus=len(exchange.surplus),
             handed_out=len(exchange.pairs),
         )
+        if (have or content.get("events")) and not exchange.is_unrepeatable:
+            await wait_for_step(began)
         return JSONResponse(_answer(exchange))
 
     async def get_text(request: Request) -> Response:
@@ -114,6 +124,11 @@ def routes(database: Database) -> list[Route]:
         Route("/api/judgments", post_judgments, methods=["POST"]),
         Route("/api/text", get_text, methods=["GET"]),
     ]
+
+
+async def wait_for_step(began: float) -> None:
+    """Wait for the next multiple of STEP_SECONDS since `began` (monotonic)."""
+    await asyncio.sleep((began - time.monotonic()) % STEP_SECONDS)
 
 
 def _make_turns(database: Database) -> Turns[Callable[[Writable], SubmitResponse], SubmitResponse]:

@@ -13,10 +13,13 @@ from psycopg._queries import MAX_CACHED_STATEMENT_LENGTH
 from sqlalchemy import event
 
 from annotator.domain.judgments import PairView
+from annotator.labeling.my_work_service import read_own_pair
 from annotator.labeling.service import SubmitResponse, submit_judgments
 from annotator.people.sign_in_service import add_session, find_session
 from annotator.storage.database import Database
-from tests.databases import CopyWorld
+from annotator.storage.judgments.missing_judgments import derive_work
+from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
+from annotator.storage.tables.labeling import CheckRow
 from tests.integration.labeling_world import World
 
 WITHIN_A_QUERY = 10
@@ -127,3 +130,25 @@ def test_the_number_does_not_depend_on_the_number_of_queries_and_people(database
         other.exchange(0, 7)
         other.exchange(7, 3)
     assert count_one(world, "eve", lambda browser: browser.exchange(0, 2)) <= few + 1
+
+
+def test_reading_an_own_answer_on_a_gold_pair_takes_as_many_statements_as_any_other(
+    database: Database,
+) -> None:
+    """How long the server takes would tell which pair is a check: it can be asked for again and again."""
+    world = World(database)
+    actor = world.person("hanako")
+    keys = [pair.pair for pair in world.send(actor, want=12).pairs][:2]
+    with database.write() as session:
+        dataset_pk = key_of(find_dataset(session, "d").pk)
+        pair_pk = find_pair_pk(session, dataset_pk, keys[0])
+        assert pair_pk is not None
+        session.add(CheckRow(pair_pk=pair_pk, kind="gold", grade=1, marked_at=world.now))
+        derive_work(session, dataset_pk, [pair_pk])
+    world.send(actor, *map(world.event, keys))
+    numbers = []
+    for key in keys:
+        with count(database) as statements:
+            read_own_pair(database, actor, "d", key, now=world.now)
+        numbers.append(len(statements))
+    assert numbers[0] == numbers[1]
