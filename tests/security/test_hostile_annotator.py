@@ -643,7 +643,7 @@ def test_how_long_the_server_takes_for_what_can_be_repeated_tells_no_check(
     hand_out_by_hand(attack, "mallory", KEYS[:4])
     for key, other in ((gold, KEYS[2]), (ordinary, KEYS[3])):
         first = event(key)
-        for sent, is_repeatable in (
+        requests: list[tuple[dict[str, Any], bool]] = [
             ({"have": [key]}, True),
             ({"events": [first]}, False),
             ({"events": [first]}, True),
@@ -651,9 +651,10 @@ def test_how_long_the_server_takes_for_what_can_be_repeated_tells_no_check(
             ({"events": [event(key, 3), event(other)]}, True),
             ({"events": [event(key, None)], "have": [key]}, True),
             ({"want": 5}, False),
-        ):
+        ]
+        for sent, is_repeatable in requests:
             before = len(waits)
-            attack.post("mallory", *sent.pop("events", ()), **sent)
+            attack.post("mallory", **sent)
             assert len(waits) - before == is_repeatable, sent
 
 
