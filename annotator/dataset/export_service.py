@@ -26,7 +26,7 @@ from annotator.domain.people import Actor
 from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.logs.disclosures import add_seen
+from annotator.storage.logs.disclosures import note_seen
 from annotator.storage.lookup import key_of
 from annotator.storage.tables import every_table  # noqa: F401  (it defines the tables)
 from annotator.storage.tables.central import DatasetRow, PairRow, PersonRow
@@ -176,13 +176,10 @@ def export_dataset(database: Database, actor: Actor, dataset: str, *, now: datet
 
     All data come from one read transaction. A zip that is not read to its end cannot be opened.
     """
-    with open_dataset(database, actor, dataset, "lead", writing=True, archived_too=True) as (
-        session,
-        _,
-        dataset_pk,
-    ):
-        if actor.person_id is not None:
-            add_seen(session, list_pair_pks(session, dataset_pk), actor.person_id, now=now)
+    with open_dataset(database, actor, dataset, "lead", archived_too=True) as (session, _, dataset_pk):
+        pair_pks = list_pair_pks(session, dataset_pk)
+    note_seen(database, pair_pks, actor.person_id, now=now)
+    with database.write() as session:
         add_events(session, [AuditEvent("exported dataset", dataset_pk, actor.person_id, now)])
     return _write(database, dataset, dataset_pk, now)
 

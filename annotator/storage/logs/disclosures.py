@@ -98,10 +98,12 @@ _NAMES_OF = """
 SELECT q.query_id, d.doc_id FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
 WHERE p.pk IN {pairs}"""
 # Pairs by the names that a release has for them: a document that was renamed since is followed to the name that it has now.
+# MATERIALIZED: SQLite then makes an index of `link`. Otherwise each link would be compared with all others.
 _BY_NAMES = """
-WITH RECURSIVE called (old, new) AS (
+WITH RECURSIVE link (old, new) AS MATERIALIZED (
   SELECT r.old_doc_id, r.new_doc_id FROM remap r WHERE r.dataset_pk = :dataset_pk
-  UNION SELECT c.old, r.new_doc_id FROM called c JOIN remap r ON r.old_doc_id = c.new AND r.dataset_pk = :dataset_pk
+), called (old, new) AS (
+  SELECT l.old, l.new FROM link l UNION SELECT c.old, l.new FROM called c JOIN link l ON l.old = c.new
 ), given (query_id, doc_id) AS ({given}), published (query_id, doc_id, name) AS (
   SELECT g.query_id, g.doc_id, g.doc_id FROM given g
   UNION ALL SELECT g.query_id, c.new, g.doc_id FROM called c JOIN given g ON g.doc_id = c.old
@@ -134,16 +136,20 @@ def note_seen(database: Database, pair_pks: Collection[int], person_pk: int | No
         new = _list_new(session, _follow(session, pair_pks), person_pk)
     if new:
         with database.write() as session:
-            add_seen(session, new, person_pk, now=now)
+            _add_disclosures(session, new, person_pk, now)
 
 
 def add_seen(session: Session, pair_pks: Collection[int], person_pk: int, *, now: datetime) -> None:
     """Record that the person saw others' judgments of these pairs and of the pairs that replaced them."""
     if pair_pks:
-        statement = text(_NOTE.format(pairs=_name_list(session, "pairs")))
-        statement = statement.bindparams(bindparam("now", type_=UtcDateTime))
-        pairs = json.dumps(sorted(_follow(session, pair_pks)))
-        session.execute(statement, {"pairs": pairs, "person_pk": person_pk, "now": now})
+        _add_disclosures(session, _follow(session, pair_pks), person_pk, now)
+
+
+def _add_disclosures(session: Session, pair_pks: Collection[int], person_pk: int, now: datetime) -> None:
+    statement = text(_NOTE.format(pairs=_name_list(session, "pairs")))
+    statement = statement.bindparams(bindparam("now", type_=UtcDateTime))
+    pairs = json.dumps(sorted(pair_pks))
+    session.execute(statement, {"pairs": pairs, "person_pk": person_pk, "now": now})
 
 
 def carry_seen(session: Session, left: Collection[int], *, now: datetime) -> None:

@@ -11,9 +11,9 @@ again and again is slow.
 import asyncio
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, Literal, TypeVar
 
@@ -41,6 +41,8 @@ RUNS_AT_A_TIME, RUNS_OF_LEADS = 1, 2
 """Runs of pages of one person at a time. Leads: while one tab computes for long, another one is drawn."""
 CLOSED_SECONDS = 0.5
 """How often a run that waits looks whether its page is still open."""
+DOWNLOADS_AT_A_TIME = 6
+"""Downloads of one person under way. A slow one keeps a connection to the database, or open files, until its end."""
 WEBSOCKETS = 40
 """Open pages of one person: tabs, on all their devices."""
 PROCESSOR = Allowance(at_once=1.5, per_second=0.15, most_over=0.6)
@@ -57,6 +59,16 @@ REFUSAL_SECONDS = 0.5
 TRY_AGAIN_LATER = 1013
 SUPERSEDED = frozenset({"/api/search"})
 """Where only the newest request of a person is worth an answer."""
+DOWNLOADS = (
+    "/api/agreement/",
+    "/api/audit",
+    "/api/dataset",
+    "/api/pool/left-out",
+    "/api/queue",
+    "/api/release",
+    "/api/trail",
+)
+"""Addresses whose answers are sent piece by piece while they are read."""
 OWN_TURNS = frozenset({"/api/judgments"})
 FREE = ("/static/", "/healthz", "/readyz", "/metrics")
 
@@ -143,7 +155,7 @@ class _Counted:
 
     def __init__(self, budgets: "Budgets", who: Hashable, allowance: Allowance | None, most: int) -> None:
         """`allowance`: of the person; None for people who are not signed in."""
-        self._budgets, self._who, self._allowance, self._most = budgets, who, allowance, most
+        self._budgets, self.who, self._allowance, self._most = budgets, who, allowance, most
         self._has_place, self._began = False, 0.0
         self._outside = 0
 
@@ -151,7 +163,7 @@ class _Counted:
         """Wait for a place, and until the person is within the allowance."""
         await self._take(path)
         if self._allowance is not None:
-            await self._budgets.wait("request", self._who, self._allowance)
+            await self._budgets.wait("request", self.who, self._allowance)
             self._began = self._budgets.clock()
 
     def end(self) -> None:
@@ -160,8 +172,8 @@ class _Counted:
             return
         self._has_place = False
         if self._allowance is not None:
-            self._budgets.processor.spend(self._who, self._budgets.clock() - self._began, self._allowance)
-        self._budgets.places.free(self._who)
+            self._budgets.processor.spend(self.who, self._budgets.clock() - self._began, self._allowance)
+        self._budgets.places.free(self.who)
 
     async def wait_for_client(self, act: Awaitable[Value]) -> Value:
         """Wait for what the client does, without a place."""
@@ -176,7 +188,7 @@ class _Counted:
         return value
 
     async def _take(self, path: str | None) -> None:
-        await self._budgets.places.take(self._who, path, self._most)
+        await self._budgets.places.take(self.who, path, self._most)
         self._has_place, self._began = True, self._budgets.clock()
 
 
@@ -192,7 +204,8 @@ class Budgets:
         self.clock, self.pause, self.pause_thread = clock, pause, pause_thread
         self.processor, self.notes = Spending(clock), Spending(clock)
         self.places = Places()
-        self.websockets: dict[int, int] = {}  # open ones by person
+        self.websockets: Counter[int] = Counter()  # open ones by person
+        self.downloads: Counter[Hashable] = Counter()  # under way by person
         self._runs: dict[int, list[object]] = {}  # by person, in order: those that go on, and those that wait
         self._run_ended = threading.Condition()
 
@@ -231,6 +244,21 @@ class Budgets:
                 self.processor.spend(who, time.thread_time() - began, allowance)
         finally:
             self._leave_run(who, run)
+
+    @contextmanager
+    def download(self, who: Hashable) -> Iterator[None]:
+        """Around a download. TooManyRequests if DOWNLOADS_AT_A_TIME of the person are under way."""
+        if self.downloads[who] >= DOWNLOADS_AT_A_TIME:
+            raise TooManyRequests(
+                say("You have too many downloads at the same time. Try again when one of them has ended.")
+            )
+        self.downloads[who] += 1
+        try:
+            yield
+        finally:
+            self.downloads[who] -= 1
+            if not self.downloads[who]:
+                del self.downloads[who]
 
     @contextmanager
     def keep_notes(self, person_id: int | None, size: int) -> Iterator[None]:
@@ -313,16 +341,17 @@ class BudgetGuard:
         async def send_outside(message: Message) -> None:
             await counted.wait_for_client(send(message))
 
-        try:
+        with ExitStack() as held:
+            held.callback(counted.end)
             try:
+                if scope["path"].startswith(DOWNLOADS):
+                    held.enter_context(self.budgets.download(counted.who))
                 await counted.begin(scope["path"])
             except TooManyRequests as error:
                 note_budget("request")
                 await (await respond_to_refusal(Request(scope), error))(scope, receive, send)
                 return
             await self.app(scope, receive_outside, send_outside)
-        finally:
-            counted.end()
 
     def _count(self, scope: Scope) -> _Counted:
         person = scope.get("state", {}).get("signed_in")
@@ -349,7 +378,7 @@ class BudgetGuard:
             return
         budgets, allowance = self.budgets, find_allowance(person)
         budgets.processor.spend(who, HANDSHAKE_SECONDS, allowance)
-        if budgets.websockets.get(who, 0) >= WEBSOCKETS:
+        if budgets.websockets[who] >= WEBSOCKETS:
             note_budget("websocket")
             await receive()
             await budgets.pause(REFUSAL_SECONDS)
@@ -372,7 +401,7 @@ class BudgetGuard:
                 given = budgets.clock()
             return message
 
-        budgets.websockets[who] = budgets.websockets.get(who, 0) + 1
+        budgets.websockets[who] += 1
         try:
             await budgets.wait("websocket", who, allowance)
             await self.app(scope, receive_in_time, send)

@@ -32,10 +32,12 @@ from annotator.releases.writing.judged_sql import iterate_documents, iterate_jud
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current, derive_decided
 from annotator.storage.judgments.missing_judgments import derive_work
-from annotator.storage.logs.disclosures import RETIRED, note_seen
+from annotator.storage.logs.disclosures import RETIRED, find_published, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_states import ImportedQrel, list_suggestions
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.schema import upgrade_schema
+from annotator.storage.sql import add_rows
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -773,3 +775,34 @@ def test_the_name_of_a_document_that_left_tells_its_old_name(doc_id: str, taken:
     for _ in range(taken + 1):
         names.append(name_retired(doc_id, names, day="2026-01-31"))
     assert {RETIRED.sub("", name) for name in names} == {doc_id}
+
+
+def test_pairs_are_followed_through_new_ids_in_time_that_grows_with_the_links(tmp_path: Path) -> None:
+    """A download of the dataset and a remap do this while nobody else can write."""
+
+    def count_steps(links: int) -> int:
+        database = Database(f"sqlite:///{tmp_path / str(links)}.db")
+        upgrade_schema(database)
+        dataset_pk = JudgedWorld(database).dataset_pk
+        rows = [
+            {"dataset_pk": dataset_pk, "old_doc_id": f"old{n}", "new_doc_id": f"new{n}", "kind": "renamed",
+             "remapped_at": NOW} for n in range(links)
+        ]  # fmt: skip
+        with database.write() as session:
+            add_rows(session, RemapRow, rows)
+        steps = 0
+
+        def count() -> None:
+            nonlocal steps
+            steps += 1
+
+        with database.read() as session:
+            driver: Any = session.connection().connection.driver_connection
+            driver.set_progress_handler(count, 100)
+            find_published(session, dataset_pk, [("Q1", f"old{n}") for n in range(links)])
+            driver.set_progress_handler(None, 0)
+        database.dispose()
+        return steps
+
+    few, many = count_steps(300), count_steps(1_200)
+    assert many < 8 * few

@@ -13,6 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from annotator.domain.errors import TooManyRequests
 from annotator.domain.people import Actor, Membership, SignedIn
 from annotator.web.server.budgets import (
+    DOWNLOADS_AT_A_TIME,
     NOTES,
     PROCESSOR,
     REQUESTS_AT_A_TIME,
@@ -216,6 +217,38 @@ class TestRequests:
             goes_on.set()
             await asyncio.gather(*slow)
             assert world.budgets.processor.find_wait(1, PROCESSOR) == 0
+            assert world.budgets.places.is_idle
+
+        run(flood())
+
+    def test_one_person_has_a_few_downloads_at_a_time_and_the_panel_and_others_go_on(self) -> None:
+        async def flood() -> None:
+            world = World()
+            begun, goes_on = 0, asyncio.Event()
+
+            async def send_pieces(_scope: Scope, _receive: Receive, send: Send) -> None:
+                nonlocal begun
+                begun += 1  # a slow one keeps a connection to the database, of which there are 40
+                await send({"type": "http.response.start", "status": 200, "headers": []})
+                await send({"type": "http.response.body", "body": b"", "more_body": True})
+
+            async def send_slowly(_message: Message) -> None:
+                await goes_on.wait()
+
+            guard = BudgetGuard(send_pieces, world.budgets)
+            slow = [
+                asyncio.create_task(ask(guard, make_person(), path, send=send_slowly))
+                for path in ["/api/dataset", "/api/release", "/api/trail", "/api/audit"] * 10
+            ]
+            await settle()
+            assert begun == DOWNLOADS_AT_A_TIME
+            assert await ask(guard, make_person(), "/api/dataset") == 429
+            assert await ask(guard, make_person(), "/api/text") == 200
+            assert await ask(guard, make_person(2), "/api/dataset") == 200
+            goes_on.set()
+            await asyncio.gather(*slow)
+            assert await ask(guard, make_person(), "/api/dataset") == 200
+            assert not world.budgets.downloads
             assert world.budgets.places.is_idle
 
         run(flood())
