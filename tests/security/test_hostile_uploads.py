@@ -154,6 +154,19 @@ def test_folders_of_an_archive_count_as_a_few_files(tmp_path: Path) -> None:
 # What an import does while nobody else can write (on SQLite) grows with the file, not with its square.
 
 
+@pytest.mark.parametrize("depth", [20, 200])
+def test_folders_in_folders_without_end_are_refused_before_they_fill_the_disk(
+    tmp_path: Path, depth: int
+) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for number in range(50):
+            archive.writestr(f"{number}/{'a/' * depth}a.md", "a")
+    with pytest.raises(ValidationError, match="More than 100 files|too long"):
+        stage_files([("a.zip", content)], tmp_path, limits=StagingLimits(files=100))
+    assert sum(path.is_dir() for path in tmp_path.rglob("*")) <= 200
+
+
 def test_an_annotator_judges_a_pair_only_so_often_in_a_file() -> None:
     lines = [
         JudgmentLine(number, "Q1", "d", "hana", "graded", number % 2) for number in range(1, MOST_ANSWERS + 2)

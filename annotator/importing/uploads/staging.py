@@ -79,6 +79,7 @@ LOOSE = "documents"
 LOOSE_SUFFIXES = (".md", ".rst", ".html", ".htm", ".docx", ".pdf", ".xlsx")
 _LONGEST_PART = 200  # bytes of a folder's or file's name; file systems allow 255
 _LONGEST_NAME = 900
+_DEEPEST = 100  # folders and the file
 _PIECE = 1024 * 1024
 _ENTRY = b"PK\x01\x02"
 _ENCRYPTED = 0x1
@@ -88,7 +89,7 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 
 @dataclass(frozen=True, slots=True)
 class StagingLimits:
-    """The maximum number of files, and of their bytes together after unpacking."""
+    """The maximum number of files, and of their bytes together after unpacking. Twice as many folders."""
 
     files: int = 20_000
     unpacked_mb: int = 1_000
@@ -138,7 +139,8 @@ def check_name(name: str) -> PurePosixPath:
             )
         )
     encoded = [part.encode("utf-8") for part in parts]
-    if any(len(part) > _LONGEST_PART for part in encoded) or sum(map(len, encoded)) > _LONGEST_NAME:
+    is_long = any(len(part) > _LONGEST_PART for part in encoded) or sum(map(len, encoded)) > _LONGEST_NAME
+    if is_long or len(parts) > _DEEPEST:
         raise ValidationError(
             say("The file name {name} is too long. Rename the file.", name=f"{name[:100]}…")
         )
@@ -149,13 +151,15 @@ class _Stage:
     def __init__(self, folder: Path, limits: StagingLimits) -> None:
         self.folder, self.limits = folder, limits
         self.files, self.bytes = 0, 0
+        self.folders: set[PurePosixPath] = set()
 
     def write(self, inner: PurePosixPath, shown: str, content: BinaryIO) -> None:
         """Store one file, piece by piece, and stop at the limit."""
         if any(part.startswith(".") for part in inner.parts):
             return
         self.files += 1
-        if self.files > self.limits.files:
+        self.folders.update(inner.parents)
+        if max(self.files, len(self.folders) // 2) > self.limits.files:  # a folder takes 4 kB of the disk
             self._refuse_number()
         target = self.folder / inner
         try:
