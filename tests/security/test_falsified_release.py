@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,13 @@ def test_the_sample_is_whole_and_says_what_its_files_cannot_prove(folder: Path) 
     assert (
         "what only one file states was compared with nothing: texts of documents" in verification.unproven[2]
     )
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "SHA256SUMS"])
+def test_a_named_pipe_in_place_of_a_file_is_found_and_not_read(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    assert name in says(verify_folder(folder))
 
 
 def test_a_grade_under_a_unanimous_qrel_is_found(folder: Path) -> None:

@@ -64,7 +64,7 @@ class QuickAnnotator:
 def find_medians(annotator: Ints, seconds: Floats, annotators: int) -> list[float]:
     """Return each annotator's median seconds; NaN below FEW_PAIRS judgments of known time (> 0)."""
     timed = seconds > 0
-    order = np.argsort(annotator[timed].astype(np.int16), kind="stable")
+    order = np.argsort(annotator[timed].astype(np.min_scalar_type(annotators)), kind="stable")
     ends = np.cumsum(np.bincount(annotator[timed], minlength=annotators))
     times = np.split(seconds[timed][order], ends[:-1])
     return [float(np.median(own)) if len(own) >= FEW_PAIRS else float("nan") for own in times]

@@ -245,7 +245,7 @@ def find_faults(folder: Path, hashes: FileHashes | None = None) -> list[ReleaseF
 
 def _read_sums(folder: Path, faults: list[ReleaseFault]) -> dict[str, str]:
     try:
-        lines = (folder / SUMS).read_text("utf-8").splitlines()
+        lines = _read_plain(folder / SUMS).decode("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         faults.append(ReleaseFault(SUMS, "a list of checksums", type(error).__name__))
         return {}
@@ -268,13 +268,20 @@ def _list_files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in paths}
 
 
+def _read_plain(path: Path) -> bytes:
+    """Return a file's bytes. OSError unless it is a plain file: a pipe never ends."""
+    if not is_plain(path):
+        raise FileNotFoundError(path)
+    return path.read_bytes()
+
+
 def _hash_file(path: Path, hashes: FileHashes) -> str:
     return hashes.read(path) if is_plain(path) else "something that is not a plain file"
 
 
 def _read_manifest(folder: Path, faults: list[ReleaseFault]) -> dict[str, Any] | None:
     try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
+        manifest = json.loads(_read_plain(folder / MANIFEST))
     except (OSError, ValueError, RecursionError) as error:
         faults.append(ReleaseFault(MANIFEST, "JSON", type(error).__name__))
         return None

@@ -10,7 +10,7 @@ from datetime import datetime
 
 import streamlit as st
 
-from annotator.domain.errors import AnnotatorError, StateError
+from annotator.domain.errors import AnnotatorError, StateError, ValidationError
 from annotator.domain.figures import show_number
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import say
@@ -59,6 +59,7 @@ LAW_NAMES = {
     "rule": say("What an enforcement rule says about an article"),
     "reference": say("Articles that a text refers to"),
 }
+MOST_LINES = 50_000  # of a file of relations, which each browser tab keeps in the server's memory
 MOST_RELATIONS = 30  # names in a file that get fields
 MOST_HOLES = 20
 READ = "relations of the file"
@@ -197,8 +198,16 @@ def _draw_file(context: PageContext) -> tuple[str, tuple[RelationLine, ...] | No
         return kept_name, kept_lines
     if file.file_id == kept_id:
         return kept_name, kept_lines
+    data = file.getvalue()
     try:
-        lines = read_relation_table(InputSource(file.name, file.getvalue()))
+        if max(data.count(b"\n"), data.count(b"\r")) > MOST_LINES:
+            raise ValidationError(
+                say(
+                    "A file of relations has at most {n:,} lines here. For longer ones, use the command: annotator suggest",
+                    n=MOST_LINES,
+                )
+            )
+        lines = read_relation_table(InputSource(file.name, data))
     except AnnotatorError as error:
         st.session_state.pop(READ, None)
         refuse(show_refusal(error))

@@ -76,6 +76,12 @@ def test_what_is_usual_is_ones_own_and_needs_thirty_known_times() -> None:
     assert np.isnan(medians[2:]).all()
 
 
+def test_the_times_of_the_last_of_very_many_annotators_are_their_own() -> None:
+    annotator = np.repeat([0, 40_000], 30)
+    medians = find_medians(annotator, np.repeat([3.0, 9.0], 30), 40_001)
+    assert (medians[0], medians[40_000]) == (3.0, 9.0)
+
+
 def test_without_a_shared_pair_nothing_is_told() -> None:
     assert _find(simulate(0, overlap=1, faults=HURRIED)) == ()
 

@@ -232,6 +232,16 @@ def test_a_file_of_relations_with_an_error_is_refused_at_its_field(settled: Unpo
     assert "expected a column to" in app.error[0].value and not app.button
 
 
+def test_a_file_of_relations_without_end_is_refused_before_it_is_read(settled: UnpooledWorld) -> None:
+    """Each browser tab keeps the relations that it has read in the memory of the server."""
+    app = choose_kind(open_page(settled, "pool", tab="New round"), "relations")
+    lines = b"from,to,relation\n" + b"a,b,cites\n" * 50_000
+    app.file_uploader[0].set_value([("r.csv", lines, "")])
+    app = run(app)
+    assert "at most 50" in app.error[0].value and not app.button
+    assert "relations of the file" not in app.session_state
+
+
 def test_relations_of_law_texts_need_laws(settled: UnpooledWorld) -> None:
     app = choose_kind(open_page(settled, "pool", tab="New round"), "relations")
     app.radio(key="new round relations").set_value("law texts")
