@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
 FOR_ALL = frozenset({401, 403, 405})  # statuses that every other query would get too
 MAX_REDIRECTS = 3
+STEPS = 3  # to connect, to wait for the head, to read the body: each may take timeout_seconds
 FIRST_WAIT_SECONDS = 1.0
 MAX_SHOWN = 160
 REASONS = "error.root_cause[0].reason || error.reason || error.msg || error.message || status.error || error || message || detail"
@@ -107,6 +108,8 @@ class EndpointClient:
     ) -> None:
         import httpx2
 
+        from annotator.importing.search_endpoint.whole_time import WholeTime, make_transport
+
         self.limits: RequestLimits = spec.limits
         self.secrets = secrets
         self.clock, self.sleep, self.today = clock, sleep, today
@@ -114,14 +117,18 @@ class EndpointClient:
         self.origin = find_origin(spec.url)
         self.pacer = Pacer(spec.limits.requests_per_second, clock=clock, sleep=sleep)
         self.was_answered = False
+        self.time = WholeTime(clock)
         self.http = httpx2.Client(
             headers={"Accept": "application/json", "Accept-Encoding": "identity", **secrets.headers},
-            verify=_make_tls(spec),
             trust_env=False,
             follow_redirects=False,
             timeout=spec.limits.timeout_seconds,
-            transport=transport,
-            limits=httpx2.Limits(max_connections=spec.limits.concurrency),
+            transport=transport
+            or make_transport(
+                self.time,
+                verify=_make_tls(spec),
+                limits=httpx2.Limits(max_connections=spec.limits.concurrency),
+            ),
         )
 
     def __enter__(self) -> "EndpointClient":
@@ -191,6 +198,7 @@ class EndpointClient:
         try:
             self._check_host(url)
             self.http.cookies.clear()
+            self.time.begin(STEPS * self.limits.timeout_seconds)
             with self.http.stream(method, url, content=body, headers=headers) as response:
                 yield response
         except httpx2.ConnectTimeout:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socketserver import BaseRequestHandler, ThreadingTCPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
@@ -522,6 +523,35 @@ def test_a_connection_that_hangs_is_given_up(fetching: FetchDesk) -> None:
     finally:
         release.set()
     assert "query 'Q2', found no answer within 0.2 s" in message
+
+
+@pytest.mark.parametrize(
+    ("begin", "piece"), [(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"), (b"HTTP/1.1 200 OK\r\nA: ", b"a")]
+)
+def test_an_answer_whose_head_never_ends_is_given_up(fetching: FetchDesk, begin: bytes, piece: bytes) -> None:
+    ended = threading.Event()
+
+    class Drip(BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.sendall(begin)
+            for _ in range(100):  # 10 seconds, where a client waits for them
+                if ended.wait(0.1):
+                    return
+                fetching.seconds += 0.1
+                self.request.sendall(piece)
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Drip) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        host = fetching.endpoint.host = f"127.0.0.1:{server.server_address[1]}"
+        change_settings(fetching.database, OPERATOR, "d", {"search_hosts": host}, now=NOW)
+        try:
+            message = fetching.refused(fetching.spec("timeout_seconds: 0.3\nattempts: 1\n"))
+        finally:
+            ended.set()
+            server.shutdown()
+    assert "no answer within 0.3 s" in message
+    assert fetching.seconds < 9, "three requests of three times 0.3 s"
 
 
 def test_a_server_that_is_not_there_is_told_at_once(fetching: FetchDesk) -> None:
