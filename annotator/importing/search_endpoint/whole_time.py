@@ -2,10 +2,9 @@
 
 import math
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
-import httpcore2
 import httpx2
 
 
@@ -24,16 +23,19 @@ class WholeTime(threading.local):
         """Return the timeout of the next step, at most the time that is left. Raises ReadTimeout if none is."""
         left = self.end - self.clock()
         if left <= 0:
-            raise httpcore2.ReadTimeout
+            raise httpx2.ReadTimeout("the whole time is over")
         return timeout if left == math.inf else min(left, math.inf if timeout is None else timeout)
 
 
-class _TimedStream(httpcore2.NetworkStream):
-    def __init__(self, stream: httpcore2.NetworkStream, time: WholeTime) -> None:
+class _TimedStream:
+    """A stream of the library whose steps end in time."""
+
+    def __init__(self, stream: Any, time: WholeTime) -> None:
         self._stream, self._time = stream, time
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, self._time.cut(timeout))
+        data: bytes = self._stream.read(max_bytes, self._time.cut(timeout))
+        return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         self._stream.write(buffer, self._time.cut(timeout))
@@ -41,32 +43,26 @@ class _TimedStream(httpcore2.NetworkStream):
     def close(self) -> None:
         self._stream.close()
 
-    def start_tls(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
+    def start_tls(self, *args: Any, **options: Any) -> "_TimedStream":
         return _TimedStream(self._stream.start_tls(*args, **options), self._time)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
 
 
-class _TimedNetwork(httpcore2.SyncBackend):
-    def __init__(self, time: WholeTime) -> None:
-        self._time = time
+class _TimedNetwork:
+    """The library's network, with streams whose steps end in time."""
 
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore2.NetworkStream:
-        stream = super().connect_tcp(host, port, timeout, local_address, socket_options)
-        return _TimedStream(stream, self._time)
+    def __init__(self, network: Any, time: WholeTime) -> None:
+        self._network, self._time = network, time
+
+    def connect_tcp(self, *args: Any, **options: Any) -> _TimedStream:
+        return _TimedStream(self._network.connect_tcp(*args, **options), self._time)
 
 
 def make_transport(time: WholeTime, **options: Any) -> httpx2.HTTPTransport:
     """Return a transport whose requests keep to `time`. `options`: of HTTPTransport, which has none for the network."""
     transport = httpx2.HTTPTransport(trust_env=False, **options)
     pool: Any = transport._pool
-    pool._network_backend = _TimedNetwork(time)
+    pool._network_backend = _TimedNetwork(pool._network_backend, time)
     return transport
