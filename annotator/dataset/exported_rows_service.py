@@ -25,8 +25,9 @@ from annotator.domain.errors import AnnotatorError
 from annotator.domain.grades import GradeDefinition, Rubric, check_languages
 from annotator.domain.ground_truth import MEDIA_TYPES, Origin
 from annotator.domain.judgments import CHECK_PURPOSES, CURRENT_PURPOSES
-from annotator.domain.settling import PAIR_STATUSES, check_rules
-from annotator.domain.texts import MAX_TEXT, check_version, holds_no_text
+from annotator.domain.overlap import check_rules
+from annotator.domain.settling import PAIR_STATUSES
+from annotator.domain.texts import MAX_OPTIONS, MAX_TEXT, check_version, holds_no_text
 from annotator.formats.syntax.text import is_too_long
 from annotator.storage.logs.audit_log import ACTIONS
 from annotator.storage.tables.columns import UtcDateTime
@@ -91,6 +92,8 @@ def check_row(table: Table, row: Row, *, now: datetime) -> None:
     for name, value in row.items():
         if isinstance(value, str | dict | list):
             _check_content(value, name)
+        if isinstance(value, str) and len(value) > MAX_OPTIONS and (table.name, name) not in _LONG:
+            raise RowFault(name, f"a text of at most {MAX_OPTIONS:,} characters", f"{len(value):,}")
         if value is not None and (check := _COLUMN_CHECKS.get((table.name, name))) is not None:
             _run(check, value, name)
     if (check_whole := _ROW_CHECKS.get(table.name)) is not None:
@@ -333,6 +336,8 @@ def _is_uuid(value: str) -> bool:
     return str(uuid.UUID(value)) == value
 
 
+_LONG = (("document_text", "text"), ("rubric", "guideline"), ("release", "sums"))
+"""Columns with texts of any length. All others are limited, as in the files of an import."""
 _COLUMN_CHECKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
     ("dataset", "name"): check_dataset_name,
     ("person", "username"): _is_id,
@@ -343,6 +348,8 @@ _COLUMN_CHECKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
     ("run", "system"): _is_id,
     ("run", "query_signals"): lambda value: all(isinstance(item, dict) for item in value.values()),
     ("provenance", "system"): _is_id,
+    ("pool_round", "options"): lambda value: isinstance(value.get("systems"), dict | list | None),
+    ("pool_round", "figures"): lambda value: isinstance(value.get("systems"), dict | list | None),
     ("pair", "key"): lambda value: _KEY.fullmatch(value) is not None,
     ("repeated_pair", "key"): lambda value: _KEY.fullmatch(value) is not None,
     ("judgment", "event_id"): _is_uuid,

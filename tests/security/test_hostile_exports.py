@@ -206,6 +206,11 @@ VALUES: list[tuple[str, str, Any]] = [
     ("query", "query_id", ""),
     ("run", "query_signals", {"Q1": 3}),
     ("pair", "key", "a/b"),
+    ("query", "text", "x" * 100_001),
+    ("document", "title", "x" * 100_001),
+    ("judgment", "note", "x" * 100_001),
+    ("pool_round", "options", {"systems": 3}),
+    ("pool_round", "figures", {"systems": "a"}),
     ("release", "version", "../../up"),
     ("release", "manifest", {}),
     ("release", "sums", f"{'0' * 64}  ../../up"),
@@ -218,7 +223,7 @@ VALUES: list[tuple[str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "column", "value"), VALUES, ids=str)
+@pytest.mark.parametrize(("name", "column", "value"), VALUES, ids=lambda value: str(value)[:40])
 def test_a_value_that_the_program_would_not_store_is_refused(
     exported: bytes, name: str, column: str, value: Any
 ) -> None:
