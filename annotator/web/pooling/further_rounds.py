@@ -203,8 +203,8 @@ def _draw_file(context: PageContext) -> tuple[str, tuple[RelationLine, ...] | No
         if max(data.count(b"\n"), data.count(b"\r")) > MOST_LINES:
             raise ValidationError(
                 say(
-                    "A file of relations has at most {n:,} lines here. For longer ones, use the command: annotator suggest",
-                    n=MOST_LINES,
+                    "A file of relations has at most {n} lines here. For longer ones, use the command: annotator suggest",
+                    n=f"{MOST_LINES:,}",
                 )
             )
         lines = read_relation_table(InputSource(file.name, data))
