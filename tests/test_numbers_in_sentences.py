@@ -36,7 +36,7 @@ ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "{measure} these queries",  # no number
     "first {depth} results", "at most {groups} groups and {systems} systems", "at least {n} queries",  # constants
     "up to {most:,} relevant documents",  # a constant
-    "sheets of at most {n} rows",  # a constant
+    "sheets of at most {n} rows", "A file of relations has at most {n} lines",  # constants
     "a list of {n} documents at most, since {rule} gives no grade behind that place (add one)",  # a limit of the file's own
     "{n} best systems", "{drawn} of {total:,} queries", "{listed} of {total:,}", "{n} of {all:,} queries",  # drawn of many
     "{before:,} and {after:,} queries",  # two numbers that differ
