@@ -108,7 +108,10 @@ def disagreements(
         None, min=0, max=3, help="Only pairs whose grades are this far apart.", show_default=False
     ),
     taste: bool | None = typer.Option(
-        None, "--taste/--no-taste", help="Only matters of taste, or only the others.", show_default=False
+        None,
+        "--taste/--no-taste",
+        help="Only grades one apart with the same relevance, or only the others.",
+        show_default=False,
     ),
     file: Path | None = typer.Option(
         None, "--csv", metavar="FILE", help="Write the list to a file for filling in decisions."
@@ -271,7 +274,7 @@ def settle(
     dry_run: DryRunOption = False,
     console: Console = Console(),
 ) -> None:
-    """Settle matters of taste in bulk: adjacent grades on the same side of the relevance threshold."""
+    """Settle in bulk the grades one apart with the same relevance (same side of the relevance threshold)."""
     from annotator.adjudication.bulk.bulk_service import (
         list_batches,
         preview_policy,
@@ -329,9 +332,7 @@ def _check_use(*, policy: str | None, undo: int | None, batches: bool, dry_run: 
 
 
 def _show_preview(preview: "PolicyPreview") -> None:
-    typer.echo(
-        f"{count_of(preview.pairs, 'matter of taste', 'matters of taste')} to settle at {_name(preview.policy)}:"
-    )
+    typer.echo(f"{count_of(preview.pairs, 'pair', 'pairs')} to settle at {_name(preview.policy)}:")
     for count in preview.by_grades:
         typer.echo(
             f"- {count.low} against {count.high}: {count_of(count.pairs, 'pair gets', 'pairs get')} {count.grade}"

@@ -488,9 +488,7 @@ def _list_sentences(evaluation: Evaluation) -> list[Message]:
     )
     sentences += [comparison.verdict for comparison in largest[:MOST_VERDICTS]]
     if not shown and any(comparison.is_tested for comparison in evaluation.comparisons):
-        sentences.append(
-            say("Chance can explain all differences between these systems (p ≥ .05 after Holm).")
-        )
+        sentences.append(say("No significant difference between systems (Holm, p ≥ .05)."))
         sentences += [entry.sentence for entry in choose_power(dataset.power)[:1]]
     sentences += _list_judged_sentences(evaluation)
     if dataset.holes is not None and len(table.systems) > 1:

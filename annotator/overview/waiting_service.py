@@ -65,7 +65,7 @@ def list_idle(people: Sequence[AnnotatorProgress], *, now: datetime) -> tuple[An
 def describe_idle(idle: Sequence[AnnotatorProgress], *, annotators: int, pairs_left: int) -> Message:
     """Say which annotators are idle. `pairs_left`: without pairs to judge, nobody is."""
     if not pairs_left:
-        return say("No pair is left to judge.")
+        return say("Nothing left to judge.")
     if not annotators:
         return say("There are no annotators yet.")
     if not idle:

@@ -220,23 +220,27 @@ def _describe_further_pairs(status: QualityStatus, draw: QualityDraw) -> list[Me
             )
         ]
     missing = further - status.waiting
-    sentences = [
-        say_n(
-            "{n:,} more pair without an error would be enough to pass.",
-            "{n:,} more pairs without an error would be enough to pass.",
-            further,
-        )
-    ]
-    if missing > 0:
-        sentences.append(
+    if missing <= 0:
+        return [
             say_n(
-                "This needs {n:,} more drawn pair: {command}",
-                "This needs {n:,} more drawn pairs: {command}",
-                missing,
-                command=f"{command} --size {status.drawn + missing}",
+                "Passes if the next {n:,} waiting pair shows no error.",
+                "Passes if the next {n:,} waiting pairs show no error.",
+                further,
             )
-        )
-    return sentences
+        ]
+    return [
+        say_n(
+            "Passes if {n:,} more pair shows no error.",
+            "Passes if {n:,} more pairs show no error.",
+            further,
+        ),
+        say_n(
+            "This needs {n:,} more drawn pair: {command}",
+            "This needs {n:,} more drawn pairs: {command}",
+            missing,
+            command=f"{command} --size {status.drawn + missing}",
+        ),
+    ]
 
 
 def _describe_looks(draws: Sequence[QualityDraw]) -> Message:

@@ -313,7 +313,9 @@ def settle_by_policy(
         if digest != seen_digest:
             raise ConflictError(explain_changed_preview(seen_digest, digest))
         if not settled:
-            raise StateError(say("No open pair here is a matter of taste, so there is nothing to settle."))
+            raise StateError(
+                say("Nothing to settle: no open pair here has grades one apart with the same relevance.")
+            )
         number = add_batch(session, dataset_pk, lead_pk, policy, rationale, len(settled), now=now)
         decisions = [
             NewDecision(

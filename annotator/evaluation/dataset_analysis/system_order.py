@@ -222,10 +222,8 @@ class MeasureSaturation:
             )
         if self.equal_queries * 2 > self.queries:
             return say_n(
-                "{measure} depends on {n} of {queries:,} queries: all others give every system the same "
-                "score.",
-                "{measure} depends on {n:,} of {queries:,} queries: all others give every system the same "
-                "score.",
+                "Only {n} of {queries:,} queries separates the systems on {measure}.",
+                "Only {n:,} of {queries:,} queries separate the systems on {measure}.",
                 self.queries - self.equal_queries,
                 **values,
             )

@@ -129,7 +129,7 @@ def parse_json(text: str) -> Any:
         and _SUSPECT.search(text)
         and any(holds_no_text(text_value) for text_value in _texts(value))
     ):
-        raise _RefusedJson(say("text without NUL characters and lone surrogates"))
+        raise _RefusedJson(say("text without NUL characters or lone surrogates"))
     if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _RefusedJson(say("nesting of at most {n} levels", n=MAX_DEPTH))
     return value
@@ -300,7 +300,7 @@ def _explain(text: str, path: str) -> tuple[Any, tuple[FormatError, ...]]:
                 problems.add(line, say("a JSON string"), token)
                 continue
             if holds_no_text(value):
-                problems.add(line, say("text without NUL characters and lone surrogates"), token)
+                problems.add(line, say("text without NUL characters or lone surrogates"), token)
         elif token not in ("{", "[", "true", "false", "null") and not _fits(token):
             problems.add(line, say("a JSON number that fits"), token)
     try:

@@ -54,8 +54,8 @@ def read_text(data: bytes, path: str, *, encoding: str | None = None) -> str:
     match = UNSTORABLE.search(text)
     if match:
         line = text.count("\n", 0, match.start()) + 1
-        expected = say("text without NUL characters and lone surrogates")
-        raise refuse(path, line, expected, repr(match.group()))
+        expected = say("text without NUL characters or lone surrogates")
+        raise BadInput([FormatError(path, line, expected, repr(match.group()))])
     return text
 
 

@@ -92,7 +92,7 @@ def describe_filter(wanted: QueueFilter) -> list[str]:
     if wanted.distance is not None:
         conditions.append(name_distance(wanted.distance))
     if wanted.taste is not None:
-        conditions.append(tr("only a matter of taste") if wanted.taste else tr("more than a matter of taste"))
+        conditions.append(tr("one grade apart, same relevance") if wanted.taste else tr("other differences"))
     if wanted.flips:
         conditions.append(tr("could change the ranking of systems"))
     if wanted.assigned is not None:
@@ -201,13 +201,13 @@ def _draw_more(wanted: QueueFilter, choices: QueueFilterChoices) -> None:
             width=160,
         )
         _choose(
-            tr("Matter of taste"),
+            tr("Kind of difference"),
             tuple(TASTES),
             "taste",
             _name_taste,
             width=220,
             help=tr(
-                "Matter of taste: adjacent grades on the same side of the relevance threshold. Metrics with "
+                "Same relevance: both grades are on the same side of the relevance threshold, so metrics with "
                 "a threshold do not change."
             ),
         )
@@ -268,7 +268,7 @@ def _name_grades(grades: str) -> str:
 
 
 def _name_taste(taste: str) -> str:
-    return {ANY: tr("all"), "yes": tr("only a matter of taste"), "no": tr("more than a matter of taste")}[
+    return {ANY: tr("all"), "yes": tr("one grade apart, same relevance"), "no": tr("other differences")}[
         taste
     ]
 

@@ -260,19 +260,22 @@ def describe_pace(pace: QueuePace) -> list[str]:
 
 
 def _describe_work(pace: QueuePace) -> str:
+    pairs = tr_n("{n:,} pair", "{n:,} pairs", pace.open)
     if pace.work is None and pace.working_days_left is None:
         return tr("Time left is unknown: {why}.", why=pace.why_no_days)
     if pace.working_days_left is None:
-        return tr("Work left: {work}.", work=show_duration(pace.work or 0))
+        return tr("{pairs}, {work} of deciding.", pairs=pairs, work=show_duration(pace.work or 0))
     days = show_days(pace.working_days_left)
     if pace.work is None:
         return tr(
-            "Time left at this pace: {days}. Work left: unknown ({why}).",
+            "{pairs}; at this pace, {days}. Time of deciding unknown: {why}.",
+            pairs=pairs,
             days=days,
             why=pace.why_no_work,
         )
     return tr(
-        "Work left: {work}; at this pace, {days}.",
+        "{pairs}, {work} of deciding; at this pace, {days}.",
+        pairs=pairs,
         work=show_duration(pace.work),
         days=days,
     )

@@ -53,7 +53,7 @@ def draw_table(page: QueuePage, here: QueueAddress, *, decided: bool, now: datet
         tr("query"),
         tr("document"),
         tr("grades"),
-        tr("apart"),
+        tr("gap"),
         tr("impact"),
         tr("why"),
         tr("category"),
@@ -129,7 +129,7 @@ def _list_notes(item: Disagreement) -> list[str]:
         (item.assigned_to, tr("assigned to {name}", name=item.assigned_to)),
         (item.put_off, tr("set to later by you")),
         (item.yours, tr("judged by you")),
-        (item.taste, tr("matter of taste")),
+        (item.taste, tr("one grade apart, same relevance")),
         (item.simulated, tr("simulated")),
         (QueueReason.QUALITY in item.reasons and not item.waiting, tr("reopened")),
     )

@@ -35,6 +35,8 @@ from annotator.domain.people import includes
 from annotator.overview.settings_effects_service import describe_effects
 from annotator.web.dataset.downloads import ADDRESS
 from annotator.web.dataset.words import GROUPS, NONE_CHOSEN, REQUIREMENT_WORDS, SettingField, list_fields
+from annotator.web.kit.controls import ask_percentage
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, find_page, require_dataset
 from annotator.web.kit.text import escape_markdown
@@ -182,8 +184,11 @@ def _draw_field(form: SettingsForm, setting: SettingField, default: str) -> str:
     elif setting.kind == "whole":
         number = st.number_input(label, int(setting.low), int(setting.high), int(value), key=key)
         text = str(number)
-    elif setting.kind == "number":
-        share = st.number_input(label, float(setting.low), float(setting.high), float(value), STEP, key=key)
+    elif setting.kind in ("number", "percentage"):
+        ask_number = ask_percentage if setting.kind == "percentage" else st.number_input
+        share = ask_number(
+            label, float(setting.low), float(setting.high), float(value), setting.step, key=key
+        )
         text = value if share == float(value) else str(round(share, 6))
     elif setting.kind == "choice":
         names = dict(setting.choices)
@@ -251,6 +256,8 @@ def _show_value(setting: SettingField, text: str) -> str:
         return tr(words)
     if setting.kind == "switch":
         return tr("on") if text == "true" else tr("off")
+    if setting.kind == "percentage":
+        return show_share(float(text), 0 if (float(text) * 100).is_integer() else 1)
     return tr("none") if text in ("", NONE, OFF) else text
 
 

@@ -144,7 +144,10 @@ def _draw_options(form: ChoicesForm, kind: ImportKind) -> dict[str, Any]:
 
 def _draw_document_options(form: ChoicesForm) -> dict[str, Any]:
     cut = st.selectbox(
-        tr("Division"), tuple(CUT_NAMES), format_func=lambda name: tr(CUT_NAMES[name]), key=form.key("cut")
+        tr("One document per"),
+        tuple(CUT_NAMES),
+        format_func=lambda name: tr(CUT_NAMES[name]),
+        key=form.key("cut"),
     )
     with st.expander(tr("Ids and titles")):
         st.caption(

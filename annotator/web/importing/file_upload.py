@@ -69,7 +69,7 @@ def describe_limits(*, folders: bool) -> str:
     if not folders:
         return tr("At most {mb} MB.", mb=show_number(MOST_IMPORT_MB))
     return tr(
-        "Limits: {mb} MB in all, number of files {files}; a zip archive {unpacked} MB unpacked.",
+        "Up to {mb} MB and {files} files (zip: {unpacked} MB unpacked).",
         mb=show_number(MOST_IMPORT_MB),
         files=show_number(MOST_IMPORT_FILES),
         unpacked=show_number(LIMITS.unpacked_mb),

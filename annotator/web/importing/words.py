@@ -36,11 +36,11 @@ KIND_HELP: Mapping[str, Message] = {
     "qrels": say("Settled grades of an earlier ground truth, in any of its formats."),
 }
 CUT_NAMES: Mapping[str, Message] = {
-    "": say("Each file is one document"),
-    "sections": say("Split at headings"),
-    "articles": say("Laws: one document per article"),
-    "paragraphs": say("Laws: one document per paragraph"),
-    "items": say("Laws: one document per item"),
+    "": say("file"),
+    "sections": say("heading"),
+    "articles": say("article (laws)"),
+    "paragraphs": say("paragraph (laws)"),
+    "items": say("item (laws)"),
 }
 DECLARED_NAMES: Mapping[str, Message] = {
     "who": say("Who judged"),
@@ -63,7 +63,7 @@ OPTION_FIELDS: Mapping[str, Message] = {
     "--map-grades": say("Grades of another scale"),
     "--order rank": say("Order by the ranks in the file, not by score"),
     "--provenance": say("How the grades were made"),
-    "--sections, --cut": say("Division"),
+    "--sections, --cut": say("One document per"),
     "--skip-unknown-queries": say("Leave out queries that the dataset does not have"),
     "--system": say("System"),
     "--title": say("Ids and titles"),

@@ -125,6 +125,13 @@ def choose_two(versions: Sequence[str]) -> tuple[str, str] | None:
 PRESSES, CONTAINER, INTO_VIEW = "presses followed", "place of the press", "press into view"
 
 
+def ask_percentage(label: str, low: float, high: float, share: float, step: float, **further: Any) -> float:
+    """Draw a number field in percent; `low`, `high`, `share` and `step` are shares, 0 to 1. Return the share entered."""
+    low, high, shown, step = (round(value * 100, 6) for value in (low, high, share, step))
+    entered = st.number_input(tr("{name} (%)", name=label), low, high, shown, step, format="%g", **further)
+    return share if entered == shown else round(entered / 100, 8)
+
+
 def note_press(container_key: str = "", *, into_view: bool = False) -> None:
     """Note that the pressed control will disappear in the next run.
 

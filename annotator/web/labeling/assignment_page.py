@@ -368,7 +368,7 @@ def draw(context: PageContext) -> None:
     draw_disagreement_settings(context, dataset)
     st.header(tr("People"))
     _draw_people(context, dataset, status)
-    st.header(tr("Blocked work"))
+    st.header(tr("Queries in progress"))
     draw_waiting(status, list_person_names(context, dataset))
     keep_focus()
 

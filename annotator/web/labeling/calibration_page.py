@@ -29,6 +29,7 @@ from annotator.labeling.records import KINDS, AnnotatorResult, CheckCandidate, C
 from annotator.labeling.service import read_whole_text
 from annotator.web.dataset.words import name_setting
 from annotator.web.kit.charts import AMBER, TEAL, VIOLET, sort_naturally, space_percent
+from annotator.web.kit.controls import ask_percentage
 from annotator.web.kit.figures import show_difference, show_median, show_share
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import (
@@ -157,7 +158,7 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
     with st.form("settings", border=False):
         left, right = st.columns(2, gap="medium")
         with left:
-            score = st.number_input(
+            score = ask_percentage(
                 name_setting("training_score"),
                 0.0,
                 1.0,
@@ -168,7 +169,7 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
                     "share."
                 ),
             )
-            gold = st.number_input(name_setting("gold_rate"), 0.0, 0.5, dataset.gold_rate, 0.01)
+            gold = ask_percentage(name_setting("gold_rate"), 0.0, 0.5, dataset.gold_rate, 0.01)
             idle = st.number_input(
                 name_setting("idle_seconds"),
                 10,
@@ -178,7 +179,7 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
                 help=tr("After this long without activity, time no longer counts as work on the pair."),
             )
         with right:
-            repeat = st.number_input(name_setting("repeat_rate"), 0.0, 0.5, dataset.repeat_rate, 0.01)
+            repeat = ask_percentage(name_setting("repeat_rate"), 0.0, 0.5, dataset.repeat_rate, 0.01)
             after = st.number_input(name_setting("repeat_after"), 1, 10_000, dataset.repeat_after, 1)
         pressed = st.form_submit_button(tr("Save settings"))
     if pressed:

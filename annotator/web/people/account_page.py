@@ -153,8 +153,8 @@ def _draw_sessions(context: PageContext) -> None:
     if known_browsers:
         st.text(
             tr_n(
-                "You recently signed in with {n} other browser. Other people's wrong passwords do not block you there.",
-                "You recently signed in with {n} other browsers. Other people's wrong passwords do not block you there.",
+                "You recently signed in with {n} other browser. If somebody mistypes your password elsewhere, you can still sign in there.",
+                "You recently signed in with {n} other browsers. If somebody mistypes your password elsewhere, you can still sign in there.",
                 known_browsers,
             )
         )

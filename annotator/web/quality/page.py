@@ -98,7 +98,7 @@ def draw_readings(status: QualityStatus) -> None:
 def _draw_reading(status: QualityStatus, rule: str, figure: str, sentences: Sequence[str]) -> None:
     verdict = status.verdicts[rule]
     kind = "met" if verdict == "passed" else "unmet"
-    gate = f'<span class="annotator-badge">{escape(tr("rule of the gate"))}</span>'
+    gate = f'<span class="annotator-badge">{escape(tr("Used for the release"))}</span>'
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.html(
             f'<h3 class="annotator-part">{escape(tr(RULE_NAMES[rule]))}</h3>'
@@ -203,7 +203,8 @@ def _describe_draw(draw: QualityDraw, names: Mapping[str, str]) -> tuple[str, ..
 
 
 def draw_rule(context: PageContext, status: QualityStatus) -> None:
-    with st.expander(tr("Change the rule of the gate")), st.form("rule", border=False):
+    """Draw the choice of the reading that the gate uses, folded."""
+    with st.expander(tr("Change what the release requires")), st.form("rule", border=False):
         chosen = st.radio(
             tr("Rule of the gate"),
             RULES,
@@ -375,7 +376,7 @@ def _describe_error(error: QualityError) -> dict[str, object]:
         tr("settled"): error.settled_grade,
         tr("basis of the settled grade"): name_word(error.settled_by),
         tr("checker"): error.expert_grade,
-        tr("apart"): error.distance,
+        tr("gap"): error.distance,
         tr("note"): error.note or "",
         tr("draw"): error.draw,
         tr("round"): error.round,

@@ -5,25 +5,26 @@ from html import escape
 
 import streamlit as st
 
-from annotator.domain.figures import show_beside, show_figure
+from annotator.domain.figures import show_beside, show_figure, show_number
 from annotator.domain.messages import say
 from annotator.releases.records import ReleaseGate
-from annotator.web.kit.messages import join_sentences, tr
+from annotator.web.kit.figures import show_share
+from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext
 
 NAMES = {
-    "kappa": say("Cohen's κ is at the target or above"),
-    "disagreements": say("No open disagreements"),
-    "overlap": say("All pairs have enough judgments"),
-    "quality_control": say("Quality control passed"),
-    "coverage": say("Requirements are met"),
-    "unjudged_queries": say("Every query has a settled grade"),
-    "relevant": say("Every judged query has a relevant document"),
-    "stale": say("All grades follow the current guideline and texts"),
-    "ids": say("Every format can hold every id"),
+    "kappa": say("Agreement"),
+    "disagreements": say("Disagreements"),
+    "overlap": say("Judgments per pair"),
+    "quality_control": say("Quality control"),
+    "coverage": say("Requirements"),
+    "unjudged_queries": say("Queries with a settled grade"),
+    "relevant": say("Queries with a relevant document"),
+    "stale": say("Current guideline and texts"),
+    "ids": say("Ids in every format"),
 }
 WORK = {
     "kappa": ("agreement",),
@@ -81,64 +82,85 @@ def name_state(gate: ReleaseGate) -> str:
     return tr("met") if gate.met else tr("not met, overridden") if gate.override else tr("not met")
 
 
-def describe_measured(gate: ReleaseGate) -> str:
-    """Describe what was measured; where there is no figure, in words and not as 0."""
+def describe_gate(gate: ReleaseGate) -> str:
+    """Return what was measured, with what the gate requires, as a noun phrase: "2 open disagreements"."""
+    if gate.name == "kappa":
+        kappa = tr("undefined") if gate.measured is None else show_beside(gate.measured, gate.required)[0]
+        return tr("κ {kappa} (target {target})", kappa=kappa, target=show_number(gate.required, 2))
     if gate.measured is None:
-        return tr("not done") if gate.name == "quality_control" else tr("undefined")
-    if gate.name == "coverage" and not gate.required:
-        return tr("none declared")
-    figure = gate.measured
-    if gate.name == "disagreements":
-        return tr("{n:,.0f} open", n=figure)
-    if gate.name == "overlap":
-        return tr("{n:,.0f} without enough judgments", n=figure)
+        return tr("quality control not done") if gate.name == "quality_control" else tr("undefined")
     if gate.name == "quality_control":
-        return tr("{share:.2%} errors", share=figure)
-    if gate.name == "coverage":
-        return tr("{n:,.0f} met", n=figure)
-    if gate.name in ("relevant", "unjudged_queries"):
-        return tr("{n:,.0f} without", n=figure)
-    if gate.name == "kappa":
-        return show_beside(figure, gate.required)[0]
-    return tr("{n:,.0f} outdated", n=figure) if gate.name == "stale" else show_figure(figure, 6)
+        return tr(
+            "{share} errors in quality control (limit: below {limit})",
+            share=show_share(gate.measured, 2, limit=gate.required),
+            limit=show_share(gate.required),
+        )
+    if gate.met:
+        return _describe_met(gate)
+    return _describe_unmet(
+        gate.name, round(gate.required - gate.measured if gate.name == "coverage" else gate.measured)
+    )
 
 
-def describe_required(gate: ReleaseGate) -> str:
-    if gate.name == "kappa":
-        return tr("at least {figure:g}", figure=gate.required)
-    if gate.name == "quality_control":
-        return tr("less than {share:.0%} errors", share=gate.required)
-    return show_figure(gate.required, 6)
+def _describe_met(gate: ReleaseGate) -> str:
+    if gate.name == "coverage" and gate.required:
+        return tr_n("{n:,} requirement met", "all {n:,} requirements met", round(gate.required))
+    return tr(
+        {
+            "disagreements": say("no open disagreements"),
+            "overlap": say("every pair has enough judgments"),
+            "coverage": say("none declared"),
+            "unjudged_queries": say("every query has a settled grade"),
+            "relevant": say("every judged query has a relevant document"),
+            "stale": say("all grades follow the current guideline and texts"),
+            "ids": say("every format can hold every id"),
+        }.get(gate.name, show_figure(gate.measured, 6))
+    )
+
+
+def _describe_unmet(name: str, n: int) -> str:
+    if name == "disagreements":
+        return tr_n("{n:,} open disagreement", "{n:,} open disagreements", n)
+    if name == "overlap":
+        return tr_n("{n:,} pair without enough judgments", "{n:,} pairs without enough judgments", n)
+    if name == "coverage":
+        return tr_n("{n:,} requirement not met", "{n:,} requirements not met", n)
+    if name == "unjudged_queries":
+        return tr_n("{n:,} query without a settled grade", "{n:,} queries without a settled grade", n)
+    if name == "relevant":
+        return tr_n("{n:,} query without a relevant document", "{n:,} queries without a relevant document", n)
+    if name == "stale":
+        return tr_n("{n:,} outdated grade", "{n:,} outdated grades", n)
+    return tr_n("{n:,} id that some format cannot hold", "{n:,} ids that some format cannot hold", n)
+
+
+def ask_why(gate: ReleaseGate) -> str:
+    """Return the question for the reason to publish although the gate is not met."""
+    return tr("Why publish with {state}?", state=describe_gate(gate))
 
 
 def _summarise(gates: Sequence[ReleaseGate]) -> str:
     met = sum(gate.met for gate in gates)
     sentences = [tr("{met} of {gates} gates are met.", met=met, gates=len(gates))]
     if met < len(gates):
-        sentences.append(tr("To publish, finish the work for the others or give an override reason."))
+        sentences.append(tr("To publish, finish the work for the others, or say why you publish without it."))
     return f'<p class="annotator-step">{escape(join_sentences(sentences))}</p>'
 
 
 def _describe(gate: ReleaseGate) -> str:
     state = name_state(gate)
     kind = "met" if gate.met else "unmet"
-    summary = tr(
-        "Required: {required} · measured: {measured}",
-        required=describe_required(gate),
-        measured=describe_measured(gate),
-    )
     note = tr(gate.why) if gate.why else ""
     if note and not note.endswith((".", "。")):
         note = tr("{sentence}.", sentence=note[0].upper() + note[1:])
     why = show_as("note", note) if note else ""
     override, kept = gate.override, ""
     if override:
-        note = tr("Override reason by {lead}: {reason}", lead=override.by, reason=override.reason)
+        note = tr("Published without it by {lead}: {reason}", lead=override.by, reason=override.reason)
         kept = show_as("note", note)
     return (
         f'<p class="annotator-step"><span class="annotator-state annotator-{kind}">{escape(state)}</span> '
-        f"<strong>{escape(name_gate(gate))}</strong><br>"
-        f"{escape(summary)}</p>{why}{kept}"
+        f"<strong>{escape(name_gate(gate))}</strong>: {escape(describe_gate(gate))}</p>{why}{kept}"
     )
 
 

@@ -31,7 +31,7 @@ from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 from annotator.web.releases.compare import describe_advice, draw_comparison, draw_diff
 from annotator.web.releases.files import draw_files, draw_published
-from annotator.web.releases.gates import draw_gates, draw_kept_gates, name_gate
+from annotator.web.releases.gates import ask_why, draw_gates, draw_kept_gates
 from annotator.web.releases.qrels import draw_qrels
 
 MISSING_REASONS = "release reasons missing"
@@ -232,7 +232,7 @@ def choose_version(suggested: str, called_for: str | None, published: Sequence[s
 
 def _ask_reason(gate: ReleaseGate, key_suffix: str, *, is_missing: bool) -> str:
     reason = st.text_input(
-        tr("Override reason: {gate}", gate=name_gate(gate)),
+        ask_why(gate),
         key=f"reason {key_suffix} {gate.name}",
         on_change="ignore",
         help=tr("Required to publish while this gate is not met. The reason is kept in the manifest."),
@@ -256,7 +256,9 @@ def _publish(context: PageContext, dataset: str, version: str, note: str, overri
             )
             st.session_state["published"] = made.version
     except GateNotMet:
-        sentence = tr("Not published: a gate is not met. Finish its work, or enter an override reason above.")
+        sentence = tr(
+            "Not published: a gate is not met. Finish its work, or say above why you publish without it."
+        )
         st.error(sentence, icon=":material/block:")
     except AnnotatorError as error:
         why = escape_markdown(show_refusal(error))

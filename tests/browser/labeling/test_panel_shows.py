@@ -180,7 +180,7 @@ def test_what_was_put_off_comes_back_unanswered_with_its_note_and_the_end_of_the
     with database.write() as session:
         session.connection().exec_driver_sql("UPDATE query SET query_id = 'old', position = 9")
     fill_pool_again(database)
-    page.get_by_role("button", name="Look again").click()
+    page.get_by_role("button", name="Check for new pairs").click()
     expect(panel(page)).not_to_have_attribute("data-pair-id", "")
     expect(page.get_by_text("There is new work. More pairs for you: 1.")).to_be_visible()
     expect(page.get_by_text("2 of 3")).to_be_visible()

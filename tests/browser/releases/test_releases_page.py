@@ -95,7 +95,7 @@ def test_a_lead_publishes_and_downloads_one_file_and_all_of_them(
 ) -> None:
     sign_in(page, "lea", to="/releases?dataset=d")
     expect(page.get_by_role("button", name="Publish", exact=True)).to_be_visible()
-    fields = page.get_by_role("textbox", name=re.compile("Override reason:"))
+    fields = page.get_by_role("textbox", name=re.compile("Why publish with"))
     for field in fields.all():
         field.fill("まだ半分 🙂")
     page.get_by_role("textbox", name="Note").fill("第一版")
@@ -198,11 +198,11 @@ def test_choosing_a_release_shows_it_and_stands_in_the_address(
     expect(page.get_by_text(f"第一版 {HOSTILE}").last).to_be_visible()
     page.wait_for_url(re.compile("version=1.0.0"))
     page.get_by_role("tab", name="Gates").click()
-    expect(page.get_by_text("Override reason by").first).to_contain_text(HOSTILE)
+    expect(page.get_by_text("Published without it by").first).to_contain_text(HOSTILE)
     page.wait_for_url(re.compile("part=Gates"))
     page.reload()
     expect(page.get_by_role("heading", name="d 1.0.0")).to_be_visible()
-    expect(page.get_by_text("Override reason by").first).to_be_visible()
+    expect(page.get_by_text("Published without it by").first).to_be_visible()
     expect_nothing_taken(page)
 
 

@@ -89,7 +89,7 @@ def test_a_meeting_from_the_file_to_the_decisions(bench: Bench, tmp_path: Path) 
 def test_a_policy_is_looked_at_carried_out_listed_and_undone(bench: Bench) -> None:
     words = ("settle", "d", "--as", "lead", "--policy", "lower")
     output = run(bench.database, *words, "--dry-run").stdout
-    assert "3 matters of taste to settle at the lower grade:" in output
+    assert "3 pairs to settle at the lower grade:" in output
     assert "- 2 against 3: 2 pairs get 2" in output
     assert (
         "- 2 pairs stay open: the grades are further apart or on both sides of the relevance threshold"

@@ -48,9 +48,7 @@ def test_a_measure_that_rests_on_few_queries_says_so() -> None:
     table[0] = [0.0, 1.0]
     saturation = measure_saturation("AP", name_queries(10), table)
     assert saturation.equal_queries == 9
-    assert (
-        saturation.sentence == "AP depends on 1 of 10 queries: all others give every system the same score."
-    )
+    assert saturation.sentence == "Only 1 of 10 queries separates the systems on AP."
 
 
 def test_a_measure_that_ranks_well_needs_no_sentence() -> None:

@@ -49,7 +49,7 @@ def test_everything_that_the_parser_lets_pass_is_told_in_one_go() -> None:
     assert refusal(text).split("\n") == [
         "f.json:2: expected each key once, found 'a' again",
         "f.json:2: expected a JSON number that fits, found NaN",
-        'f.json:3: expected text without NUL characters and lone surrogates, found "\\u0000"',
+        'f.json:3: expected text without NUL characters or lone surrogates, found "\\u0000"',
         "f.json:4: expected each key once, found 'c' again",
         "f.json:4: expected a JSON number that fits, found 1e999",
     ]

@@ -60,7 +60,7 @@ def test_every_bad_line_of_a_jsonl_is_named() -> None:
         "3: expected a JSON object, found Expecting value at character 7",
         '5: expected each key once, found \'{"a": 1, "a": 2}\'',
         "6: expected JSON without NaN, found '{\"a\": NaN}'",
-        '7: expected text without NUL characters and lone surrogates, found \'{"a": "\\\\ud800"}\'',
+        '7: expected text without NUL characters or lone surrogates, found \'{"a": "\\\\ud800"}\'',
         "8: expected a number that fits, found '{\"a\": 1e999}'",
     ]
 

@@ -46,18 +46,18 @@ def test_quality_control_follows_and_one_person_does_it() -> None:
         ({}, "Nothing is left to judge, decide or check."),
         (
             {"judgments": 5, "recent": 0, "active": 0},
-            "Unknown: nobody judged a pair in the last 7 days.",
+            "Cannot estimate yet: no judgments in 7 days.",
         ),
         (
             {"disagreements": 2, "decided": 0},
-            "Unknown: no lead decided a disagreement in the last 7 days.",
+            "Cannot estimate yet: no decisions in 7 days.",
         ),
-        ({"checks": 4, "recent": 0, "active": 0}, "Unknown: nobody judged a pair in the last 7 days."),
+        ({"checks": 4, "recent": 0, "active": 0}, "Cannot estimate yet: no judgments in 7 days."),
         (
             {"judgments": 5, "disagreements": 2, "recent": 0, "active": 0, "decided": 0, "checks": 4},
-            "Unknown: nobody judged a pair in the last 7 days; no lead decided a disagreement in the last 7 days.",
+            "Cannot estimate yet: no judgments in 7 days; no decisions in 7 days.",
         ),
-        ({"checks": None}, "Unknown: quality control failed: improve the grades, then begin a new round."),
+        ({"checks": None}, "Cannot estimate yet: quality control failed: improve the grades, then begin a new round."),
         ({"judgments": 100_000, "recent": 1}, "Not within ten years at the current pace."),
     ],
 )

@@ -22,7 +22,7 @@ def test_people_without_judgments_in_seven_days_are_idle_except_simulated_ones()
     idle = list_idle(people, now=NOW)
     assert [person.name for person in idle] == ["민준", "new"]
     assert describe_idle(idle, annotators=3, pairs_left=3) == "민준, new"
-    assert describe_idle(idle, annotators=3, pairs_left=0) == "No pair is left to judge."
+    assert describe_idle(idle, annotators=3, pairs_left=0) == "Nothing left to judge."
     assert describe_idle((), annotators=0, pairs_left=3) == "There are no annotators yet."
     assert describe_idle((), annotators=3, pairs_left=3) == "Everybody judged in the last 7 days."
     many = [make_person(str(number), None) for number in range(8)]

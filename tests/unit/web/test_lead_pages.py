@@ -197,7 +197,7 @@ def test_a_kept_import_is_a_status_of_its_own_and_nobodys_work(database: Databas
     assert pair[1:] == ["이전 문서", "imported", "import", "–"]
     app = open_page(world, "releases")
     assert "The release will contain 1 pair (imported 1)." in words(app)
-    assert "Required: 0 · measured: 0 without enough judgments" in words(app)
+    assert "every pair has enough judgments" in words(app)
 
 
 def test_what_a_dataset_covers_stands_on_the_overview_when_something_is_required(world: JudgedWorld) -> None:

@@ -43,7 +43,7 @@ export class PairNotice {
     this.feedback = null;
     if (pair.outdated) this.showOutdated(pair);
     else if (pair.training) this.fill([makeLine(this.describeProgress(), this.words.training_hint)]);
-    else if (pair.answer) this.fill([makeLine(this.words.answered, this.describeOwnAnswer(pair.answer))], makeActButton("confirm", this.words.keep, "⏎"));
+    else if (pair.answer) this.fill([makeLine(fill(this.words.answered, { answer: this.nameAnswer(pair.answer) }), "")], makeActButton("confirm", this.words.keep, "⏎"));
     else this.hide();
   }
 

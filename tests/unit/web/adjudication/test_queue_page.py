@@ -73,7 +73,7 @@ def test_each_row_says_why_it_waits_and_names_nobody_who_judged(world: JudgedWor
         "query": "Q1 ハンドラキュー <b>🔎", "document": "遠い 題 遠い", "grades": "0 3", "apart": "3", "impact": far["impact"],
         "why": "grades differ; simulated", "category": "設定", "since": "Mar 4",
     }  # fmt: skip
-    assert near["why"] == "grades differ; matter of taste; simulated"
+    assert near["why"] == "grades differ; one grade apart, same relevance; simulated"
     assert not {"花子", "simulated_1"} & set(" ".join(far.values()).split())
 
 
@@ -92,7 +92,7 @@ def test_a_row_says_who_has_it_and_what_hangs_on_it(world: JudgedWorld) -> None:
     assert last["why"] == "grades differ; open by other; assigned to other; set to later by you; simulated"
     assert (
         first["why"]
-        == "grades differ; could change the ranking of 3 system pairs; judged by you; matter of taste; simulated"
+        == "grades differ; could change the ranking of 3 system pairs; judged by you; one grade apart, same relevance; simulated"
     )
 
 

@@ -34,7 +34,7 @@ STOPPED = replace(
         (QueueFilter(query_id="Q1", category="法"), ["query Q1", "category 法"]),
         (QueueFilter(annotators=("a", "b"), grades=(1, 3)), ["judged by a + b", "1 against 3"]),
         (QueueFilter(distance=1), ["1 grade apart"]), (QueueFilter(distance=0), ["0 grades apart"]),
-        (QueueFilter(taste=True), ["only a matter of taste"]), (QueueFilter(taste=False), ["more than a matter of taste"]),
+        (QueueFilter(taste=True), ["one grade apart, same relevance"]), (QueueFilter(taste=False), ["other differences"]),
         (QueueFilter(flips=True, assigned="lea"), ["could change the ranking of systems", "assigned to lea"]),
         (QueueFilter(assigned=""), ["not assigned"]),
     ],

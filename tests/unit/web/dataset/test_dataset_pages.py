@@ -114,11 +114,11 @@ def test_a_closed_group_says_what_is_set_otherwise_than_by_default(world: World)
     change_settings(world.database, OPERATOR, "d", {"gold_rate": "0.1", "licence": "CC BY 4.0 " * 9}, now=NOW)
     app = open_page(world, "settings_page")
     lines = dict(item.label.replace("\\", "").split("  \n") for item in app.expander)
-    assert lines["**Calibration**"] == "Share of gold pairs: 0.1"
+    assert lines["**Calibration**"] == "Gold pairs: 10 %"
     assert lines["**Disagreements**"] == "as by default"
     assert lines["**About the dataset**"] == "Licence: CC BY 4.0 CC BY 4.0 CC BY 4.0 CC BY 4.0 …"
     assert not any(item.proto.expanded for item in app.expander)
-    assert "Default: 0.0." in texts(app) and "Default: 2." not in texts(app)
+    assert "Default: 0\N{NO-BREAK SPACE}%." in texts(app) and "Default: 2." not in texts(app)
 
 
 def test_a_search_opens_the_settings_that_match_and_keeps_what_is_typed_in_others(world: World) -> None:

@@ -99,10 +99,10 @@ def test_results_stand_by_name_in_words_with_the_figures_one_click_away(world: J
 def test_the_rates_are_settings_of_the_dataset_under_the_labels_of_its_settings(world: JudgedWorld) -> None:
     app = open_page(world, "calibration")
     fields = {field.label: field for field in app.number_input}
-    assert set(fields) <= {str(field.label) for field in list_fields()}
-    fields["Share of gold pairs"].set_value(0.07)
-    fields["Repeat after"].set_value(12)
-    fields["Training pairs to get right"].set_value(0.9)
+    assert {label.removesuffix(" (%)") for label in fields} <= {str(field.label) for field in list_fields()}
+    fields["Gold pairs (%)"].set_value(7)
+    fields["Show a pair again after this many others"].set_value(12)
+    fields["Training pass mark (%)"].set_value(90)
     run(press(app, "Save settings"))
     dataset, _counts = show_dataset(world.database, find(world, "lead"), "d")
     assert (dataset.gold_rate, dataset.repeat_after, dataset.training_score) == (0.07, 12, 0.9)
