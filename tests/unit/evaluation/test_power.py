@@ -90,8 +90,8 @@ def test_what_would_exceed_the_largest_possible_difference_is_no_detectable_one(
     (power,) = measure_powers([comparison])
     assert power.detectable is None
     assert power.sentence == (
-        "2 queries can show no difference between A and B on nDCG@10: their scores vary too much; the observed 0.400 "
-        f"needs {power.queries_for_difference}."
+        "2 queries can show no difference between A and B on nDCG@10: their scores vary too much. To confirm the "
+        f"observed 0.400 you need about {power.queries_for_difference} queries."
     )
 
 
