@@ -41,14 +41,42 @@ def on_screen(page: Page) -> str:
     return panel(page).get_attribute("data-pair-id") or ""
 
 
-def test_a_burst_through_several_queries_lands_on_the_rows_that_were_focused(
+def end(page: Page) -> Locator:
+    return page.get_by_role("group", name="About this pair")
+
+
+def test_a_burst_to_the_end_of_a_query_lands_on_the_rows_that_were_focused_and_changes_none(
     page: Page, database: Database
 ) -> None:
-    press(page, "2131023102310231", pause=60)
+    press(page, "213102333", pause=60)  # two presses more than rows
+    expect(end(page)).to_contain_text("All 7 graded.")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("0 of 7 done")).to_be_visible()
+    press(page, "1023102", pause=60)
     wait_saved(page)
-    assert len(pressed(page)) >= 14
-    assert stored(database) == pressed(page)
-    assert len({pair for pair, _grade in stored(database)}) == len(stored(database))
+    assert [grade for _pair, grade in stored(database)] == [2, 1, 3, 1, 0, 2, 3, 1, 0, 2, 3, 1, 0, 2]
+    assert len({pair for pair, _grade in stored(database)}) == 14
+
+
+def test_a_query_stays_after_its_last_grade_until_enter_and_each_grade_can_be_changed(
+    page: Page, database: Database
+) -> None:
+    press(page, "1111111")
+    last = on_screen(page)
+    expect(end(page)).to_contain_text("All 7 graded.")
+    expect(rows(page).nth(6)).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("k")
+    sixth = on_screen(page)
+    assert sixth != last
+    expect(end(page)).to_contain_text("All 7 graded.")
+    page.wait_for_timeout(700)  # a press right after the last grade was meant for a further row
+    press(page, "3")
+    assert on_screen(page) == sixth
+    page.get_by_role("button", name="Next query").click()
+    expect(page.get_by_text("0 of 7 done")).to_be_visible()
+    wait_saved(page)
+    assert stored(database)[-1] == (sixth, 3)
+    assert len(stored(database)) == 8
 
 
 def test_a_reload_in_the_middle_keeps_what_was_pressed_and_the_mode(page: Page, database: Database) -> None:
@@ -116,9 +144,13 @@ def test_what_is_put_off_waits_at_the_end_until_the_rest_is_done_and_a_click_on_
     assert on_screen(page) == later
     expect(page.get_by_text("6 of 7 done")).to_be_visible()
     press(page, "l")  # put off again: the other queries come first
+    expect(end(page)).to_contain_text("6 of 7 graded, the rest later.")
+    page.keyboard.press("Enter")
     for _query in QUERIES[1:]:
         expect(page.get_by_text("0 of 7 done")).to_be_visible()
         press(page, "1111111")
+        expect(end(page)).to_contain_text("All 7 graded.")
+        page.keyboard.press("Enter")
     expect(rows(page).nth(6)).to_contain_text(name)
     expect(page.get_by_text("6 of 7 done")).to_be_visible()
     press(page, "2")

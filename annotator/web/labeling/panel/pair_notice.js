@@ -47,6 +47,9 @@ export class PairNotice {
     else this.hide();
   }
 
+  /** @param {string} text what is graded of a query of which nothing is left */
+  showEnd(text) { this.fill([makeLine(text, "")], makeActButton("confirm", this.words.nextquery, "⏎", "primary")); }
+
   /** @param {Pair} pair */
   showOutdated(pair) {
     const reasons = [];

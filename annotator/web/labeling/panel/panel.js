@@ -262,6 +262,7 @@ export class LabelingPanel {
    */
   confirm(pair) {
     const { answer, outdated } = pair;
+    if (this.isWholeQuery && this.list.doneAt !== null) return this.list.leaveQuery();
     if (!answer || this.notice.isHolding) return;
     if (outdated) return this.confirmOutdated(pair, answer);
     if (!this.at.note.value.trim() || this.at.note.value === answer.note) this.noteDrafts.write(pair.pair, "");
@@ -290,6 +291,7 @@ export class LabelingPanel {
    */
   judge(pair, answer) {
     if (this.notice.isHolding) return this.say(this.words.training_waits);
+    if (this.isWholeQuery && this.list.isHolding()) return this.say(this.list.describeEnd());
     const event = this.keepAnswer(pair, { note: this.at.note.value, ...answer });
     if (!event) return;
     forgetAddress();
@@ -435,7 +437,7 @@ export class LabelingPanel {
     this.forgetExpired();
     const have = isWholeQuery ? this.list.listOpenPairs() : this.listHeld().map((pair) => pair.pair);
     const ahead = this.progress || !findShownPair() ? PAIRS_AHEAD : PAIRS_AGAIN;
-    const want = isWholeQuery ? (have.length ? 0 : MOST_OF_A_QUERY) : have.length >= ASK_BELOW ? 0 : ahead - have.length;
+    const want = isWholeQuery ? (have.length || this.list.doneAt !== null ? 0 : MOST_OF_A_QUERY) : have.length >= ASK_BELOW ? 0 : ahead - have.length;
     const events = this.outbox.batch();
     const waiting = notice.isWaiting ? notice.event : null;  // another tab may have submitted what waits here for its explanation: ask again
     if (waiting && !events.some((event) => event.id === waiting.id)) events.push(waiting);
@@ -632,7 +634,10 @@ export class LabelingPanel {
       at.empty.hidden = true;
       at.work.hidden = false;
     }
-    if (!this.queryText.isShown(pair.query)) this.queryText.show(pair.query, pair.query.language);
+    if (!this.queryText.isShown(pair.query)) {
+      if (this.behind.length || this.list.past.length) markChange(at.query);
+      this.queryText.show(pair.query, pair.query.language);
+    }
     this.notice.show(pair);
     this.view.show(pair);
     writeText(at.position, pair.position ? ` · ${fill(this.words.pair_position, { at: pair.position[0], of: pair.position[1] })}` : "");
@@ -661,7 +666,8 @@ export class LabelingPanel {
     at.strip.setAttribute("aria-label", words.strip);
     at.progress.setAttribute("aria-label", words.progress);
     for (const [act, key] of BUTTONS) nameButton(findActButton(this.root, act), words[`do_${act}`], key);
-    for (const dialog of [at.sheet, at.reasons]) nameButton(findElement(dialog, "[data-close]", HTMLButtonElement), words.close, "Esc");
+    nameButton(findElement(at.sheet, "[data-close]", HTMLButtonElement), words.close, "Esc");
+    nameButton(findElement(at.reasons, "[data-close]", HTMLButtonElement), words.cancel, "Esc");
     this.paintListButton();
     at.notelabel.replaceChildren(make("span", "", words.note), makeHiddenKey("n"));
     at.note.setAttribute("aria-keyshortcuts", "N");
@@ -741,6 +747,14 @@ function setLaterApart(pair) {
   if (!pair.putOff) return;
   pair.laterNote = pair.answer?.note;
   pair.answer = null;
+}
+
+/**
+ * Colour the query's ground for a moment: it is another one than before.
+ * @param {HTMLElement} query
+ */
+function markChange(query) {
+  query.animate([{ backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent)" }, { backgroundColor: "transparent" }], { duration: 1600, easing: "ease-in" });
 }
 
 /** @returns {string} the key of the pair that was on the screen before a reload */

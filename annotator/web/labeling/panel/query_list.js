@@ -11,6 +11,7 @@ import { cutSnippet } from "./snippets.js";
 
 export const MOST_OF_A_QUERY = 200;
 const MOST_REMEMBERED_QUERIES = 5;
+const HOLD_MS = 600;  // a press this soon after the last grade was meant for a further row
 const MODE_KEY = "annotator/whole";
 const FINAL_REFUSALS = ["not_in_pool", "settled", "disclosed", "not_yours", "too_many"];  // they hold for every further answer to the pair
 
@@ -49,6 +50,8 @@ export class QueryList {
     /** Whether the list waits for the end of training. */
     this.isAside = false;
     this.isSecondRound = false;
+    /** When the last row was answered, in ms since the page was opened; null: some are open. Then the query stays until Enter. */
+    this.doneAt = /** @type {number | null} */ (null);
     this.answerCount = 0;
     this.count = make("span", "listcount");
     const head = make("div", "listhead");
@@ -81,8 +84,12 @@ export class QueryList {
     this.rows = [];
     this.query = null;
     this.isSecondRound = false;
+    this.doneAt = null;
     this.box.replaceChildren();
   }
+
+  /** Whether a grade pressed now was meant for a row that does not exist. */
+  isHolding() { return this.doneAt !== null && performance.now() - this.doneAt < HOLD_MS; }
 
   /**
    * Leave the screen to training, whose pairs come one by one; the first other pair brings the list back.
@@ -145,6 +152,11 @@ export class QueryList {
     const { current } = this;
     if (current && closing.includes(current) && !refused.length) this.panel.saveStatus.elsewhere.set(current.pair.pair, "needless");
     if (closing.length || answer.refused.length) this.paint();
+    const open = this.doneAt === null ? undefined : this.rows.find((row) => !isDone(row) && !row.putOff);
+    if (open) {
+      this.doneAt = null;
+      this.show(open);
+    }
   }
 
   /**
@@ -180,7 +192,26 @@ export class QueryList {
     }
     const row = order.find((other) => !isDone(other) && !other.putOff) ?? this.beginSecondRound();
     if (row) this.show(row, heldFocus);
+    else if (current) this.endQuery(current, heldFocus);
     else this.leaveQuery();
+  }
+
+  /**
+   * Stay on the query once nothing is left of it: people who compare its documents look once more.
+   * @param {ListRow} row the one on the screen
+   * @param {boolean} heldFocus
+   */
+  endQuery(row, heldFocus) {
+    for (const other of this.rows) this.settle(other);
+    this.doneAt ??= performance.now();
+    this.show(row, heldFocus);
+    this.panel.say(this.describeEnd());
+  }
+
+  describeEnd() {
+    const done = this.rows.filter(isDone).length, total = this.rows.length;
+    const figures = { n: this.panel.formatNumber(done), total: this.panel.formatNumber(total) };
+    return fill(done < total ? this.words.list_mostdone : this.words.list_alldone, figures);
   }
 
   /** Return the first of what was put off: it has its turn once the rest is done. Put off again, it waits for another visit to the query. */
@@ -240,6 +271,7 @@ export class QueryList {
   show(row, heldFocus = this.holdsFocus()) {
     const before = this.current;
     this.panel.show(row.pair);
+    if (this.doneAt !== null) this.panel.notice.showEnd(this.describeEnd());
     const stateBefore = before && this.settle(before) ? this.describeState(before) : "";
     for (const other of this.rows) this.paintRow(other);
     this.paintCount();
@@ -274,10 +306,8 @@ export class QueryList {
   leaveQuery() {
     for (const row of this.rows) this.settle(row);
     if (this.rows.length) this.past = [...this.past, this.rows].slice(-MOST_REMEMBERED_QUERIES);
-    const done = this.rows.filter(isDone).length;
     this.clear();
     this.panel.paintEmpty(this.words.loading);
-    this.panel.say(fill(this.words.list_alldone, { n: done }));
     this.ask();
   }
 
@@ -286,6 +316,7 @@ export class QueryList {
     this.rows = rows;
     this.query = rows[0].pair.query.query_id;
     this.isSecondRound = false;
+    this.doneAt = rows.every(isDone) ? 0 : null;
     this.box.replaceChildren(...rows.map((row) => row.element));
     this.paint();
     this.show([...rows].sort((a, b) => b.answeredAt - a.answeredAt)[0]);
