@@ -29,8 +29,7 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import find_home
-from annotator.web.plain_page import answer_page, fill_markup
-from annotator.web.server.admission import choose_next
+from annotator.web.plain_page import answer_page, answer_page_with_script, draw_show_password, fill_markup
 from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
 from annotator.web.server.start_page import prepare_pages
@@ -302,7 +301,7 @@ def _draw_form(
         values,
         forms="".join(forms),
     )
-    return answer_page(values["sign_in"], body, status=status, seconds=seconds)
+    return answer_page_with_script(values["sign_in"], body, status=status, seconds=seconds)
 
 
 def _draw_way_to_provider(name: str, next_path: str) -> str:
@@ -325,11 +324,12 @@ def _draw_password_form(next_path: str, username: str) -> str:
         'autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false" '
         'aria-describedby="problem"$focus_name>'
         '<label for="password">$password</label><input id="password" name="password" type="password" required '
-        'autocomplete="current-password" aria-describedby="problem"$focus_password>'
+        'autocomplete="current-password" aria-describedby="problem"$focus_password>$shows'
         '<button type="submit">$sign_in</button></form>',
         values,
         focus_name="" if username else " autofocus",
         focus_password=" autofocus" if username else "",
+        shows=draw_show_password(),
     )
 
 

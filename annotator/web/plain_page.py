@@ -1,6 +1,7 @@
 """Make pages of plain HTML, without Streamlit: for signing in, for one-time links, and for errors outside the app.
 
-Only the pages of one-time links have a script, which reads the token from the URL.
+Two kinds have a script, and work without it: pages of one-time links, where it reads the token from the URL, and
+pages with a password, where it can show the password.
 """
 
 import html
@@ -82,8 +83,8 @@ def answer_page(title: str, body: str, *, status: int = 200, seconds: int = 0) -
     return HTMLResponse(draw_plain_page(title, body), status, headers=headers)
 
 
-def answer_link_page(title: str, body: str, *, status: int = 200, seconds: int = 0) -> Response:
-    """Return a page of a one-time link, with the script that reads the token from the URL."""
+def answer_page_with_script(title: str, body: str, *, status: int = 200, seconds: int = 0) -> Response:
+    """Return a page with the script that reads a one-time link's token from the URL and shows the password."""
     return answer_page(title, body + SCRIPT, status=status, seconds=seconds)
 
 
@@ -107,6 +108,14 @@ def list_account_fields() -> tuple[PlainField, ...]:
 
 def list_password_field() -> PlainField:
     return PlainField("password", tr("Password (10 characters or more)"), "new-password", is_password=True)
+
+
+def draw_show_password() -> str:
+    """Return the box that shows the password. Without the script it stays hidden."""
+    return fill_markup(
+        '<label class="check" hidden><input type="checkbox" id="show-password">$show</label>',
+        {"show": tr("Show password")},
+    )
 
 
 def draw_form(
@@ -133,18 +142,17 @@ def draw_form(
         )
         for field in fields
     )
-    shows = '<label class="check" hidden><input type="checkbox" id="show-password">$show</label>'
     return fill_markup(
         '<form method="post" action="$address"><input type="hidden" name="token" value="$token">'
-        f'<input type="hidden" name="how" value="$how">$inputs{shows}<button type="submit">$button</button></form>',
+        '<input type="hidden" name="how" value="$how">$inputs$shows<button type="submit">$button</button></form>',
         {
             "address": address,
             "token": typed.get("token", ""),
             "how": how,
             "button": button,
-            "show": tr("Show password"),
         },
         inputs=inputs,
+        shows=draw_show_password(),
     )
 
 

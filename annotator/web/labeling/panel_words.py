@@ -150,6 +150,7 @@ def _work() -> dict[str, str]:
         "do_help": tr("Help"),
         "do_again": tr("Check for new pairs"),
         "close": tr("Close"),
+        "cancel": tr("Cancel"),
         "loading": tr("Loading the next pairs …"),
         "finished": tr("All done. Pairs you judged: {n}. Thank you.\nNew pairs will appear here."),
         "newpairs": tr("There is new work. More pairs for you: {n}. What you have done still counts."),

@@ -58,7 +58,7 @@ from annotator.web.navigation import make_url
 from annotator.web.people.second_factor_page import answer_second_factor
 from annotator.web.plain_page import (
     PlainField,
-    answer_link_page,
+    answer_page_with_script,
     draw_form,
     draw_link_opener,
     draw_other_way,
@@ -211,13 +211,13 @@ def _draw_without_link(message: str = "", *, status: int = 200, seconds: int = 0
         '<h1>$title</h1><div role="alert">$message</div><p>$where</p><p class="lost">$lost</p><a href="/login">$sign_in</a>',
         values,
     )
-    return answer_link_page(title, body + draw_link_opener(JOIN), status=status, seconds=seconds)
+    return answer_page_with_script(title, body + draw_link_opener(JOIN), status=status, seconds=seconds)
 
 
 def _draw_refusal(message: str) -> Response:
     values = {"title": tr("You are invited"), "message": message, "go_on": tr("Continue")}
     body = fill_markup('<h1>$title</h1><div role="alert">$message</div><a href="/">$go_on</a>', values)
-    return answer_link_page(values["title"], body, status=400)
+    return answer_page_with_script(values["title"], body, status=400)
 
 
 def _draw_sign_in_first() -> Response:
@@ -227,7 +227,7 @@ def _draw_sign_in_first() -> Response:
         "sign_in": tr("Sign in"),
     }
     body = fill_markup('<h1>$title</h1><p>$message</p><a href="/login">$sign_in</a>', values)
-    return answer_link_page(values["title"], body, status=403)
+    return answer_page_with_script(values["title"], body, status=403)
 
 
 def _draw_offer(
@@ -263,7 +263,7 @@ def _draw_offer(
         forms = draw_form(JOIN, list_account_fields(), tr("Create account"), typed, problems, how=CREATE)
         forms += draw_other_way(JOIN, tr("I have an account already"), token, how=ACCOUNT)
     head = fill_markup('<h1>$title</h1><p class="lead">$lead</p>', {"title": title, "lead": lead})
-    return answer_link_page(title, head + forms, status=status)
+    return answer_page_with_script(title, head + forms, status=status)
 
 
 def describe_offer(offer: LinkOffer) -> str:

@@ -30,11 +30,13 @@ def test_a_wrong_password_is_said_aloud_and_the_name_is_kept(page: Page, server:
     page.keyboard.type("hanako")
     page.keyboard.press("Tab")
     page.keyboard.type("wrong")
-    page.keyboard.press("Enter")
+    page.get_by_label("Show password").check()
+    expect(page.get_by_label("Password", exact=True)).to_have_attribute("type", "text")
+    page.get_by_label("Password", exact=True).press("Enter")
     expect(page.get_by_role("alert")).to_have_text("The username or the password is wrong.")
     expect(page.get_by_label("Username")).to_have_value("hanako")
-    expect(page.get_by_label("Password")).to_have_value("")
-    expect(page.get_by_label("Password")).to_be_focused()
+    expect(page.get_by_label("Password", exact=True)).to_have_value("")
+    expect(page.get_by_label("Password", exact=True)).to_be_focused()
 
 
 def test_a_deep_link_is_found_again_after_signing_in(page: Page, server: Server) -> None:

@@ -291,7 +291,7 @@ def test_whoever_waits_for_a_page_is_told_on_one(lead: TestClient) -> None:
     answer = lead.get("/?dataset=%00", headers={"accept-language": "ko"})
     assert answer.status_code == 400
     assert "text/html" in answer.headers["content-type"]
-    assert "<script" not in answer.text
+    assert "<script>" not in answer.text
 
 
 # Pages ---------------------------------------------------------------------------------------------------

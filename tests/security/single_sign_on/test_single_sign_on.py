@@ -209,7 +209,7 @@ def test_whoever_refuses_at_the_provider_is_told_what_to_do(
     for language, words in (("en", "Ask its administrator"), ("ja", "組織の管理者"), ("ko", "조직의 관리자")):
         page = visitor.get("/login?sso=denied", headers={"Accept-Language": language}).text
         assert words in page
-    assert "<script" not in visitor.get("/login", params={"sso": "<script>"}).text
+    assert "<script>" not in visitor.get("/login", params={"sso": "<script>"}).text
 
 
 def test_signing_out_ends_the_session_here_and_at_the_provider(

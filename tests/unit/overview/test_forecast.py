@@ -57,7 +57,10 @@ def test_quality_control_follows_and_one_person_does_it() -> None:
             {"judgments": 5, "disagreements": 2, "recent": 0, "active": 0, "decided": 0, "checks": 4},
             "Cannot estimate yet: no judgments in 7 days; no decisions in 7 days.",
         ),
-        ({"checks": None}, "Cannot estimate yet: quality control failed: improve the grades, then begin a new round."),
+        (
+            {"checks": None},
+            "Cannot estimate yet: quality control failed: improve the grades, then begin a new round.",
+        ),
         ({"judgments": 100_000, "recent": 1}, "Not within ten years at the current pace."),
     ],
 )

