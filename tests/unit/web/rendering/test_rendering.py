@@ -196,3 +196,19 @@ def test_a_rendering_that_takes_too_long_is_ended_and_the_next_one_works(
     assert slow == documents.PLAIN
     monkeypatch.setattr(sandbox, "LIMIT", 60)
     assert render_document("*b*", "text/markdown", doc_id="a").html == "<p><em>b</em></p>\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "breaks"),
+    [
+        ("1. 하나\n1의2. 하나의 둘\n가. 가목", 2),
+        ("**①** 첫째 항\n**②** 둘째 항", 1),
+        ("1\\. 하나\n2\\. 둘", 1),
+        ("次に掲げる者\n一　一号\n（一） 二号", 2),
+        ("第一項 甲\n第二項 乙", 1),
+        ("wrapped prose\nof two lines\n2. an item", 1),
+        ("wrapped\nprose of 2. lines", 0),
+    ],
+)
+def test_the_items_of_a_law_keep_their_lines(text: str, breaks: int) -> None:
+    assert write(text, "markdown").count("<br") == breaks
