@@ -26,47 +26,53 @@ OUTPUT_NOT_READ = 128 + 13  # what a shell shows for a program that SIGPIPE ende
 
 Command = TyperCommand | TyperGroup
 
-# Where each command is: a function of a module of `cli/`, or the module's `app`, a group of commands.
-COMMANDS: dict[str, str] = {
-    "demo": "serving:demo",
-    "serve": "serving:serve",
-    "dataset": "dataset:app",
-    "people": "people:app",
-    "rubric": "guideline:app",
-    "import": "importing:app",
-    "remap": "importing:remap",
-    "pool": "pooling:pool",
-    "pool-rounds": "pooling:pool_rounds",
-    "pool-probabilities": "pooling:pool_probabilities",
-    "pairs": "pooling:pairs",
-    "relations": "suggestions:relations",
-    "duplicates": "suggestions:duplicates",
-    "suggest": "suggestions:suggest",
-    "suggestions": "suggestions:suggestions",
-    "assign": "labeling:assign",
-    "reassign": "labeling:reassign",
-    "judgments": "labeling:judgments",
-    "calibrate": "labeling:app",
-    "progress": "labeling:progress",
-    "agreement": "agreement:agreement",
-    "disagreements": "adjudication:disagreements",
-    "adjudicate": "adjudication:adjudicate",
-    "order": "adjudication:order",
-    "settle": "adjudication:settle",
-    "evaluate": "evaluation:evaluate",
-    "status": "serving:status",
-    "trail": "audit:trail",
-    "lessons": "guideline:lessons",
-    "qc": "quality:app",
-    "release": "releases:app",
-    "audit": "audit:audit",
-    "backup": "installation:backup",
-    "restore": "installation:restore",
-    "copy": "installation:copy",
-    "check-upgrade": "installation:check_upgrade",
-    "convert": "conversion:convert",
-    "check": "conversion:check",
+# The commands by stage of the work. Where each is: a function of a module of `cli/`, or the module's `app`, a group.
+STAGES: dict[str, dict[str, str]] = {
+    "Start": {"demo": "serving:demo", "serve": "serving:serve", "status": "serving:status"},
+    "Set up": {"dataset": "dataset:app", "people": "people:app", "rubric": "guideline:app"},
+    "Import": {
+        "import": "importing:app",
+        "convert": "conversion:convert",
+        "check": "conversion:check",
+        "remap": "importing:remap",
+    },
+    "Pool": {
+        "pool": "pooling:pool",
+        "pool-rounds": "pooling:pool_rounds",
+        "pool-probabilities": "pooling:pool_probabilities",
+        "pairs": "pooling:pairs",
+        "relations": "suggestions:relations",
+        "duplicates": "duplicates:duplicates",
+        "suggest": "suggestions:suggest",
+        "suggestions": "suggestions:suggestions",
+    },
+    "Label": {
+        "assign": "labeling:assign",
+        "reassign": "labeling:reassign",
+        "calibrate": "labeling:app",
+        "progress": "labeling:progress",
+        "judgments": "labeling:judgments",
+    },
+    "Agree": {"agreement": "agreement:agreement"},
+    "Decide": {
+        "disagreements": "adjudication:disagreements",
+        "adjudicate": "adjudication:adjudicate",
+        "settle": "adjudication:settle",
+        "order": "adjudication:order",
+        "trail": "audit:trail",
+        "lessons": "guideline:lessons",
+    },
+    "Check and release": {"qc": "quality:app", "release": "releases:app"},
+    "Evaluate": {"evaluate": "evaluation:evaluate"},
+    "Operate": {
+        "audit": "audit:audit",
+        "backup": "installation:backup",
+        "restore": "installation:restore",
+        "copy": "installation:copy",
+        "check-upgrade": "installation:check_upgrade",
+    },
 }
+COMMANDS = {name: place for stage in STAGES.values() for name, place in stage.items()}
 ON_FORMATS = ("evaluate", "convert", "check")
 STYLE: dict[str, Any] = {
     "rich_markup_mode": None,
@@ -118,13 +124,22 @@ class AnnotatorCommands(TyperGroup):
         super().__init__(**{**attributes, "commands": None})
         self.commands = LoadedCommands()
 
+    def format_commands(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
+        """Write the commands by stage, with the whole first sentence of each."""
+        for stage, names in STAGES.items():
+            with formatter.section(stage):
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(limit=200)) for name in names]
+                )
+
 
 app = typer.Typer(
     cls=AnnotatorCommands,
     name="annotator",
     help="From a pool of candidates to a ground truth you can defend.",
     no_args_is_help=True,
-    **STYLE,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    **{**STYLE, "add_completion": True},
 )
 
 
@@ -156,7 +171,13 @@ def choose(
 
 def run() -> None:
     """Run the command line as a process."""
-    from annotator.domain.errors import AnnotatorError, BadInput, DatabaseUnavailable, GateNotMet
+    from annotator.domain.errors import (
+        AnnotatorError,
+        BadInput,
+        DatabaseUnavailable,
+        DatasetNotOpen,
+        GateNotMet,
+    )
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
@@ -188,6 +209,8 @@ def run() -> None:
     except BadInput as error:
         written = terminal.write_errors(error.problems)
         terminal.fail(f"{error}\n{written}" if written else str(error), 1)
+    except DatasetNotOpen as error:
+        terminal.fail(f"{error}{terminal.suggest_dataset(error)}", 1)
     except AnnotatorError as error:
         terminal.fail(str(error), 1)
     except BrokenPipeError:

@@ -22,7 +22,7 @@ from typer.core import TyperCommand
 from annotator.domain.figures import show_figure, show_number
 
 if TYPE_CHECKING:
-    from annotator.domain.errors import FormatError
+    from annotator.domain.errors import DatasetNotOpen, FormatError
     from annotator.domain.people import Actor
     from annotator.storage.database import Database
 
@@ -84,7 +84,20 @@ def open_as_it_is(url: str | None) -> "Database":
     from annotator.settings import Settings
     from annotator.storage.database import Database
 
-    return Database(url or chosen["database"] or Settings().database_url)
+    url = chosen["database"] = url or chosen["database"] or Settings().database_url
+    return Database(url)
+
+
+def suggest_dataset(error: "DatasetNotOpen") -> str:
+    """Return a sentence with the dataset that has a similar name; "" if there is none."""
+    from difflib import get_close_matches
+
+    from annotator.dataset.service import list_datasets
+    from annotator.domain.people import OPERATOR
+
+    names = [item.name for item in list_datasets(open_as_it_is(None), OPERATOR)]
+    similar = get_close_matches(str(error.args[0].values["name"]), names, n=1)
+    return f". Did you mean {similar[0]!r}?" if similar else ""
 
 
 def open_as(
