@@ -42,7 +42,7 @@ STAGES: dict[str, dict[str, str]] = {
         "pool-probabilities": "pooling:pool_probabilities",
         "pairs": "pooling:pairs",
         "relations": "suggestions:relations",
-        "duplicates": "duplicates:duplicates",
+        "duplicates": "suggestions:duplicates",
         "suggest": "suggestions:suggest",
         "suggestions": "suggestions:suggestions",
     },

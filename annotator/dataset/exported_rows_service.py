@@ -25,8 +25,7 @@ from annotator.domain.errors import AnnotatorError
 from annotator.domain.grades import GradeDefinition, Rubric, check_languages
 from annotator.domain.ground_truth import MEDIA_TYPES, Origin
 from annotator.domain.judgments import CHECK_PURPOSES, CURRENT_PURPOSES
-from annotator.domain.overlap import check_rules
-from annotator.domain.settling import PAIR_STATUSES
+from annotator.domain.settling import PAIR_STATUSES, check_rules
 from annotator.domain.texts import MAX_OPTIONS, MAX_TEXT, check_version, holds_no_text
 from annotator.formats.syntax.text import is_too_long
 from annotator.storage.logs.audit_log import ACTIONS

@@ -45,7 +45,7 @@ from annotator.dataset.exported_rows_service import CLOCKS_DIFFER, RowFault, che
 from annotator.dataset.service import check_dataset_name, make_secret, require_free_name, show_dataset
 from annotator.dataset.settings import Dataset
 from annotator.domain.audit import AuditAction
-from annotator.domain.errors import BadInput, FormatError, StateError
+from annotator.domain.errors import BadInput, StateError, refuse
 from annotator.domain.people import Actor
 from annotator.domain.texts import fold
 from annotator.domain.usernames import LONGEST_NAME, clean_name, find_username_fault

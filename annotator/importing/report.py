@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotator.domain.errors import refuse
 from annotator.domain.ground_truth import ImportKind
-from annotator.domain.messages import say, say_n
+from annotator.domain.messages import CommandWords, say, say_n
+from annotator.domain.texts import find_near_ids, show_id
+from annotator.formats.registry import find_unwritable
 
 Progress = Callable[[str], None]
 

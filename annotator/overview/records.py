@@ -103,8 +103,8 @@ WORK_GATES = frozenset(("disagreements", "overlap", "quality_control"))
 """The gates that are met once everything is judged, decided and checked (quality control: if it passes)."""
 
 WorkKind = Literal["judgments", "decisions", "checks"]
-NO_JUDGMENTS = say("nobody judged a pair in the last {days} days", days=PACE_DAYS)
-NO_DECISIONS = say("no lead decided a disagreement in the last {days} days", days=PACE_DAYS)
+NO_JUDGMENTS = say("no judgments in {days} days", days=PACE_DAYS)
+NO_DECISIONS = say("no decisions in {days} days", days=PACE_DAYS)
 FAILED = say("quality control failed: improve the grades, then begin a new round")
 
 
@@ -174,7 +174,7 @@ def forecast_release(work: RemainingWork, *, now: datetime) -> ReleaseForecast:
     steps = (judging, deciding, checking)
     reasons = dict.fromkeys(step.why for step in steps if step.days is None and step.why is not None)
     if reasons:
-        return ReleaseForecast(steps, None, say("Unknown: {why}.", why=join(list(reasons), "; ")))
+        return ReleaseForecast(steps, None, say("Cannot estimate yet: {why}.", why=join(list(reasons), "; ")))
     if not any(step.left for step in steps):
         return ReleaseForecast(steps, None, say("Nothing is left to judge, decide or check."))
     days = ceil(max(judging.days or 0.0, deciding.days or 0.0) + (checking.days or 0.0))

@@ -30,6 +30,7 @@ from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import find_home
 from annotator.web.plain_page import answer_page, answer_page_with_script, draw_show_password, fill_markup
+from annotator.web.server.admission import choose_next
 from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
 from annotator.web.server.start_page import prepare_pages

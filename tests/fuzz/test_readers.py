@@ -27,6 +27,7 @@ NOT_FUZZED = {
     "annotator/people/second_factor/codes.py read_sealing_key": "bytes as they are, hashed",
     "annotator/pooling/retrievers/vector_files.py load_model": "a folder of the operator, read by model2vec",
     "annotator/web/kit/components.py load_component": "the program's own files",
+    "annotator/web/kit/messages.py read_words": "the program's own files",
 }
 """Functions that look like readers, and why the fuzzer has no target for them."""
 

@@ -17,9 +17,9 @@ from sqlmodel import col
 from annotator.adjudication.decisions_sql import list_hidden_proposals
 from annotator.adjudication.history.history import AuditLogEntry, AuditLogFilter
 from annotator.adjudication.queue.lead_holds_sql import list_names
-from annotator.domain.import_records import TAKEN_OVER
+from annotator.domain.ground_truth import TAKEN_OVER
 from annotator.storage.logs.disclosures import is_listed, list_blind_pairs, list_to_judge
-from annotator.storage.pairs.imported_grades import RELATION
+from annotator.storage.pairs.pair_states import RELATION
 from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     AuditEventRow,

@@ -405,8 +405,8 @@ class ComparisonPower:
             )
         if self.detectable is None:
             return say(
-                "{queries:,} queries can show no difference between {a} and {b} on {measure}: their scores vary too much; "
-                "the observed {difference} needs {needed:,}.",
+                "{queries:,} queries can show no difference between {a} and {b} on {measure}: their scores vary too much. "
+                "To confirm the observed {difference} you need about {needed:,} queries.",
                 needed=needed,
                 **values,
             )
@@ -416,8 +416,8 @@ class ComparisonPower:
                 **values,
             )
         return say(
-            "{queries:,} queries can show a difference of {detectable} or more between {a} and {b} on {measure}; "
-            "the observed {difference} needs {needed:,}.",
+            "{queries:,} queries can show a difference of {detectable} or more between {a} and {b} on {measure}. "
+            "To confirm the observed {difference} you need about {needed:,} queries.",
             needed=needed,
             **values,
         )

@@ -55,7 +55,7 @@ def read_text(data: bytes, path: str, *, encoding: str | None = None) -> str:
     if match:
         line = text.count("\n", 0, match.start()) + 1
         expected = say("text without NUL characters or lone surrogates")
-        raise BadInput([FormatError(path, line, expected, repr(match.group()))])
+        raise refuse(path, line, expected, repr(match.group()))
     return text
 
 

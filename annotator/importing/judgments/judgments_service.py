@@ -73,7 +73,7 @@ from annotator.importing.transaction_sql import (
 from annotator.storage.database import Database
 from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_look_alikes, find_rubric, key_of, list_usernames
-from annotator.storage.pairs.imported_grades import bring_in, list_judged, list_known_qrels
+from annotator.storage.pairs.pair_states import bring_in, list_judged, list_known_qrels
 from annotator.storage.pairs.pool import add_missing
 from annotator.storage.tables.central import DatasetRow
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import ValidationError, refuse
 from annotator.domain.ground_truth import DECLARED
 from annotator.domain.messages import Message, say
 from annotator.domain.texts import clean, fold

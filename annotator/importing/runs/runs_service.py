@@ -46,7 +46,7 @@ from annotator.importing.transaction_sql import ImportTransaction, open_import, 
 from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pairs.impact_scores import note_all_due
+from annotator.storage.pairs.disagreements import note_all_due
 from annotator.storage.sql import add_rows
 from annotator.storage.tables.central import ImportRecordRow, RunEntryRow, RunRow
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.domain.errors import ConflictError
-from annotator.domain.import_records import TAKEN_OVER
+from annotator.domain.ground_truth import TAKEN_OVER
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.people.roles_service import enter_dataset, open_dataset, require_person
@@ -39,8 +39,7 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import key_of
-from annotator.storage.pairs.imported_grades import bring_in, list_kept_imports
-from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.pairs.pair_states import bring_in, list_kept_imports, list_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates, list_pair_pks
 from annotator.storage.sql import fetch_tuples
 from annotator.storage.tables.central import DatasetRow, DocumentRow, QueryRow

@@ -39,14 +39,20 @@ from annotator.pooling.suggestions.suggestion_rules import (
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.disclosures import find_pair_pks, list_blind_pairs, list_to_judge, note_seen
 from annotator.storage.lookup import key_of
-from annotator.storage.pairs.imported_grades import IS_BY_RELATION, RELATION, add_suggestions
-from annotator.storage.pairs.pair_states import PairState, iterate_pair_states, list_pair_states
+from annotator.storage.pairs.pair_states import (
+    IS_BY_RELATION,
+    RELATION,
+    PairState,
+    add_suggestions,
+    iterate_pair_states,
+    list_pair_states,
+)
 from annotator.storage.pairs.pool import (
     PoolCandidate,
     add_candidates,
+    are_in_use,
     list_pair_pks,
     list_queries,
-    select_documents_left,
 )
 from annotator.storage.tables.central import DatasetRow, DocumentRow, ImportedQrelRow, PairRow
 
@@ -386,9 +392,7 @@ def _count_rule(rule: SuggestionRule, plan: _SuggestPlan) -> RuleCounts:
 
 def list_suggestable_documents(session: Session, dataset_pk: int) -> dict[str, int]:
     """Return {doc_id: document_pk} of every document that was not replaced by another."""
-    statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk)).where(
-        col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left())
-    )
+    statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk)).where(*are_in_use(dataset_pk))
     return {doc_id: key_of(pk) for doc_id, pk in session.execute(statement)}
 
 

@@ -130,7 +130,7 @@ def list_suggestions(
 ) -> dict[int, ImportedQrel]:
     """Return {pair_pk: latest imported grade} of the pairs without a kept grade. For leads only.
 
-    Excludes the suggestions of rules of relations (`pooling/suggestions/suggestions_sql.py`): no person gave
+    Excludes the suggestions of rules of relations (`pooling/suggestions/suggestions_service.py`): no person gave
     these.
     """
     statement = _select_imported(dataset_pk, whole=query_pks is None).where(

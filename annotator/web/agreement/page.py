@@ -243,7 +243,7 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
         draw_note(tr("A, B …: the annotators of a pair, without their names."))
     # Only people in the selection have display names: a letter could be the username of somebody else.
     named = {who: names[who] for who in selection.annotators if who in names}
-    columns = (tr("query"), tr("document"), tr("grades"), tr("apart"), tr("status"))
+    columns = (tr("query"), tr("document"), tr("grades"), tr("gap"), tr("status"))
     draw_link_table(
         tr("List of pairs"),
         columns,

@@ -186,9 +186,7 @@ def _draw_field(form: SettingsForm, setting: SettingField, default: str) -> str:
         text = str(number)
     elif setting.kind in ("number", "percentage"):
         ask_number = ask_percentage if setting.kind == "percentage" else st.number_input
-        share = ask_number(
-            label, float(setting.low), float(setting.high), float(value), setting.step, key=key
-        )
+        share = ask_number(label, float(setting.low), float(setting.high), float(value), STEP, key=key)
         text = value if share == float(value) else str(round(share, 6))
     elif setting.kind == "choice":
         names = dict(setting.choices)

@@ -12,7 +12,7 @@ from annotator.dataset.settings import SEARCH_HOSTS
 from annotator.domain.ground_truth import PROFILE_NAMES
 from annotator.domain.messages import Message, say
 from annotator.domain.settling import MOST
-from annotator.web.kit.messages import tr
+from annotator.web.kit.messages import read_words, tr
 
 Kind = Literal["text", "whole", "number", "percentage", "switch", "choice", "distance", "requirements"]
 
@@ -40,8 +40,7 @@ QUALITY_WORDS = {
 class SettingField:
     """A setting on the page: its name, when a change takes effect, and its control.
 
-    `low`, `high`, `step`: for numbers; those of a percentage are shares, 0 to 1. `choices`: {value: words}.
-    `empty`: placeholder of a text field without a value.
+    `low`, `high`: of a number; of a percentage as shares, 0 to 1. `choices`: {value: words}. `empty`: placeholder of a text field without a value.
     """
 
     name: str
@@ -73,118 +72,24 @@ GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
     (
         say("Labeling"),
         (
-            SettingField(
-                "overlap",
-                say("Judgments per pair"),
-                say("How many annotators judge each pair. Agreement needs at least 2."),
-                AT_ONCE,
-                "whole",
-                1,
-                MOST,
-            ),
-            SettingField(
-                "overlap_by_category",
-                say("Judgments per pair, by category"),
-                say(
-                    "Exceptions for categories of queries, such as howto=2,reference=1. Empty: no exceptions."
-                ),
-                AT_ONCE,
-            ),
-            SettingField(
-                "overlap_share",
-                say("Judgments per pair, for a share"),
-                say("Such as 0.3:2 for 2 judgments on 30 % of the other pairs. Empty: all pairs alike."),
-                AT_ONCE,
-            ),
-            SettingField(
-                "overlap_cap",
-                say("Maximum judgments per pair"),
-                say("No rule asks for more than this. Empty: no maximum."),
-                AT_ONCE,
-            ),
-            SettingField(
-                "third_judgment_from",
-                say("Third judgment when grades differ by at least"),
-                say("One more annotator judges a pair whose first two grades differ by at least this much."),
-                AT_ONCE,
-                "distance",
-            ),
-            SettingField(
-                "shown_metadata",
-                say("Document columns that annotators see"),
-                say("Further columns of the documents, such as author,year. Empty: only title and text."),
-                FROM_NOW,
-            ),
-            SettingField(
-                "show_own_agreement",
-                say("Annotators see their own agreement"),
-                say(
-                    "On My work: how well they agree with the others. Pairs in these figures can no longer be changed."
-                ),
-                AT_ONCE,
-                "switch",
-            ),
-            SettingField(
-                "lease_minutes",
-                say("Minutes a pair is reserved"),
-                say("How long a pair stays with the annotator who got it."),
-                FROM_NOW,
-                "whole",
-                1,
-                10_080,
-            ),
-            SettingField(
-                "idle_seconds",
-                say("Seconds until a pause"),
-                say("After this long without activity, time no longer counts as work."),
-                FROM_NOW,
-                "whole",
-                10,
-                3_600,
-            ),
+            SettingField("overlap", AT_ONCE, "whole", 1, MOST),
+            SettingField("overlap_by_category", AT_ONCE),
+            SettingField("overlap_share", AT_ONCE),
+            SettingField("overlap_cap", AT_ONCE),
+            SettingField("third_judgment_from", AT_ONCE, "distance"),
+            SettingField("shown_metadata", FROM_NOW),
+            SettingField("show_own_agreement", AT_ONCE, "switch"),
+            SettingField("lease_minutes", FROM_NOW, "whole", 1, 10_080),
+            SettingField("idle_seconds", FROM_NOW, "whole", 10, 3_600),
         ),
     ),
     (
         say("Calibration"),
         (
-            SettingField(
-                "training_score",
-                say("Training pass mark"),
-                say("The share of training pairs that an annotator must get right before real pairs come."),
-                AT_ONCE,
-                "percentage",
-                0,
-                1,
-            ),
-            SettingField(
-                "gold_rate",
-                say("Gold pairs"),
-                say(
-                    "Their share of the pairs that an annotator gets. Annotators cannot tell which pairs these are."
-                ),
-                FROM_NOW,
-                "percentage",
-                0,
-                0.5,
-            ),
-            SettingField(
-                "repeat_rate",
-                say("Repeats"),
-                say("The share of own pairs that are shown again, to measure consistency."),
-                FROM_NOW,
-                "percentage",
-                0,
-                0.5,
-            ),
-            SettingField(
-                "repeat_after",
-                say("Show a pair again after this many others"),
-                say("After how many other pairs an own pair may be shown again."),
-                FROM_NOW,
-                "whole",
-                1,
-                10_000,
-            ),
+            SettingField("training_score", AT_ONCE, "percentage", 0, 1),
+            SettingField("gold_rate", FROM_NOW, "percentage", 0, 0.5),
+            SettingField("repeat_rate", FROM_NOW, "percentage", 0, 0.5),
+            SettingField("repeat_after", FROM_NOW, "whole", 1, 10_000),
         ),
     ),
     (

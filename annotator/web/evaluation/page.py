@@ -119,7 +119,7 @@ def draw_report(
     sentences = [*result.evaluation.sentences]
     if result.robustness is not None:
         sentences += result.robustness.sentences
-    _draw_sentences(context, dataset, sentences, len(result.evaluation.table.truth.blind_queries))
+    _draw_sentences(dataset, sentences, len(result.evaluation.table.truth.blind_queries))
     names = [measure.name for measure in result.evaluation.table.measures]
     measure = st.selectbox(tr("Measure"), names, key="measure", bind="query-params", width=260)
     shown = ShownEvaluation(context, dataset, choice, choices, result, measure or names[0])
@@ -133,13 +133,13 @@ def _draw_tab(shown: "ShownEvaluation", module: str, name: str) -> None:
     getattr(import_module(f"annotator.web.evaluation.{module}"), name)(shown)
 
 
-def _draw_sentences(context: PageContext, dataset: str, sentences: list[Message], blind_queries: int) -> None:
+def _draw_sentences(dataset: str, sentences: list[Message], blind_queries: int) -> None:
     """Draw the sentences; below the one about queries that are left out, the button that includes them."""
     st.header(tr("Key results"))
     for sentence in sentences[:FIRST]:
         st.html(f'<p class="annotator-step">{escape(tr(sentence))}</p>')
         if blind_queries and sentence == describe_blind_queries(blind_queries):
-            draw_give_up(context, dataset)
+            draw_give_up(dataset)
     if len(sentences) > FIRST:
         more = len(sentences) - FIRST
         with st.expander(tr_n("{n:,} further finding", "{n:,} further findings", more), key="sentences"):

@@ -11,12 +11,11 @@ from typing import Any
 import streamlit as st
 
 from annotator.domain.figures import show_number
-from annotator.domain.import_records import DECLARED, ImportKind
+from annotator.domain.ground_truth import DECLARED, ImportKind
 from annotator.formats.registry import FORMATS
 from annotator.formats.syntax.tables import KINDS
 from annotator.importing.uploads.import_service import was_imported
-from annotator.importing.uploads.recognition import COLUMNS, ORDER, REQUIRED, suggest_names
-from annotator.importing.uploads.upload_records import ImportChoices
+from annotator.importing.uploads.recognition import COLUMNS, ORDER, REQUIRED, ImportChoices, suggest_names
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.file_upload import (
     choose_encoding,
@@ -317,7 +316,10 @@ def _draw_options(form: ChoicesForm, kind: ImportKind) -> dict[str, Any]:
 
 def _draw_document_options(form: ChoicesForm) -> dict[str, Any]:
     cut = st.selectbox(
-        tr("Division"), tuple(CUT_NAMES), format_func=lambda name: tr(CUT_NAMES[name]), key=form.key("cut")
+        tr("One document per"),
+        tuple(CUT_NAMES),
+        format_func=lambda name: tr(CUT_NAMES[name]),
+        key=form.key("cut"),
     )
     with st.expander(tr("Ids and titles")):
         st.caption(

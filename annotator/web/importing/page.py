@@ -16,9 +16,9 @@ import streamlit as st
 
 from annotator.domain.figures import show_number
 from annotator.domain.messages import Message, say
-from annotator.importing.uploads.encodings import guess_encoding
 from annotator.importing.uploads.import_service import show_contents
-from annotator.importing.uploads.upload_records import DatasetContents
+from annotator.importing.uploads.recognition import DatasetContents
+from annotator.importing.uploads.staging import guess_encoding
 from annotator.web.importing import fetch_tab, import_tab, try_tab
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.file_upload import (

@@ -350,7 +350,7 @@ def _draw_set_up_already(*, status: int = 200) -> Response:
             "sign_in": tr("Sign in"),
         },
     )
-    return answer_link_page(title, body, status=status)
+    return answer_page_with_script(title, body, status=status)
 
 
 def _draw_setup_start(message: str = "", *, status: int = 200, seconds: int = 0) -> Response:
@@ -368,7 +368,7 @@ def _draw_setup_start(message: str = "", *, status: int = 200, seconds: int = 0)
         '<h1>$title</h1><p class="lead">$lead</p><div role="alert">$message</div><p>$where</p><p class="lost">$lost</p>',
         values,
     )
-    return answer_link_page(title, body + draw_link_opener("/setup"), status=status, seconds=seconds)
+    return answer_page_with_script(title, body + draw_link_opener("/setup"), status=status, seconds=seconds)
 
 
 def _draw_setup_form(
@@ -386,4 +386,4 @@ def _draw_setup_form(
         {"title": title, "lead": lead, "message": message},
     )
     form = draw_form("/setup", list_account_fields(), tr("Create account"), typed, problems or {})
-    return answer_link_page(title, head + form, status=status, seconds=seconds)
+    return answer_page_with_script(title, head + form, status=status, seconds=seconds)

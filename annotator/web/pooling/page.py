@@ -15,7 +15,7 @@ import streamlit as st
 
 from annotator.domain.messages import Message, say
 from annotator.domain.people import Actor
-from annotator.pooling.analysis.pool_analysis_records import DepthReport, PairFilter, PoolContents
+from annotator.pooling.analysis.pool_analysis import DepthReport, PairFilter, PoolContents
 from annotator.pooling.analysis.pool_analysis_service import read_stamp, show_contents, show_depth
 from annotator.storage.database import Database
 from annotator.web.blind_pairs import draw_blind_pairs

@@ -11,7 +11,7 @@ from annotator.domain.errors import NotFound
 from annotator.domain.figures import show_figure, show_number
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.evaluation.rankings_service import read_ranked_document
-from annotator.pooling.analysis.pool_analysis_records import (
+from annotator.pooling.analysis.pool_analysis import (
     PairFilter,
     PoolContents,
     PooledPair,

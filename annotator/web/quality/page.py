@@ -203,7 +203,6 @@ def _describe_draw(draw: QualityDraw, names: Mapping[str, str]) -> tuple[str, ..
 
 
 def draw_rule(context: PageContext, status: QualityStatus) -> None:
-    """Draw the choice of the reading that the gate uses, folded."""
     with st.expander(tr("Change what the release requires")), st.form("rule", border=False):
         chosen = st.radio(
             tr("Rule of the gate"),

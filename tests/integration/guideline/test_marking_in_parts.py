@@ -30,7 +30,7 @@ COUNTED = [OutdatedCount("花子", "花子 Realname", 4, 4, 0), OutdatedCount("�
 
 @pytest.fixture
 def world(copy_world: CopyWorld, monkeypatch: pytest.MonkeyPatch) -> GuidelineWorld:
-    monkeypatch.setattr(meaning_changes, "PART", 1)
+    monkeypatch.setattr(outdated, "PART", 1)
     return copy_world(GuidelineWorld)
 
 

@@ -20,6 +20,7 @@ from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
 from annotator.storage.tables.labeling import CheckRow
+from tests.databases import CopyWorld
 from tests.integration.labeling_world import World
 
 WITHIN_A_QUERY = 10

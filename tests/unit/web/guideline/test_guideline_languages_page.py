@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.domain.people import Actor
 from annotator.guideline.service import list_versions, publish_version, read_version
-from annotator.web.guideline.api import change_routes, describe_rubric, routes
+from annotator.web.guideline.api import describe_rubric, routes
 from annotator.web.kit.messages import use_language
 from tests.contexts import GivenContext
 from tests.databases import CopyWorld

@@ -19,6 +19,7 @@ from annotator.storage.pairs.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import DatasetRow
 from tests.contexts import GivenContext
+from tests.databases import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import (
     exports_of,
