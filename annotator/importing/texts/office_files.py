@@ -42,6 +42,8 @@ MOST_TAGS = 8_000_000
 MOST_PAGES = 10_000
 MOST_PDF_CONTENT = 200_000_000
 """Bytes of the pages' instructions after unpacking. A page of text has about 10,000."""
+MOST_PDF_INSTRUCTIONS = 20_000_000
+"""Instructions carried out on all pages, those of a form once for each call: about 12 µs each."""
 MOST_ROWS = 1_048_576
 MOST_CELLS = 20_000_000
 """Cells of all sheets, empty ones between others included: one cell in column XFD makes a row of 16,384."""
@@ -323,6 +325,27 @@ def _join_words(words: Iterable[str]) -> str:
     return " ".join(" ".join(words).split())
 
 
+class _PdfInstructions:
+    """Counts the instructions of a PDF file and the characters they show. A page can call one form thousands of times."""
+
+    def __init__(self, text: _PageText) -> None:
+        self._text = text
+        self._number = self._characters = 0
+
+    def count(self, _operator: object, operands: Iterable[object], *_matrices: object) -> None:
+        """Count one instruction, before pypdf carries it out."""
+        self._number += 1
+        self._characters += sum(len(operand) for operand in operands if isinstance(operand, str | bytes))
+        self.check()
+
+    def check(self) -> None:
+        """Raise BadInput if there are too many."""
+        self._text.check_length(self._characters)
+        if self._number > MOST_PDF_INSTRUCTIONS:
+            limit = say("a PDF file with at most {n} instructions", n=MOST_PDF_INSTRUCTIONS)
+            raise _refuse(self._text.shown, limit, say("more, with those of repeated forms"))
+
+
 def _read_pdf(data: bytes, text: _PageText) -> dict[str, Any]:
     """Read all pages; count pages without text."""
     from pypdf import PdfReader
@@ -338,13 +361,15 @@ def _read_pdf(data: bytes, text: _PageText) -> dict[str, Any]:
         if count > MOST_PAGES:
             raise _refuse(text.shown, say("a PDF file of at most {n} pages", n=MOST_PAGES), f"{count:,}")
         blank = content = 0
+        carried_out = _PdfInstructions(text)
         for number, page in enumerate(reader.pages, start=1):
             instructions = page.get_contents()
             content += len(instructions.get_data()) if instructions is not None else 0
             if content > MOST_PDF_CONTENT:
                 limit = f"a PDF file of at most {MOST_PDF_CONTENT:,} bytes of page content after unpacking"
                 raise _refuse(text.shown, limit, f"more on its first {number:,} pages")
-            words = page.extract_text().strip()
+            words = page.extract_text(visitor_operand_before=carried_out.count).strip()
+            carried_out.check()  # pypdf goes on after an error inside a form
             if not words:
                 blank += 1
                 continue

@@ -314,3 +314,22 @@ def test_a_damaged_file_is_read_or_refused_and_nothing_else(suffix: str) -> None
                 read_office_page(damaged, f"a{suffix}", "a")
             except BadInput:
                 continue
+
+
+def test_a_page_that_calls_one_form_many_times_is_refused_by_what_it_carries_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    content = io.BytesIO()
+    canvas = Canvas(content, pagesize=A4)
+    canvas.beginForm("stamp")
+    for line in range(20):
+        canvas.drawString(72, 700 - line, "approved")
+    canvas.endForm()
+    for _call in range(50):
+        canvas.doForm("stamp")
+    canvas.showPage()
+    canvas.save()
+    read_office_page(content.getvalue(), "a.pdf", "a.pdf")
+    monkeypatch.setattr(office_files, "MOST_PDF_INSTRUCTIONS", 2_000)
+    with pytest.raises(BadInput, match="at most 2,000 instructions, found more, with those of repeated forms"):
+        read_office_page(content.getvalue(), "a.pdf", "a.pdf")
