@@ -223,7 +223,7 @@ def _describe_further_pairs(status: QualityStatus, draw: QualityDraw) -> list[Me
     if missing <= 0:
         return [
             say_n(
-                "Passes if the next {n:,} waiting pair shows no error.",
+                "Passes if the next waiting pair shows no error.",
                 "Passes if the next {n:,} waiting pairs show no error.",
                 further,
             )

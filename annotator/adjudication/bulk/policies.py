@@ -30,9 +30,9 @@ OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
 """Why a policy leaves an open pair to a lead. Only the first one that applies is counted."""
 OBSTACLE_NAMES: Mapping[Obstacle, Message] = {
     "reason": say(
-        "it also has a question, an objection, a “cannot rate”, an outdated judgment or an error of quality control"
+        "also a question, an objection, a “cannot rate”, an outdated judgment or an error of quality control"
     ),
-    "not_taste": say("its grades are further apart, or on both sides of the relevance threshold"),
+    "not_taste": say("the grades are further apart or on both sides of the relevance threshold"),
     "second": say("a second lead also has to decide"),
     "judged": say("you judged the pair yourself"),
     "held": say("another lead has it open"),

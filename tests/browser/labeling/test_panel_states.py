@@ -123,7 +123,7 @@ def test_an_answered_pair_opens_by_its_address_or_by_z_after_a_reload_and_says_w
     (first, _), (second, _) = stored(database)
     open_panel(page, f"{server.address}/label?dataset=demo&pair={first}")
     strip = page.get_by_role("group", name="About this pair")
-    expect(strip).to_contain_text("Your judgment: 1 Marginally relevant.")
+    expect(strip).to_contain_text("Your grade: 1 Marginally relevant.")
     assert on_screen(page) == first
     press(page, "3")
     expect(panel(page)).not_to_have_attribute("data-pair-id", first)
@@ -136,7 +136,7 @@ def test_an_answered_pair_opens_by_its_address_or_by_z_after_a_reload_and_says_w
     expect(page.get_by_text("This pair cannot be opened: a lead has settled this pair")).to_be_visible()
     press(page, "z")
     expect(panel(page)).to_have_attribute("data-pair-id", second)
-    expect(strip).to_contain_text("Your judgment: 2 Highly relevant.")
+    expect(strip).to_contain_text("Your grade: 2 Highly relevant.")
     settle(database, second)
     press(page, "0")
     expect(alert(page, "a lead has settled this pair; it can no longer be judged.")).to_be_visible()
@@ -266,7 +266,7 @@ def test_the_history_keeps_both_values_of_a_changed_judgment(
 ) -> None:
     start(page, database, sign_in)
     press(page, "1z")
-    expect(page.get_by_role("group", name="About this pair")).to_contain_text("Your judgment: 1")
+    expect(page.get_by_role("group", name="About this pair")).to_contain_text("Your grade: 1")
     press(page, "u1")
     wait_saved(page)
     history = sorted(list_judgments(database, OPERATOR, "demo", history=True), key=lambda j: j.judged_at)

@@ -104,7 +104,7 @@ def test_a_policy_is_looked_at_carried_out_listed_and_undone(bench: Bench) -> No
     )
     assert bench.decided() == {"t3": 1}
     assert read(bench.database, *words)["pairs"] == 2
-    assert "nothing to settle" in refused(bench.database, *words)
+    assert "Nothing to settle" in refused(bench.database, *words)
     assert run(bench.database, "settle", "d", "--undo", "1", "--as", "lead").stdout == (
         "Undid 1 decision of batch 1; 0 pairs keep their newer decision.\n"
     )

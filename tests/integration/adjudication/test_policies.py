@@ -198,7 +198,7 @@ def test_whatever_keeps_a_lead_or_a_policy_from_a_pair_leaves_it_out(bench: Benc
     bench.add(DiscussionRow(pair_pk=bench.pk("t3"), asked_by_pk=other.person_id or 0, asked_at=LATER))
     assert bench.left() == {"not_taste": 2, "held": 1, "assigned": 1, "discussed": 1}
     assert bench.look().pairs == 0
-    with pytest.raises(StateError, match="nothing to settle"):
+    with pytest.raises(StateError, match="Nothing to settle"):
         bench.settle()
 
 

@@ -331,5 +331,7 @@ def test_a_page_that_calls_one_form_many_times_is_refused_by_what_it_carries_out
     canvas.save()
     read_office_page(content.getvalue(), "a.pdf", "a.pdf")
     monkeypatch.setattr(office_files, "MOST_PDF_INSTRUCTIONS", 2_000)
-    with pytest.raises(BadInput, match="at most 2,000 instructions, found more, with those of repeated forms"):
+    with pytest.raises(
+        BadInput, match="at most 2,000 instructions, found more, with those of repeated forms"
+    ):
         read_office_page(content.getvalue(), "a.pdf", "a.pdf")

@@ -59,7 +59,7 @@ def test_the_overview_begins_with_what_to_do_next_and_links_keep_the_dataset(wor
     assert headings(app)[:3] == ["Overview", "At a glance", "What to do next"]
     glance = words(app)
     assert "2 pairs wait for a lead&#x27;s decision" in glance
-    assert "Unknown: no lead decided a disagreement in the last 7 days." in glance
+    assert "Cannot estimate yet: no decisions in 7 days." in glance
     assert "No run is imported: there is no system to compare." in glance
     assert "/evaluation?dataset=d" in glance
     assert "/disagreements?dataset=d" in glance, "each answer leads to where it comes from"

@@ -70,7 +70,7 @@ def address(app: AppTest) -> dict[str, str]:
 def test_each_row_says_why_it_waits_and_names_nobody_who_judged(world: JudgedWorld) -> None:
     far, near = table(open_page(world, "disagreements"))
     assert far == {
-        "query": "Q1 ハンドラキュー <b>🔎", "document": "遠い 題 遠い", "grades": "0 3", "apart": "3", "impact": far["impact"],
+        "query": "Q1 ハンドラキュー <b>🔎", "document": "遠い 題 遠い", "grades": "0 3", "gap": "3", "impact": far["impact"],
         "why": "grades differ; simulated", "category": "設定", "since": "Mar 4",
     }  # fmt: skip
     assert near["why"] == "grades differ; one grade apart, same relevance; simulated"
@@ -101,7 +101,7 @@ def test_a_pair_that_cannot_be_rated_for_one_shows_a_dash_among_the_grades(world
     world.judge(find(world, "花子"), "Q2", "不", 2)
     world.judge(find(world, "simulated_1"), "Q2", "不", None)
     row = next(row for row in table(open_page(world, "disagreements")) if row["document"] == "不")
-    assert (row["grades"], row["apart"], row["why"]) == ("2 –", "1", "some cannot rate; simulated")
+    assert (row["grades"], row["gap"], row["why"]) == ("2 –", "1", "some cannot rate; simulated")
 
 
 def test_the_address_filters_and_sorts_and_what_it_cannot_mean_is_passed_over(world: JudgedWorld) -> None:
@@ -171,7 +171,7 @@ def test_what_is_open_stands_first_with_how_long_it_lasts(world: JudgedWorld) ->
     assert "Time left is unknown: no decisions in the last 7 days." in shown
     world.add_decision(find(world, "lead"), "Q2", "近い", 3)
     shown = words(open_page(world, "disagreements"))
-    assert "Time left at this pace: less than a working day." in shown
+    assert "1 pair; at this pace, less than a working day." in shown
     assert (
         "Decided in the last 7 days: 1 (on 1 day). New: 1 per day. More disagreements arrive than are decided."
         in shown

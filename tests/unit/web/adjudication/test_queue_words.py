@@ -48,9 +48,9 @@ def test_what_a_filter_asks_for_is_said_condition_by_condition(
 @pytest.mark.parametrize(
     ("pace", "message"),
     [
-        (PACE, ["Work left: about 6 minutes; at this pace, 4 working days.", "Decided in the last 7 days: 20 (on 2 days).", "New: 2 per day."]),
-        (replace(UNTIMED, working_days_left=1.0, arrived=0), ["Time left at this pace: less than a working day. Work left: unknown (", "Decided in the last 7 days: 20 (on 2 days)."]),
-        (replace(STOPPED, arrived=0), ["Work left: about 6 minutes."]),
+        (PACE, ["40 pairs, about 6 minutes of deciding; at this pace, 4 working days.", "Decided in the last 7 days: 20 (on 2 days).", "New: 2 per day."]),
+        (replace(UNTIMED, working_days_left=1.0, arrived=0), ["40 pairs; at this pace, less than a working day. Time of deciding unknown: ", "Decided in the last 7 days: 20 (on 2 days)."]),
+        (replace(STOPPED, arrived=0), ["40 pairs, about 6 minutes of deciding."]),
         (replace(STOPPED, arrived=0, work=None), ["Time left is unknown: nothing."]),
         (replace(PACE, open=0, arrived=31, arrived_per_day=4.43), ["Decided in the last 7 days: 20 (on 2 days).", "New: 4.4 per day.", "More disagreements arrive than are decided."]),
     ],
@@ -82,7 +82,7 @@ def test_a_row_says_what_there_is_to_know_and_its_link_keeps_what_is_asked_for(
 ) -> None:
     (row,) = draw(monkeypatch, ITEM)
     assert (row["query"], row["document"]) == ("Q1", "d1 " + "x" * 59 + "…")
-    assert (row["grades"], row["apart"], row["impact"], row["category"]) == ("0 3 –", "3", "0.25", "")
+    assert (row["grades"], row["gap"], row["impact"], row["category"]) == ("0 3 –", "3", "0.25", "")
     assert row["why"] == "grades differ"
     assert row["link"] == "/disagreements?dataset=d&lang=ja&distance=3&pair=p"
 

@@ -132,7 +132,7 @@ def test_an_empty_dataset_says_what_to_do_and_a_table_is_imported_only_when_conf
 ) -> None:
     app = open_tab(database)
     assert "This dataset is empty. Import its queries first" in words(app)
-    assert "Limits: 100 MB in all, number of files 3,000" in words(app)
+    assert "Up to 100 MB and 3,000 files" in words(app)
     upload(app, ("質問.csv", "番号,質問文\nQ1,ログの出力先を変更する方法\nQ2,設定\n".encode("cp932")))
     assert plain(app.warning[0].value).startswith("The content of this file is not certain")
     assert [field.value for field in app.selectbox][:3] == ["queries", "csv", "cp932"]
