@@ -246,8 +246,8 @@ class PairSums:
     differences: Floats  # own minus others' grades, summed (a x resamples)
     queries: int
     comparisons: Floats  # comparisons of each annotator (a x resamples)
-    queries_by_pair: Ints  # queries of which each annotator pair shares a pair (p)
-    queries_by_annotator: Ints  # queries of which each annotator shares a pair (a)
+    queries_by_pair: Ints  # queries with a pair that both annotators judged, for each annotator pair (p)
+    queries_by_annotator: Ints  # queries with a pair that somebody else judged too, for each annotator (a)
 
     def mean_kappa(self, name: str) -> Floats:
         """Return the dataset's kappa of a kind or at a cut, of each resample; NaN if undefined."""

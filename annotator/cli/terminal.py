@@ -89,7 +89,7 @@ def open_as_it_is(url: str | None) -> "Database":
 
 
 def suggest_dataset(error: "DatasetNotOpen") -> str:
-    """Return a sentence with the dataset that has a similar name; "" if there is none."""
+    """Return a question that suggests the dataset with the most similar name; "" if no name is similar."""
     from difflib import get_close_matches
 
     from annotator.dataset.service import list_datasets

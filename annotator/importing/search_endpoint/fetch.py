@@ -8,7 +8,7 @@ The answers are saved meanwhile in a run file (JSON Lines, a line per answered q
 identifies the fetch (spec, depth, system, the query texts), so an interrupted fetch continues exactly where it
 stopped and never mixes two configurations. A line cut off by a crash is dropped, and so are lines of failed
 queries, which are sent again. Refuses a file of another fetch, a run file without its second file, and queries
-whose text has changed.
+with a changed text.
 """
 
 import hashlib
@@ -326,7 +326,9 @@ def _read_state(path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         complete = False
     if not complete:
-        raise refuse(str(path), None, "what this command wrote beside a run file", say("something else"))
+        raise refuse(
+            str(path), None, "the file FILE.fetch.json as this command writes it", say("something else")
+        )
     return dict(state)
 
 

@@ -20,7 +20,7 @@ class WholeTime(threading.local):
         self.end = self.clock() + seconds
 
     def cut(self, timeout: float | None) -> float | None:
-        """Return the timeout of the next step, at most the time that is left. Raises ReadTimeout if none is."""
+        """Return the timeout of the next step, at most the time that is left. Raises ReadTimeout after the end."""
         left = self.end - self.clock()
         if left <= 0:
             raise httpx2.ReadTimeout("the whole time is over")
@@ -28,7 +28,7 @@ class WholeTime(threading.local):
 
 
 class _TimedStream:
-    """A stream of the library whose steps end in time."""
+    """A network stream that reads and writes only until the time of the request is over."""
 
     def __init__(self, stream: Any, time: WholeTime) -> None:
         self._stream, self._time = stream, time
@@ -51,7 +51,7 @@ class _TimedStream:
 
 
 class _TimedNetwork:
-    """The library's network, with streams whose steps end in time."""
+    """A network that opens such streams."""
 
     def __init__(self, network: Any, time: WholeTime) -> None:
         self._network, self._time = network, time

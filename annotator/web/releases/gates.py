@@ -6,10 +6,10 @@ from html import escape
 import streamlit as st
 
 from annotator.domain.figures import show_beside, show_figure, show_number
-from annotator.domain.messages import say
+from annotator.domain.messages import Message, say, say_n
 from annotator.releases.records import ReleaseGate
 from annotator.web.kit.figures import show_share
-from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.messages import join_sentences, tr
 from annotator.web.kit.page_parts import draw_link
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import show_as
@@ -95,43 +95,41 @@ def describe_gate(gate: ReleaseGate) -> str:
             share=show_share(gate.measured, 2, limit=gate.required),
             limit=show_share(gate.required),
         )
-    if gate.met:
-        return _describe_met(gate)
-    return _describe_unmet(
-        gate.name, round(gate.required - gate.measured if gate.name == "coverage" else gate.measured)
-    )
+    states = _list_met(round(gate.required)) if gate.met else _list_unmet(gate)
+    return tr(states.get(gate.name, show_figure(gate.measured, 6)))
 
 
-def _describe_met(gate: ReleaseGate) -> str:
-    if gate.name == "coverage" and gate.required:
-        return tr_n("{n:,} requirement met", "all {n:,} requirements met", round(gate.required))
-    return tr(
-        {
-            "disagreements": say("no open disagreements"),
-            "overlap": say("every pair has enough judgments"),
-            "coverage": say("none declared"),
-            "unjudged_queries": say("every query has a settled grade"),
-            "relevant": say("every judged query has a relevant document"),
-            "stale": say("all grades follow the current guideline and texts"),
-            "ids": say("every format can hold every id"),
-        }.get(gate.name, show_figure(gate.measured, 6))
-    )
+def _list_met(required: int) -> dict[str, Message]:
+    """Return what each gate says when it is met. `required`: the number of requirements."""
+    met = say_n("{n:,} requirement met", "all {n:,} requirements met", required)
+    return {
+        "disagreements": say("no open disagreements"),
+        "overlap": say("every pair has enough judgments"),
+        "coverage": met if required else say("none declared"),
+        "unjudged_queries": say("every query has a settled grade"),
+        "relevant": say("every judged query has a relevant document"),
+        "stale": say("all grades follow the current guideline and texts"),
+        "ids": say("every format can hold every id"),
+    }
 
 
-def _describe_unmet(name: str, n: int) -> str:
-    if name == "disagreements":
-        return tr_n("{n:,} open disagreement", "{n:,} open disagreements", n)
-    if name == "overlap":
-        return tr_n("{n:,} pair without enough judgments", "{n:,} pairs without enough judgments", n)
-    if name == "coverage":
-        return tr_n("{n:,} requirement not met", "{n:,} requirements not met", n)
-    if name == "unjudged_queries":
-        return tr_n("{n:,} query without a settled grade", "{n:,} queries without a settled grade", n)
-    if name == "relevant":
-        return tr_n("{n:,} query without a relevant document", "{n:,} queries without a relevant document", n)
-    if name == "stale":
-        return tr_n("{n:,} outdated grade", "{n:,} outdated grades", n)
-    return tr_n("{n:,} id that some format cannot hold", "{n:,} ids that some format cannot hold", n)
+def _list_unmet(gate: ReleaseGate) -> dict[str, Message]:
+    """Return what each gate would say of the figures of this one."""
+    n = round(gate.measured or 0)
+    missing = round(gate.required) - n
+    return {
+        "disagreements": say_n("{n:,} open disagreement", "{n:,} open disagreements", n),
+        "overlap": say_n("{n:,} pair without enough judgments", "{n:,} pairs without enough judgments", n),
+        "coverage": say_n("{n:,} requirement not met", "{n:,} requirements not met", missing),
+        "unjudged_queries": say_n(
+            "{n:,} query without a settled grade", "{n:,} queries without a settled grade", n
+        ),
+        "relevant": say_n(
+            "{n:,} query without a relevant document", "{n:,} queries without a relevant document", n
+        ),
+        "stale": say_n("{n:,} outdated grade", "{n:,} outdated grades", n),
+        "ids": say_n("{n:,} id that some format cannot hold", "{n:,} ids that some format cannot hold", n),
+    }
 
 
 def ask_why(gate: ReleaseGate) -> str:

@@ -139,12 +139,11 @@ def write_markdown(text: str, _doc_id: str) -> str:
 
 def _keep_item_lines(parts: "list[Token]") -> None:
     """Turn the line break before each item into one that is shown."""
-    for number, part in enumerate(parts):
-        if part.type != "softbreak":
-            continue
-        line = next((other.content for other in parts[number + 1 :] if other.content), "")
-        if ITEM_NUMBER.match(line):
+    line = ""  # how the text after the current part begins
+    for part in reversed(parts):
+        if part.type == "softbreak" and ITEM_NUMBER.match(line):
             part.type, part.tag = "hardbreak", "br"
+        line = part.content or line
 
 
 @cache

@@ -647,7 +647,7 @@ def test_a_file_of_somebody_else_is_not_written_over(fetching: FetchDesk) -> Non
     assert "this file is not an unfinished run of this command" in fetching.refused()
     assert (fetching.folder / "live.jsonl").read_text() == "mine"
     fetching.put("live.jsonl.fetch.json", "{}")
-    assert "expected what this command wrote beside a run file" in fetching.refused()
+    assert "expected the file FILE.fetch.json as this command writes it" in fetching.refused()
     assert "there is no folder" in fetching.refused(save=fetching.folder / "no" / "x.jsonl")
 
 
