@@ -43,7 +43,11 @@ WITH_GRADES = {"--markdown": "evaluation.md", "--html": "evaluation.html"}
 class EvaluationFlags:
     """The options of `annotator evaluate`."""
 
-    profile: str = typer.Option("trec", metavar="P", help="trec, nablarch, law, survey, code or document.")
+    profile: str | None = typer.Option(
+        None,
+        metavar="P",
+        help="trec, nablarch, law, survey, code or document (default: the dataset's; for files trec).",
+    )
     measures: str | None = typer.Option(
         None, metavar="M,…", help="Such as nDCG@10,R@5,P(rel=2)@10 (default: the profile's)."
     )

@@ -390,6 +390,7 @@ queries. Found and InTop@K are 0 or 1.
 """
 PROFILES: tuple[Profile, ...] = (TREC, NABLARCH, LAW, SURVEY, CODE, DOCUMENT)
 """In the order in which they are shown."""
+DEFAULT_PROFILE = TREC.name
 
 
 def find_profile(name: str) -> Profile:

@@ -32,7 +32,7 @@ from annotator.evaluation.evaluation_sql import (
     read_published_truth,
     read_settled_truth,
 )
-from annotator.evaluation.profiles import Profile, Target, find_profile
+from annotator.evaluation.profiles import DEFAULT_PROFILE, Profile, Target, find_profile
 from annotator.evaluation.records import Order, RankedRun, RunFindings, Truth
 from annotator.evaluation.run_files import RunReading, read_run
 from annotator.evaluation.run_findings import (
@@ -73,9 +73,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """What to evaluate and how. `targets_file`: a file whose targets replace those of the profile."""
+    """What to evaluate and how. `targets_file`: a file whose targets replace those of the profile.
 
-    profile: str = "trec"
+    `profile`: None for the dataset's own profile, and `trec` for files.
+    """
+
+    profile: str | None = None
     order: Order | None = None  # None: the profile's
     scoring: ScoringOptions = field(default_factory=ScoringOptions)
     options: EvaluationOptions = field(default_factory=EvaluationOptions)
@@ -116,7 +119,7 @@ def evaluate_files(
     """
     if not run_paths:
         raise ValidationError("expected at least one run file, found none")
-    profile = find_profile(request.profile)
+    profile = find_profile(request.profile or DEFAULT_PROFILE)
     truth = read_truth_file(truth_path, format_name=truth_format, grades_by=grades_by, grades=grades)
     given = reading or RunReading()
     chosen = replace(given, order=request.order or profile.order)
@@ -157,8 +160,8 @@ def evaluate_dataset(
     Empty `systems`: all. Queries with a pair that the lead may still judge are in no figure. Raises NotFound
     for an unknown dataset, version or system, and InsufficientData if every judged query has such a pair.
     """
-    profile = find_profile(request.profile)
-    with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
+    with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
+        profile = find_profile(request.profile or row.profile)
         blind = find_blind_queries(session, dataset_pk, actor.person_id, version)
         truth, pairs = read_truth(session, dataset_pk, dataset, version, blind)
         _check_rest(truth)

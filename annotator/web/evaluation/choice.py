@@ -12,7 +12,7 @@ from starlette.datastructures import QueryParams
 
 from annotator.domain.people import Actor
 from annotator.evaluation.evaluate import EvaluationOptions
-from annotator.evaluation.profiles import PROFILES, find_profile
+from annotator.evaluation.profiles import DEFAULT_PROFILE, PROFILES, find_profile
 from annotator.evaluation.run_findings import LeadingSystem
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.service import (
@@ -30,7 +30,6 @@ from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.words import name_field, name_word
 
-DEFAULT_PROFILE = "trec"
 DEFAULT_MEASURES = {DEFAULT_PROFILE: ("nDCG@10", "nDCG(dcg='exp-log2')@10", "P@5", "R@10", "AP", "RR")}
 """Fewer measures than the profile's default, so that the page stays readable; other profiles show all."""
 

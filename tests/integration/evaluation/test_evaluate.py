@@ -9,6 +9,7 @@ from sqlmodel import select
 from typer.testing import CliRunner
 
 from annotator.cli.main import app
+from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.evaluation.scores.scoring import ScoringOptions
@@ -211,6 +212,16 @@ def test_a_release_in_the_database_is_named_by_its_version_and_not_taken_for_a_f
     assert report["truth"]["version"] == "1.0.0"
     assert (
         "no such file" in str(CliRunner().invoke(app, ["evaluate", "qrels.txt", "run.txt"]).exception).lower()
+    )
+
+
+def test_a_dataset_is_scored_by_its_own_profile_unless_another_is_named(world: EvaluatedWorld) -> None:
+    change_settings(world.database, OPERATOR, world.name, {"profile": "nablarch"}, now=NOW)
+    url = world.database.url.render_as_string(hide_password=False)
+    assert json.loads(run(world.name, "--database", url, "--json").stdout)["profile"] == "nablarch"
+    assert (
+        json.loads(run(world.name, "--profile", "trec", "--database", url, "--json").stdout)["profile"]
+        == "trec"
     )
 
 
