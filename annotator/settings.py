@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import cast, get_args
 from urllib.parse import quote
 
+from annotator.domain.addresses import check_address
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import LocalAccounts, SecondFactor, SignInTerms
 
@@ -97,6 +98,12 @@ def read_second_factor() -> SecondFactor:
     raise ValidationError(f"{PREFIX}SECOND_FACTOR: expected optional, leads or all, found {value!r:.80}")
 
 
+def read_address() -> str | None:
+    """Return the address at which people reach the server; None if the environment names none."""
+    value = read_text("ADDRESS", "").strip()
+    return check_address(f"{PREFIX}ADDRESS", value) if value else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The settings from the environment. The database URL may hold a password: it is never shown with the others."""
@@ -113,6 +120,7 @@ class Settings:
     )
     pg_bin: Path | None = field(default_factory=lambda: read_path("PG_BIN"))
     search_hosts: str = field(default_factory=lambda: read_text("SEARCH_HOSTS", ""))
+    address: str | None = field(default_factory=read_address)
     session_hours: int = field(default_factory=lambda: read_number("SESSION_HOURS", 12))
     oidc_issuer: str = field(default_factory=lambda: read_text("OIDC_ISSUER", "").strip())
     oidc_client_id: str = field(default_factory=lambda: read_text("OIDC_CLIENT_ID", "").strip())

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -188,7 +189,11 @@ def pseudonymise(
 
 
 AddressOption = Annotated[
-    str, typer.Option(help="The server's address as the person who opens the link reaches it.", metavar="URL")
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="The server's address as the person who opens the link reaches it (default: ANNOTATOR_ADDRESS).",
+    ),
 ]
 DaysOption = Annotated[int, typer.Option(help="How many days the link works.", min=1)]
 
@@ -199,7 +204,7 @@ def invite(
     dataset: OnOption = None,
     note: str = typer.Option("", help="For whom the invitation is; shown in the list."),
     days: DaysOption = 7,
-    address: AddressOption = "http://127.0.0.1:8501",
+    address: AddressOption = None,
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Make a one-time link for joining with this role, with a new or an existing account."""
@@ -207,7 +212,7 @@ def invite(
 
     opened, actor = console.open_as()
     made = make_invitation(opened, actor, role=role.value, dataset=dataset, note=note, days=days, now=now())
-    link = f"{address.rstrip('/')}/join#{made.token}"
+    link = _make_link(address, made.token)
     where = made.invitation.dataset or "every dataset"
     console.show(
         {**asdict(made.invitation), "link": link},
@@ -261,7 +266,7 @@ def revoke(
 def link(
     user: UserArgument,
     days: DaysOption = 7,
-    address: AddressOption = "http://127.0.0.1:8501",
+    address: AddressOption = None,
     console: LeadConsole = LeadConsole(),
 ) -> None:
     """Make a one-time link for choosing a new password. The old password works until the link is used."""
@@ -269,7 +274,7 @@ def link(
 
     opened, actor = console.open_as()
     made = make_password_link(opened, actor, user, days=days, now=now())
-    url = f"{address.rstrip('/')}/join#{made.token}"
+    url = _make_link(address, made.token)
     console.show(
         {"username": made.username, "expires_at": made.expires_at, "link": url},
         f"For {made.username}, to choose a new password.",
@@ -314,6 +319,20 @@ def reset_second_factor(
         {"username": user, "second_factor": False},
         f"The second factor of {user} is removed. They are signed out everywhere, and told at the next sign-in.",
     )
+
+
+def _make_link(address: str | None, token: str) -> str:
+    """Return the link of a token, at the server's address. Warns if only this machine can open it."""
+    from annotator.domain.addresses import check_address, is_loopback
+    from annotator.settings import Settings
+
+    chosen = Settings().address if address is None else check_address("--address", address)
+    chosen = chosen or "http://127.0.0.1:8501"
+    if is_loopback(urlsplit(chosen).hostname or ""):
+        typer.echo(
+            f"Only this computer can open {chosen}. For others, name the server: --address URL", err=True
+        )
+    return f"{chosen}/join#{token}"
 
 
 def _describe_link(link: str, expires_at: "datetime") -> tuple[str, str]:

@@ -4,7 +4,7 @@
 """
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
@@ -32,6 +32,11 @@ EVERY_ADDRESS = ("http://0.0.0.0", "http://[::]")  # to listen on; no browser ca
 def serve(
     host: str = typer.Option("127.0.0.1", help="The address to listen on. 127.0.0.1: this machine only."),
     port: PortOption = 8501,
+    address: str | None = typer.Option(
+        None,
+        metavar="URL",
+        help="The address at which people reach the server, for links to send (default: ANNOTATOR_ADDRESS).",
+    ),
     workers: int = typer.Option(
         1, min=1, help="Only 1. For more processes, run several servers behind nginx: docs/operations.md."
     ),
@@ -49,19 +54,23 @@ def serve(
     """
     _import_structlog()
     from annotator.dataset.service import read_operator_hosts
+    from annotator.domain.addresses import check_address, is_loopback
     from annotator.guideline.service import finish_guideline_changes
     from annotator.people.service import has_anybody_who_signs_in
     from annotator.people.setup_service import is_set_up
     from annotator.releases.service import finish_publishing
     from annotator.settings import Settings
-    from annotator.web.server.serve import is_loopback, serve_app
+    from annotator.web.server.serve import serve_app
 
     if workers > 1:
         raise StateError(
             f"--workers {workers}: one command runs one process. To use several, run several servers on PostgreSQL "
             "behind nginx: docs/operations.md#several-servers"
         )
-    settings, opened = Settings(), open_database(database)
+    settings = Settings()
+    if address is not None:
+        settings = replace(settings, address=check_address("--address", address))
+    opened = open_database(database)
     read_operator_hosts(settings.search_hosts)
     finish_publishing(opened, exports_dir=settings.exports_dir, now=now())
     finish_guideline_changes(opened)
@@ -77,9 +86,9 @@ def serve(
             err=True,
         )
 
-    def announce(address: str) -> None:
-        _announce(address)
-        _announce_setup(opened, address)
+    def announce(bound: str) -> None:
+        _announce(bound)
+        _announce_setup(opened, settings.address or bound)
 
     metrics = (metrics_host, metrics_port) if metrics_port is not None else None
     serve_app(opened, settings, host=host, port=port, ready=announce, metrics=metrics)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import make_url
 
+from annotator.domain.addresses import is_loopback
 from annotator.domain.errors import ValidationError
 from annotator.settings import Settings
 
@@ -15,6 +16,7 @@ def test_every_setting_is_read_from_its_variable(monkeypatch: pytest.MonkeyPatch
         "EXPORTS_DIR": "out",
         "FETCHED_RUNS_DIR": "runs",
         "SEARCH_HOSTS": "localhost:9200",
+        "ADDRESS": "https://a.example/",
         "SESSION_HOURS": " 3 ",
         "SECURE_COOKIE": "True",
         "LOG_FORMAT": "json",
@@ -29,6 +31,7 @@ def test_every_setting_is_read_from_its_variable(monkeypatch: pytest.MonkeyPatch
         exports_dir=Path("out"),
         fetched_runs_dir=Path("runs"),
         search_hosts="localhost:9200",
+        address="https://a.example",
         session_hours=3,
         secure_cookie=True,
         log_format="json",
@@ -57,6 +60,32 @@ def test_a_value_that_cannot_be_read_is_refused_with_its_name(
     monkeypatch.setenv(f"ANNOTATOR_{name}", value)
     with pytest.raises(ValidationError, match=f"ANNOTATOR_{name}: expected .* found '{value}'"):
         Settings()
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["a.example", "ftp://a.example", "https://", "https://u@a.example", "http://a.example:x", "http://a/?b"],
+)
+def test_an_address_that_no_link_can_begin_with_is_refused(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("ANNOTATOR_ADDRESS", value)
+    with pytest.raises(ValidationError, match=r"^ANNOTATOR_ADDRESS: Expected an address"):
+        Settings()
+
+
+def test_addresses_of_this_machine_are_known() -> None:
+    hosts = (
+        "localhost",
+        "127.0.0.1",
+        "127.3.4.5",
+        "::1",
+        "192.168.0.7",
+        "a.example",
+        "localhost.example",
+        "",
+    )
+    assert [is_loopback(host) for host in hosts] == [True] * 4 + [False] * 4
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """What the operator says of the provider, what the provider says of a person, and why a sign-in is refused."""
 
-import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from annotator.domain.addresses import is_loopback
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import ROLES
@@ -95,14 +95,7 @@ def is_safe_address(address: object) -> bool:
         return False
     if not host or parts.username is not None:
         return False
-    return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))
 
 
 def read_group_roles(path: Path) -> GroupRoles:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from annotator.domain.addresses import is_loopback
 from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.domain.people import ROLES, Invitation, Person, PersonChange, includes
@@ -69,7 +70,7 @@ def _draw_dialog() -> None:
         return
     with draw_refusal():
         made = context.call(invite, role=role, dataset=where, note=note, days=int(days), now=context.now)
-        draw_copy_field("invitation", tr("Link to send to {whom}", whom=note), name_link(made.token))
+        draw_one_time_link(context, "invitation", tr("Link to send to {whom}", whom=note), made.token)
         draw_note(
             tr(
                 "Copy the link now: it is shown only once. It works one time, until {until}. The person who opens it chooses a name and a password.",
@@ -81,7 +82,7 @@ def _draw_dialog() -> None:
 def draw_password_link(context: PageContext, username: str) -> None:
     with draw_refusal():
         made = context.call(make_password_link, username, now=context.now)
-        draw_copy_field("password link", tr("Link to send"), name_link(made.token))
+        draw_one_time_link(context, "password link", tr("Link to send"), made.token)
         draw_note(
             tr(
                 "Copy the link now: it is shown only once. It works one time, until {until}. Until it is used, the current password still works.",
@@ -90,11 +91,21 @@ def draw_password_link(context: PageContext, username: str) -> None:
         )
 
 
-def name_link(token: str) -> str:
-    """Return the URL of the link, with the host that this browser uses."""
+def draw_one_time_link(context: PageContext, key: str, label: str, token: str) -> None:
+    """Draw the link at the server's address, else at the host that this browser uses."""
     parts = urlsplit(st.context.url or "")
     host = parts.netloc or st.context.headers.get("Host") or ""
-    return f"{parts.scheme or 'http'}://{host}/join#{token}"
+    address = context.settings.address or f"{parts.scheme or 'http'}://{host}"
+    draw_copy_field(key, label, f"{address}/join#{token}")
+    if is_loopback(urlsplit(address).hostname or ""):
+        draw_problem(
+            tr(
+                "Only this computer can open {address}. For others, open Annotator at the address that they use and "
+                "make the link there, or start the server with {option}.",
+                address=address,
+                option="--address",
+            )
+        )
 
 
 def list_places(context: PageContext) -> list[str | None]:

@@ -267,11 +267,6 @@ def bind(host: str, port: int, backlog: int) -> socket.socket:
     return bound
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach the address."""
-    return host in ("localhost", "::1") or host.startswith("127.")
-
-
 def _stop(_number: int, _frame: FrameType | None) -> None:
     """uvicorn has closed everything by then, and gives the signal back."""
     sys.exit(0)

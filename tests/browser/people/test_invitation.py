@@ -40,6 +40,7 @@ def test_a_lead_sends_a_link_and_whoever_opens_it_lands_where_the_work_is(
     field = page.get_by_label("Link to send to Hana")
     expect(field).to_have_value(re.compile(rf"^{server.address}/join#[\w-]{{43}}$"))
     link = field.input_value()
+    expect(page.get_by_role("alert")).to_contain_text(f"Only this computer can open {server.address}.")
     assert list_violations(page) == []
     page.get_by_role("button", name="Copy", exact=True).press("Enter")
     expect(page.get_by_text("Copied")).to_be_visible()

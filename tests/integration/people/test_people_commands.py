@@ -190,6 +190,32 @@ def test_the_server_prints_an_address_for_the_first_admin_until_there_is_an_acco
     assert "/setup" not in run(database, "serve").output
 
 
+@pytest.mark.parametrize("by_option", [True, False])
+def test_links_begin_with_the_address_that_the_operator_names(
+    database: Database, monkeypatch: pytest.MonkeyPatch, by_option: bool
+) -> None:
+    monkeypatch.setattr(
+        "annotator.web.server.serve.serve_app",
+        lambda *_args, ready, **_kwargs: ready("http://127.0.0.1:8501"),
+    )
+    option = ["--address", "https://a.example"] if by_option else []
+    if not by_option:
+        monkeypatch.setenv("ANNOTATOR_ADDRESS", "https://a.example/")
+    assert "\n  https://a.example/setup#" in run(database, "serve", *option).stdout
+    run(database, "people", "add", "hanako")
+    done = run(database, "people", "link", "hanako", *option)
+    assert "\n  https://a.example/join#" in done.stdout
+    assert "Only this computer" not in done.stderr
+    refused = run(database, "people", "link", "hanako", "--address", "a.example")
+    assert "--address: Expected an address such as" in str(refused.exception)
+
+
+def test_a_link_that_only_this_computer_can_open_is_warned_about(database: Database) -> None:
+    run(database, "people", "add", "hanako")
+    done = run(database, "people", "link", "hanako")
+    assert "Only this computer can open http://127.0.0.1:8501. For others, name the server" in done.stderr
+
+
 def test_the_server_says_how_to_go_on_when_every_account_is_disabled(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
