@@ -6,7 +6,6 @@ Evaluation run in the background: about two seconds of a core and 120 MB, which 
 
 from functools import cache, partial
 from importlib import import_module
-from pathlib import Path
 from threading import Thread
 
 import streamlit as st
@@ -17,7 +16,7 @@ from annotator.people.service import list_role_givers
 from annotator.web.kit.messages import join_names, tr
 from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import name_role
-from annotator.web.navigation import PAGES, AppPage, list_pages
+from annotator.web.navigation import PAGES, AppPage, is_for_reading, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context, note_visit
 from annotator.web.server.request_id import make_request_id
 from annotator.web.server.uploads import watch_file_fields
@@ -53,19 +52,15 @@ def _import_all() -> None:
         import_module(name)
 
 
-HERE = Path(__file__).parent
-
-
 def draw_app() -> None:
     structlog.contextvars.bind_contextvars(request_id=make_request_id(), route="/_stcore/stream")
-    st.html(HERE / "app.css")
     context = find_context()
     pages = {page.address: _register(page, context) for page in PAGES}
     begin = partial(_go_home, pages, context) if context else draw_signed_out
     home = st.Page(begin, title="Annotator", url_path="home", default=True)
     current_page = st.navigation([home, *pages.values()], position="hidden")
     structlog.contextvars.bind_contextvars(route=f"/{current_page.url_path}")
-    reading = is_for_reading(current_page.url_path)
+    reading = is_for_reading(current_page.url_path, st.query_params)
     st.set_page_config(
         page_title=current_page.title if current_page is home else f"{current_page.title} · Annotator",
         layout="wide",
@@ -79,11 +74,6 @@ def draw_app() -> None:
         draw_account_menu(context, pages, reading=reading)
     with watch_file_fields():
         current_page.run()
-
-
-def is_for_reading(address: str) -> bool:
-    """Return whether the page shows a document for judging or deciding, which needs the sidebar's room."""
-    return address == "label" or (address == "disagreements" and "pair" in st.query_params)
 
 
 def _register(page: AppPage, context: PageContext | None) -> st.Page:

@@ -5,7 +5,7 @@ if the person's role on the chosen dataset includes `least`. Hiding a page is on
 access.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -147,6 +147,11 @@ def list_pages(person: SignedIn, dataset: str | None) -> list[AppPage]:
         return [ACCOUNT]
     here, everywhere = person.role_on(dataset), person.role_on(None)
     return [page for page in PAGES if page.is_open_to(everywhere if page.everywhere else here)]
+
+
+def is_for_reading(address: str, parameters: Container[str]) -> bool:
+    """Return whether the page shows a document for judging or deciding, which needs the sidebar's room."""
+    return address == "label" or (address == "disagreements" and "pair" in parameters)
 
 
 def make_url(path: str, further: Iterable[tuple[str, object]] = (), /, **parameters: object) -> str:

@@ -127,6 +127,7 @@ export default function ({ data }) {
   const listening = new AbortController();
   const { signal } = listening;
   nameButtons(words);
+  document.documentElement.classList.toggle("annotator-reading", words.reading);
   if (!isBegun || wasReading !== words.reading) applyMemory(words);
   isBegun = true;
   wasReading = words.reading;

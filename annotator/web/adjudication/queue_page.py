@@ -418,7 +418,6 @@ def draw_deciding(context: PageContext) -> None:
         "keys": label_page.list_keys(FOLDER),
         "words": decision_words(is_filtered=any(name != "sort" for name in address)),
     }
-    st.html(label_page.ROOM)
     panel = load_component(
         "annotator_deciding", FOLDER / "panel.js", html=FOLDER / "deciding.html", styles=STYLES
     )

@@ -18,12 +18,6 @@ from annotator.web.kit.messages import current_language, read_words, tr
 from annotator.web.kit.page_parts import require_dataset
 from annotator.web.page_context import PageContext
 
-ROOM = """<style>
-.stMainBlockContainer { padding-top: 4rem; padding-bottom: 0; }
-@media (min-width: 821px) { .stMainBlockContainer { padding-top: 3.25rem; padding-left: 2.25rem; padding-right: 2.25rem; } }
-.stApp.stApp::after { display: none; }
-</style>"""  # the panel says by itself when the server cannot be reached
-
 
 def draw(context: PageContext) -> None:
     dataset = next((item for item in context.datasets if item.name == context.dataset), None)
@@ -31,7 +25,6 @@ def draw(context: PageContext) -> None:
         st.title(tr("Label"))
         require_dataset(context)
         return
-    st.html(ROOM)
     version, rubric = context.call(read_current_rubric, dataset.name)
     draw_panel(context.actor, dataset, version, rubric, pair=st.query_params.get("pair"))
 

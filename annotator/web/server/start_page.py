@@ -2,7 +2,8 @@
 
 Streamlit looks for its server below the page's own path first (`/people/_stcore/health`), and tries the next path only
 when that fails: an error in the browser's console and a round trip more on every page. The address is known, so the
-page says it. It also names the scripts that every page needs, but that Streamlit loads only when the first element
+page says it. Our style sheet and the width of the sidebar stand in it too, so that nothing moves when the rest
+comes. It also names the scripts that every page needs, but that Streamlit loads only when the first element
 comes; and on the labeling page it asks for the first pairs at once (`labeling/panel/first_pairs.js`). Who labels what
 stands in a `<meta>`, for those who may label the dataset only, so that the inline script is the same for everybody.
 
@@ -28,12 +29,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from annotator.dataset.service import list_datasets
 from annotator.domain.people import SignedIn, includes
 from annotator.storage.database import Database
-from annotator.web.navigation import PAGES
+from annotator.web.navigation import PAGES, is_for_reading
 
-START = "<script>window.__streamlit = { BACKEND_BASE_URL: location.origin }</script>"
+START = """<script>
+window.__streamlit = { BACKEND_BASE_URL: location.origin };
+if (localStorage.getItem("annotator-sidebar-closed")) document.documentElement.classList.remove("annotator-sidebar-open");
+</script>"""
 ADDRESSES = frozenset({"/home", *(f"/{page.address}" for page in PAGES)})
 LABEL = "/label"
 STATIC = Path(streamlit.__file__).parent / "static"
+STYLE = Path(__file__).parent.parent / "app.css"
 FIRST_PAIRS = Path(__file__).parent.parent / "labeling" / "panel" / "first_pairs.js"
 SOON_NEEDED = (
     "Html",
@@ -56,6 +61,10 @@ def read_start_page() -> str:
         for name in SOON_NEEDED
         for path in sorted((STATIC / "static" / "js").glob(f"{name}.*.js"))
     )
+    style = (
+        f"<style>{STYLE.read_text(encoding='utf-8')}</style>"  # after Streamlit's own, which are in the head
+    )
+    page = page.replace("</body>", f"{style}</body>", 1)
     return page.replace("<script", f"{START}\n    {first_pairs}\n    {links}<script", 1)
 
 
@@ -91,7 +100,10 @@ class StartPage:
             meta = ""
             if scope["path"] == LABEL:
                 meta = await to_thread.run_sync(describe_labeling, scope, self.database)
-            page = read_start_page().replace("<head>", f"<head>{meta}", 1)
+            reading = is_for_reading(scope["path"].strip("/"), QueryParams(scope["query_string"]))
+            width = "annotator-reading" if reading else "annotator-sidebar-open"
+            page = read_start_page().replace("<html", f'<html class="{width}"', 1)
+            page = page.replace("<head>", f"<head>{meta}", 1)
             await HTMLResponse(page)(scope, receive, send)
             return
         await self.app(scope, receive, send)

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.storage.database import Database
-from tests.browser.conftest import Server, SignIn, go
+from tests.browser.conftest import Server, SignIn, go, wait_until_quiet
 from tests.integration.judged_world import NOW, JudgedWorld
 
 
@@ -33,6 +33,23 @@ def test_a_lead_lands_on_the_overview_and_its_links_keep_the_dataset(
     page.get_by_test_id("stMain").get_by_role("link", name="Disagreements", exact=True).click()
     expect(page.get_by_role("heading", name="Disagreements", level=1)).to_be_visible()
     assert "dataset=d" in page.url
+
+
+NOTE_SHIFTS = """
+  window.shifts = [];
+  const note = (list) => shifts.push(...list.getEntries().filter((shift) => !shift.hadRecentInput).map((shift) => shift.value));
+  new PerformanceObserver(note).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+@pytest.mark.parametrize("address", ["/overview?dataset=d", "/label?dataset=d"])
+def test_nothing_jumps_while_a_page_is_loaded(
+    world: JudgedWorld, page: Page, sign_in: SignIn, address: str
+) -> None:
+    page.add_init_script(NOTE_SHIFTS)
+    sign_in(page, "lea", to=address)
+    wait_until_quiet(page)
+    assert page.evaluate("shifts.reduce((sum, shift) => sum + shift, 0)") <= 0.1
 
 
 def test_an_annotator_lands_on_their_work_and_is_not_shown_the_lead_pages(
