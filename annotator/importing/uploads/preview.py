@@ -5,11 +5,12 @@ shown.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from itertools import chain
 from pathlib import Path
 
 from annotator.domain.errors import AnnotatorError, Problems
-from annotator.domain.ground_truth import GroundTruth
+from annotator.domain.ground_truth import Document, GroundTruth, Query
 from annotator.formats.registry import read_truth
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
@@ -74,11 +75,16 @@ def _read_texts(path: Path, choices: ImportChoices) -> FilePreview | None:
         source = read_single_file(InputSource(str(path), encoding=choices.encoding), layout=layout)
     else:
         return None
-    rows = [
-        (line.document.doc_id, _shorten(line.document.title), _shorten(line.document.text))
-        for line in source.documents[:FIRST]
-    ]
-    return FilePreview(("doc_id", "title", "text"), tuple(rows))
+    return _show_records([line.document for line in source.documents[:FIRST]])
+
+
+def _show_records(records: Sequence[Query | Document]) -> FilePreview:
+    """Show every field that one of the records has: first the known ones, then the file's own."""
+    known = [field.name for field in fields(records[0]) if field.name != "metadata"] if records else []
+    cells = [{**record.metadata, **{name: getattr(record, name) for name in known}} for record in records]
+    columns = [name for name in dict.fromkeys(chain(known, *cells)) if any(row.get(name) for row in cells)]
+    rows = tuple(tuple(_show(row.get(name)) for name in columns) for row in cells)
+    return FilePreview(tuple(columns), rows)
 
 
 def _read_truth(path: Path, choices: ImportChoices) -> FilePreview | None:
@@ -88,8 +94,7 @@ def _read_truth(path: Path, choices: ImportChoices) -> FilePreview | None:
     _, truth = read_truth(source, format_name=choices.format, grades_by=choices.grades_by)
     counts = _count_qrels(truth)
     if choices.kind == "queries":
-        rows = [(query.query_id, _shorten(query.text)) for query in truth.queries[:FIRST]]
-        return FilePreview(("query_id", "text"), tuple(rows))
+        return _show_records(truth.queries[:FIRST])
     texts = {query.query_id: query.text for query in truth.queries}
     shown = [
         (query_id, _shorten(texts.get(query_id, "")), _shorten(", ".join(grades)))

@@ -137,6 +137,11 @@ class RecognizedFile:
     fault: str | None = None
     """Why the file cannot be read as it is, or what of it is not read: a sentence."""
 
+    def make_choices(self) -> "ImportChoices":
+        """Return how the file is imported as it was recognised."""
+        names = self.names if self.format is None or self.format in KINDS else {}
+        return ImportChoices(self.kind, self.format, self.encoding, names)
+
 
 def recognize_upload(folder: Path) -> list[RecognizedFile]:
     """Return the content of a folder of uploaded files, in import order. Paths are relative to the folder."""

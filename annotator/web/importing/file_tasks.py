@@ -15,7 +15,6 @@ from typing import Any
 from annotator.domain.errors import AnnotatorError, BadInput, DatabaseUnavailable, FormatError
 from annotator.domain.people import Actor
 from annotator.formats.syntax.spreadsheet import write_sheet
-from annotator.formats.syntax.tables import KINDS
 from annotator.importing.uploads.recognition import ImportChoices
 from annotator.storage.database import Database
 from annotator.web.importing.words import to_json
@@ -62,13 +61,11 @@ def _look(request: Mapping[str, Any], report_progress: Progress) -> Result:
     from annotator.importing.uploads.recognition import recognize_upload
 
     items = recognize_upload(Path())
-    shown = [asdict(item) for item in items]
+    shown = [{**asdict(item), "choices": asdict(item.make_choices())} for item in items]
     if not items or request["then"] != "import":
         return {"items": shown}
-    first = items[0]
-    names = first.names if first.format is None or first.format in KINDS else {}
-    choices = ImportChoices(first.kind, first.format, first.encoding, names)
-    following = {"task": "import", "path": first.path, "choices": asdict(choices), "dry_run": True}
+    first = shown[0]
+    following = {"task": "import", "path": first["path"], "choices": first["choices"], "dry_run": True}
     return {
         "items": shown,
         "then": [following, run_task({**request, **following}, report_progress=report_progress)],

@@ -16,7 +16,7 @@ from annotator.formats.registry import FORMATS
 from annotator.formats.syntax.tables import KINDS
 from annotator.importing.uploads.import_service import was_imported
 from annotator.importing.uploads.recognition import COLUMNS, ORDER, REQUIRED, ImportChoices, suggest_names
-from annotator.web.importing.file_jobs import FileJob
+from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
 from annotator.web.importing.file_upload import (
     choose_encoding,
     draw_discard,
@@ -36,6 +36,7 @@ from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, require_context
 
 PURPOSE = "import"
+ALL = "all"  # of the results: one button imports every file that waits
 
 
 def draw(context: PageContext, dataset: str) -> None:
@@ -66,15 +67,20 @@ def _draw_field(context: PageContext, dataset: str) -> None:
 
 def _draw_items(context: PageContext, job: FileJob, items: list[dict[str, Any]]) -> None:
     done = job.results.setdefault("imported", {})
-    latest = {} if job.is_busy else job.results.get("import", {})
-    if latest.get("stored"):
-        done[job.requests.pop("import")["path"]] = job.results.pop("import")
+    imports_all = False
+    if not job.is_busy:
+        imports_all = bool(job.results.pop(ALL, None)) and job.ended == "done"
+        if job.results.get("import", {}).get("stored"):
+            done[job.requests.pop("import")["path"]] = job.results.pop("import")
     paths = [item["path"] for item in items]
     left = [path for path in paths if path not in done]
+    if imports_all and left and "import" not in job.results:
+        _import_next(context, job, next(item for item in items if item["path"] == left[0]))
     for path, counts in done.items():
         st.success(escape_markdown(_describe_done(path, counts)), icon=":material/check:")
     if not left:
         _draw_field(context, job.dataset)  # the next files take the place of these
+        FILE_JOBS.discard(job)  # so that what was imported is not announced again
         return
     if len(paths) > 1:
         names = {item["path"]: _describe_item(item) for item in items}
@@ -88,7 +94,9 @@ def _draw_items(context: PageContext, job: FileJob, items: list[dict[str, Any]])
     else:
         path = left[0]
     item = next(item for item in items if item["path"] == path)
-    _draw_item(context, job, item)
+    waiting = [item for item in items if item["path"] in left]
+    is_next = path == left[0] and all(each["is_certain"] and not each.get("fault") for each in waiting)
+    _draw_item(context, job, item, len(waiting) if is_next else 0)
 
 
 def _describe_item(item: Mapping[str, Any]) -> str:
@@ -104,7 +112,8 @@ def _describe_item(item: Mapping[str, Any]) -> str:
     return tr("{path} ({kind})", path=item["path"], kind=name)
 
 
-def _draw_item(context: PageContext, job: FileJob, item: Mapping[str, Any]) -> None:
+def _draw_item(context: PageContext, job: FileJob, item: Mapping[str, Any], waiting: int) -> None:
+    """`waiting`: how many files can be imported with one button, this one first."""
     st.subheader(_describe_item(item))
     if not item["is_certain"]:
         st.warning(
@@ -132,7 +141,7 @@ def _draw_item(context: PageContext, job: FileJob, item: Mapping[str, Any]) -> N
     if draw_refusal(job, result):
         _draw_again(job, request)
         return
-    _draw_confirm(job, result, request)
+    _draw_confirm(job, result, request, waiting)
 
 
 def _draw_again(job: FileJob, request: dict[str, Any]) -> None:
@@ -146,16 +155,28 @@ def _draw_again(job: FileJob, request: dict[str, Any]) -> None:
         draw_discard(job, PURPOSE)
 
 
-def _draw_confirm(job: FileJob, result: Mapping[str, Any], request: dict[str, Any]) -> None:
+def _draw_confirm(job: FileJob, result: Mapping[str, Any], request: dict[str, Any], waiting: int) -> None:
     st.subheader(tr("What changes"))
     draw_changes(result)
     count = result["added"] + result["changed"]
     with st.container(horizontal=True):
+        if waiting > 1:
+            st.button(
+                tr_n("Import all {n:,} files", "Import all {n:,} files", waiting),
+                type="primary",
+                key=f"import all {job.number} {request['path']}",
+                on_click=_import,
+                args=(job.dataset, {**request, "dry_run": False}),
+                kwargs={"all_files": True},
+                help=tr(
+                    "In this order. The import stops at the first file with a problem and stores nothing of it."
+                ),
+            )
         if count:
             label = tr_n("Import {n:,} record", "Import {n:,} records", count)
             st.button(
                 label,
-                type="primary",
+                type="secondary" if waiting > 1 else "primary",
                 key=f"import confirm {job.number} {request['path']}",
                 on_click=_import,
                 args=(job.dataset, {**request, "dry_run": False}),
@@ -165,14 +186,27 @@ def _draw_confirm(job: FileJob, result: Mapping[str, Any], request: dict[str, An
         draw_discard(job, PURPOSE)
 
 
-def _import(dataset: str, request: dict[str, Any]) -> None:
+def _import(dataset: str, request: dict[str, Any], *, all_files: bool = False) -> None:
     context = require_context()
     job = find_job(context, dataset, PURPOSE)
     if job is None:
         return
-    database, actor, now = context.database, context.actor, context.now
-    start_task(context, job, request, was_stored=lambda: was_imported(database, actor, dataset, at=now))
+    _start_import(context, job, request)
+    if all_files:
+        job.results[ALL] = {"begun": True}
     note_press()
+
+
+def _start_import(context: PageContext, job: FileJob, request: dict[str, Any]) -> None:
+    database, actor, now = context.database, context.actor, context.now
+    start_task(context, job, request, was_stored=lambda: was_imported(database, actor, job.dataset, at=now))
+
+
+def _import_next(context: PageContext, job: FileJob, item: Mapping[str, Any]) -> None:
+    """Import the next file as it was recognised."""
+    request = {"task": "import", "path": item["path"], "choices": item["choices"], "dry_run": False}
+    _start_import(context, job, request)
+    job.results[ALL] = {"begun": True}
 
 
 def _describe_done(path: str, counts: Mapping[str, int]) -> str:

@@ -93,6 +93,15 @@ def test_columns_and_encodings_of_other_names_are_proposed_not_taken_for_certain
     assert preview.rows == (tuple(text.splitlines()[1].split(",")),)
 
 
+def test_the_preview_of_a_ground_truth_shows_every_field_that_is_kept(tmp_path: Path) -> None:
+    query = "{id: Q1, query: 検索, category: 基盤, expected_docs: [{doc_id: d, relevance: 3}], metadata: {difficulty: hard, specificity: fqcn}}"
+    (tmp_path / "truth.yaml").write_text(f"queries:\n  - {query}\n", encoding="utf-8")
+    preview = preview_file(tmp_path / "truth.yaml", ImportChoices("queries", "nablarch"))
+    assert dict(zip(preview.columns, preview.rows[0], strict=True)) == {
+        "query_id": "Q1", "text": "検索", "category": "基盤", "difficulty": "hard", "specificity": "fqcn",
+    }  # fmt: skip
+
+
 def test_a_folder_of_texts_is_one_import_and_its_tables_are_others(tmp_path: Path) -> None:
     for name in ("docs/a.md", "docs/in/b.rst", "docs/c.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +115,7 @@ def test_a_folder_of_texts_is_one_import_and_its_tables_are_others(tmp_path: Pat
         ("docs/bm25.txt", "run", 1),
     ]
     preview = preview_file(tmp_path / "docs", ImportChoices("documents"))
-    assert preview.columns == ("doc_id", "title", "text")
+    assert preview.columns == ("doc_id", "title", "text", "media_type")
     assert [row[0] for row in preview.rows] == ["a.md", "bm25.txt", "c.txt", "in/b.rst"]
 
 

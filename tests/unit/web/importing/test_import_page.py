@@ -191,6 +191,44 @@ def test_files_of_several_kinds_are_imported_one_after_the_other_in_their_order(
     assert len(app.success) == 3
 
 
+def test_all_files_are_imported_with_one_button_and_then_no_longer_announced(database: Database) -> None:
+    app = upload(
+        open_tab(database),
+        ("d.csv", "doc_id,title\na.md,題\nb.md,題\n"),
+        ("bm25.txt", "Q1 Q0 a.md 1 2.5 bm25\n"),
+        ("q.csv", QUERIES),
+    )
+    press(app, "Import all 3 files")
+    while FILE_JOBS.find(find(database, "lea").person_id, "d", "import") is not None:
+        settle(app)
+    assert count(database) == {"queries": 2, "documents": 2, "run": 1}
+    assert [plain(item.value).split(" ")[0] for item in app.success] == ["q.csv", "d.csv", "bm25.txt"]
+    assert run(app).success == []
+
+
+def test_importing_all_files_stops_at_the_first_with_a_problem(database: Database) -> None:
+    app = upload(
+        open_tab(database),
+        ("q.csv", QUERIES),
+        ("d.csv", "doc_id,title\na.md,題\n"),
+        ("run.txt", "Q1 Q0 a.md 1 2.5 bm25\nQ9 Q0 a.md 1 2.5 bm25\n"),
+        ("p.csv", "query_id,doc_id\nQ1,a.md\n"),
+    )
+    press(app, "Import all 4 files")
+    while len(app.success) < 2 or not app.error:
+        settle(app)
+    assert count(database) == {"queries": 2, "documents": 1}
+    assert ["run.txt", "2"] in [row[:2] for row in html_rows(app)]
+    assert FILE_JOBS.find(find(database, "lea").person_id, "d", "import") is not None
+
+
+def test_one_button_for_all_needs_files_that_are_certain(database: Database) -> None:
+    app = upload(open_tab(database), ("q.csv", QUERIES), ("x.csv", "id,text\nd1,題\n"))
+    assert [button.label for button in app.button if button.label.startswith("Import ")] == [
+        "Import 2 records"
+    ]
+
+
 def test_what_is_no_upload_is_refused_in_words_and_keeps_the_earlier_files(database: Database) -> None:
     app = upload(open_tab(database), ("../q.csv", QUERIES))
     assert "is a path to another folder" in plain(app.error[0].value)
