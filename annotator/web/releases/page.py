@@ -10,7 +10,7 @@ from html import escape
 
 import streamlit as st
 
-from annotator.dataset.service import show_dataset
+from annotator.dataset.service import change_settings, show_dataset
 from annotator.domain.errors import AnnotatorError, GateNotMet
 from annotator.domain.messages import say
 from annotator.domain.settling import SETTLED
@@ -179,14 +179,21 @@ def draw_form(
         for gate in check.gates
         if not gate.met
     }
-    if missing:
+    was_asked = f"asked {key_suffix}" in st.session_state
+    about = _ask_about(context, dataset, key_suffix, was_asked=was_asked)
+    if missing or (was_asked and not all(about.values())):
         st.error(tr("Not published yet: look at the fields marked above."), icon=":material/error:")
-    if st.button(tr("Publish"), type="primary", key=f"publish {key_suffix}"):
+    # Under another key, so that the second press of a double click publishes nothing.
+    if st.button(tr("Publish"), type="primary", key=f"publish {key_suffix}{' again' if was_asked else ''}"):
         given = {name: reason for name, reason in reasons.items() if reason.strip()}
-        if len(given) < len(reasons):
+        unsaid = not was_asked and not all(about.values())
+        if unsaid:
+            st.session_state[f"asked {key_suffix}"] = True
+        if unsaid or len(given) < len(reasons):
             st.session_state[MISSING_REASONS] = frozenset(reasons) - frozenset(given)
             st.rerun()
-        _publish(context, dataset, version or "", note or "", given)
+        said = {name: text for name, text in about.items() if text}
+        _publish(context, dataset, version or "", note or "", given, said)
 
 
 def holds_anything(check: ReleaseCheck) -> bool:
@@ -242,8 +249,42 @@ def _ask_reason(gate: ReleaseGate, key_suffix: str, *, is_missing: bool) -> str:
     return reason or ""
 
 
-def _publish(context: PageContext, dataset: str, version: str, note: str, overrides: dict[str, str]) -> None:
+def _ask_about(context: PageContext, dataset: str, key_suffix: str, *, was_asked: bool) -> dict[str, str]:
+    """Draw a field for everything that the dataset does not say about itself. Returns {setting: text}."""
+    own = next(item for item in context.datasets if item.name == dataset)
+    labels = {
+        name: label
+        for name, label in {
+            "authors": tr("Authors"), "contact": tr("Contact"), "licence": tr("Licence"),
+        }.items()
+        if not getattr(own, name)
+    }  # fmt: skip
+    about: dict[str, str] = {}
+    if labels:
+        draw_note(
+            tr(
+                "Readers of the release need to know who made it and how they may use it. Settings keeps this."
+            )
+        )
+    for name, label in labels.items():
+        about[name] = (st.text_input(label, key=f"{name} {key_suffix}", on_change="ignore") or "").strip()
+        if was_asked and not about[name]:
+            draw_problem(tr("Empty. Press Publish again to publish without it."))
+    return about
+
+
+def _publish(
+    context: PageContext,
+    dataset: str,
+    version: str,
+    note: str,
+    overrides: dict[str, str],
+    about: dict[str, str],
+) -> None:
+    """Store what was said about the dataset, then publish."""
     try:
+        if about:
+            context.call(change_settings, dataset, about, now=context.now)
         with st.spinner(tr("Publishing: writing and checking all files …"), show_time=True):
             made = context.call(
                 publish_release,

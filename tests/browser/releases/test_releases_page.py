@@ -99,6 +99,8 @@ def test_a_lead_publishes_and_downloads_one_file_and_all_of_them(
     for field in fields.all():
         field.fill("まだ半分 🙂")
     page.get_by_role("textbox", name="Note").fill("第一版")
+    for name in ("Authors", "Contact", "Licence"):
+        page.get_by_role("textbox", name=name).fill("하나")
     page.get_by_role("button", name="Publish", exact=True).dblclick()
     expect(page.get_by_text("Version 1.0.0 published")).to_be_visible()
     page.wait_for_url(re.compile("version=1.0.0"))

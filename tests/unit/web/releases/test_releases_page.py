@@ -10,6 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotator.adjudication.service import adjudicate, show_disagreement
+from annotator.dataset.service import change_settings, show_dataset
+from annotator.domain.people import OPERATOR
 from annotator.releases.gates_service import check_release
 from annotator.releases.published_service import count_withheld
 from annotator.releases.service import publish_release
@@ -36,6 +38,7 @@ from tests.unit.web.lead_pages import (
 LATER = NOW + timedelta(days=1)
 REASON = "まだ <b>半分</b> 🙂 مرحبا"
 PLACE = "d 1.0.0"
+ABOUT = {"authors": "하나", "contact": "hana@example.org", "licence": "CC0-1.0"}
 WAYS = ["agreement", "disagreements", "quality"]
 
 
@@ -49,12 +52,18 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def world(copy_world: CopyWorld) -> JudgedWorld:
-    return copy_world(make_world)
+    return copy_world(make_described)
+
+
+def make_described(database: Database) -> JudgedWorld:
+    world = make_world(database)
+    change_settings(database, OPERATOR, "d", ABOUT, now=NOW)
+    return world
 
 
 def make_published(database: Database) -> JudgedWorld:
     """Two releases: between them Q1 遠い was decided, and Q2's text changed nothing."""
-    world = make_world(database)
+    world = make_described(database)
     publish_by_service(world, "1.0.0")
     decide(world, "Q1", "遠い", 2)
     publish_by_service(world, "1.1.0")
@@ -197,6 +206,23 @@ class TestTheNextRelease:
         ((_, _, _, _, note, marks),) = rows(app, 0)
         assert note == "第一版 <b>"
         assert marks == "overridden: Cohen's κ, disagreements, quality control; simulated judgments"
+
+    def test_who_made_it_is_asked_once_and_kept_in_the_settings(self, world: JudgedWorld) -> None:
+        unsaid = dict.fromkeys(ABOUT, "none")
+        change_settings(world.database, OPERATOR, "d", unsaid, now=NOW)
+        app = open_page(world, "releases")
+        give_reasons(app)
+        app.text_input(key=f"licence {PLACE}").set_value("CC0-1.0")
+        publish(app)
+        assert words(app).count("Empty. Press Publish again to publish without it.") == 2
+        assert not exports_of(world).exists()
+        app.text_input(key=f"authors {PLACE}").set_value("하나")
+        app.button(key=f"publish {PLACE} again").click()
+        assert run(app).success[0].value.startswith("Version 1.0.0 published")
+        manifest = json.loads((exports_of(world) / "d" / "1.0.0" / "manifest.json").read_bytes())
+        assert (manifest["authors"], manifest["licence"], manifest["contact"]) == ("하나", "CC0-1.0", None)
+        dataset, _ = show_dataset(world.database, OPERATOR, "d")
+        assert (dataset.authors, dataset.licence, dataset.contact) == ("하나", "CC0-1.0", None)
 
     def test_what_the_service_refuses_is_said_as_it_is(self, world: JudgedWorld) -> None:
         app = open_page(world, "releases")
