@@ -10,10 +10,13 @@ from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from annotator.cli.main import app
 from annotator.settings import Settings
 from annotator.web.server.serve import OPEN_FILES, SHUTDOWN_SECONDS
 from annotator.web.server.uploads import MOST_IMPORT_MB
@@ -114,6 +117,23 @@ def test_the_image_is_built_from_the_lock_and_from_the_program_alone() -> None:
     assert copied == let_through
     assert all((PROJECT / name).exists() for name in copied)
     assert set(re.findall(r"\b(ANNOTATOR_\w+)=", FINAL_STAGE)) <= SETTINGS
+
+
+def test_the_docker_line_of_the_readme_runs_the_demo_of_the_image(tmp_path: Path) -> None:
+    """No test builds the image: that needs a container engine and a registry of images."""
+    lines = (PROJECT / "README.md").read_text(encoding="utf-8").splitlines()
+    (build,) = [line.split() for line in lines if line.startswith("docker build ")]
+    (start,) = [line.partition("#")[0].split() for line in lines if line.startswith("docker run ")]
+    assert (PROJECT / build[build.index("-f") + 1]).samefile(DEPLOY / "Containerfile")
+    image = build[build.index("-t") + 1]
+    port = start[start.index("-p") + 1].split(":")[-1]
+    assert f"EXPOSE {port}" in FINAL_STAGE
+    assert 'ENTRYPOINT ["annotator"]' in FINAL_STAGE
+    command = [*start[start.index(image) + 1 :], "--database", f"sqlite:///{tmp_path}/x.db"]
+    with patch("annotator.web.server.serve.serve_app") as serving:
+        done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    assert (serving.call_args.kwargs["host"], serving.call_args.kwargs["port"]) == ("0.0.0.0", int(port))
 
 
 def test_the_proxy_lets_large_imports_through_and_says_itself_who_asks() -> None:

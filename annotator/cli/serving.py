@@ -20,17 +20,19 @@ from annotator.domain.people import OPERATOR
 if TYPE_CHECKING:
     from annotator.adjudication.queue.queue_records import QueuePace
     from annotator.overview.service import DatasetStatus
+    from annotator.settings import Settings
     from annotator.storage.database import Database
 
 
 PortOption = Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")]
 
 
+HostOption = Annotated[str, typer.Option(help="The address to listen on. 127.0.0.1: this machine only.")]
 EVERY_ADDRESS = ("http://0.0.0.0", "http://[::]")  # to listen on; no browser can open them everywhere
 
 
 def serve(
-    host: str = typer.Option("127.0.0.1", help="The address to listen on. 127.0.0.1: this machine only."),
+    host: HostOption = "127.0.0.1",
     port: PortOption = 8501,
     address: str | None = typer.Option(
         None,
@@ -54,7 +56,7 @@ def serve(
     """
     _import_structlog()
     from annotator.dataset.service import read_operator_hosts
-    from annotator.domain.addresses import check_address, is_loopback
+    from annotator.domain.addresses import check_address
     from annotator.guideline.service import finish_guideline_changes
     from annotator.people.service import has_anybody_who_signs_in
     from annotator.people.setup_service import is_set_up
@@ -74,12 +76,7 @@ def serve(
     read_operator_hosts(settings.search_hosts)
     finish_publishing(opened, exports_dir=settings.exports_dir, now=now())
     finish_guideline_changes(opened)
-    if not is_loopback(host) and not settings.secure_cookie:
-        typer.echo(
-            f"Warning: {host} can be reached from other machines, and without https passwords and sign-ins travel "
-            "in the clear. Put a proxy with https before it and set ANNOTATOR_SECURE_COOKIE=true.",
-            err=True,
-        )
+    _warn_without_https(host, settings)
     if is_set_up(opened) and not has_anybody_who_signs_in(opened):
         typer.echo(
             "Nobody can sign in: every account is disabled. Enable one: annotator people set USER --enable",
@@ -103,6 +100,17 @@ def _import_structlog() -> None:
         import_module("structlog")
     finally:
         del sys.modules["rich"]
+
+
+def _warn_without_https(host: str, settings: "Settings") -> None:
+    from annotator.domain.addresses import is_loopback
+
+    if not is_loopback(host) and not settings.secure_cookie:
+        typer.echo(
+            f"Warning: {host} can be reached from other machines, and without https passwords and sign-ins travel "
+            "in the clear. Put a proxy with https before it and set ANNOTATOR_SECURE_COOKIE=true.",
+            err=True,
+        )
 
 
 def _announce(address: str) -> None:
@@ -129,6 +137,7 @@ def _announce_setup(database: "Database", address: str) -> None:
 
 
 def demo(
+    host: HostOption = "127.0.0.1",
     port: PortOption = 8501,
     no_browser: bool = typer.Option(False, "--no-browser", help="Do not open a browser."),
     with_judgments: bool = typer.Option(
@@ -142,7 +151,9 @@ def demo(
     from annotator.settings import Settings
     from annotator.web.server.serve import check_port, serve_app
 
-    check_port("127.0.0.1", port)
+    check_port(host, port)
+    settings = Settings()
+    _warn_without_https(host, settings)
     opened = open_database(database)
     built = build_demo(opened, now=now(), with_judgments=with_judgments)
     typer.echo(
@@ -162,7 +173,7 @@ def demo(
         if not no_browser:
             _open_browser(address)
 
-    serve_app(opened, Settings(), host="127.0.0.1", port=port, ready=announce)
+    serve_app(opened, settings, host=host, port=port, ready=announce)
 
 
 def _open_browser(address: str) -> None:
