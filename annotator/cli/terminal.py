@@ -285,16 +285,33 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
+_FIGURE = re.compile(r"[-−]?[\d,]+(\.\d+|(\.\d+)? ?%)")
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, empty: str) -> None:
-    """Print rows in columns, aligned also for full-width characters; without rows, print `empty`."""
+    """Print rows in columns, figures right-aligned, also for full-width characters; without rows, print `empty`."""
     if not rows:
         typer.echo(empty)
         return
     cells = [list(columns), *([_cell(value) for value in row] for row in rows)]
     widths = [max(_width(row[index]) for row in cells) for index in range(len(columns))]
+    are_figures = [_are_figures([row[index] for row in rows]) for index in range(len(columns))]
     for row in cells:
-        padded = [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+        spaces = [" " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+        padded = [
+            space + cell if is_figure else cell + space
+            for cell, space, is_figure in zip(row, spaces, are_figures, strict=True)
+        ]
         typer.echo("  ".join(padded).rstrip())
+
+
+def _are_figures(values: Sequence[Any]) -> bool:
+    """Return whether a column has figures only. Texts are figures if they have decimals or a percent sign: ids have not."""
+    said = [value for value in values if value not in (None, "", "–")]
+    return bool(said) and all(
+        bool(_FIGURE.fullmatch(value)) if isinstance(value, str) else type(value) in (int, float)
+        for value in said
+    )
 
 
 def _cell(value: Any) -> str:

@@ -663,11 +663,10 @@ def _read_block(surface: Place, block: Sequence[str], json_figures: Mapping[Path
     """A table of columns."""
     basis = re.match(r"([0-9,]+) pairs? of ([0-9,]+) quer\w+ +value", block[0])
     lines = [_spread(line) for line in block]
-    starts = [match.start() for match in re.finditer(r"\S+(?: \S+)*", lines[0])]
-    rows = [
-        [line[begin:end].replace(MARK, "").strip() for begin, end in zip(starts, [*starts[1:], None], strict=True)]
-        for line in lines
-    ]  # fmt: skip
+    width = max(map(len, lines))
+    used = "".join("x" if {line[at : at + 1] for line in lines} - {" ", ""} else " " for at in range(width))
+    spans = [match.span() for match in re.finditer(r"x+(?: x+)*", used)]
+    rows = [[line[begin:end].replace(MARK, "").strip() for begin, end in spans] for line in lines]
     head = rows[0]
     if basis:
         surface.add(("pairs",), read_number(basis[1]))

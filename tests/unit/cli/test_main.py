@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from annotator.cli.main import COMMANDS, STAGES, app
+from annotator.cli.terminal import print_table
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
@@ -50,3 +51,15 @@ def test_python_m_annotator_runs_it_and_a_mistyped_dataset_is_suggested(
     done = subprocess.run(words, capture_output=True, text=True, check=False, encoding="utf-8")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.endswith(answer)
+
+
+def test_figures_of_a_table_end_below_each_other_and_ids_begin_there(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [("10", "検索", 1, 0.5, "3 %", None), ("9", "設定を変える", 1200, None, "12.5 %", None)]
+    print_table(("query", "text", "pairs", "κ", "share", "note"), rows, empty="")
+    assert capsys.readouterr().out.splitlines() == [
+        "query  text          pairs    κ   share  note",
+        "10     検索              1  0.5     3 %",
+        "9      設定を変える  1,200       12.5 %",
+    ]
