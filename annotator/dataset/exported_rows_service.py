@@ -26,8 +26,16 @@ from annotator.domain.grades import GradeDefinition, Rubric, check_languages
 from annotator.domain.ground_truth import MEDIA_TYPES, Origin
 from annotator.domain.judgments import CHECK_PURPOSES, CURRENT_PURPOSES
 from annotator.domain.settling import PAIR_STATUSES, check_rules
-from annotator.domain.texts import MAX_OPTIONS, MAX_TEXT, check_version, holds_no_text
+from annotator.domain.texts import (
+    MAX_OPTIONS,
+    MAX_TEXT,
+    MOST_FIELDS,
+    check_version,
+    holds_no_text,
+    measure_metadata,
+)
 from annotator.formats.syntax.text import is_too_long
+from annotator.formats.syntax.tree import MAX_TEXT as MAX_TEXT_OF_A_FILE
 from annotator.storage.logs.audit_log import ACTIONS
 from annotator.storage.tables.columns import UtcDateTime
 
@@ -90,9 +98,7 @@ def check_row(table: Table, row: Row, *, now: datetime) -> None:
         raise RowFault(location or table.name, _describe_type(fault), fault.get("input")) from None
     for name, value in row.items():
         if isinstance(value, str | dict | list):
-            _check_content(value, name)
-        if isinstance(value, str) and len(value) > MAX_OPTIONS and (table.name, name) not in _LONG:
-            raise RowFault(name, f"a text of at most {MAX_OPTIONS:,} characters", f"{len(value):,}")
+            _check_content(value, name, _find_longest(table.name, name))
         if value is not None and (check := _COLUMN_CHECKS.get((table.name, name))) is not None:
             _run(check, value, name)
     if (check_whole := _ROW_CHECKS.get(table.name)) is not None:
@@ -165,16 +171,27 @@ def _check_time(value: Any, now: datetime) -> datetime:
     return time
 
 
-def _check_content(value: Any, column: str, depth: int = 0) -> None:
-    """Raise RowFault for NUL, a lone surrogate, an infinite number, one of more than 64 bits, or nesting beyond DEEPEST."""
+def _find_longest(table: str, column: str) -> float:
+    """Return how many characters a text of the column may have, in JSON too: as many as in the file of an import."""
+    if (table, column) in _LONG or column in _SIGNALS:
+        return math.inf
+    return MAX_OPTIONS if table in ("query", "document") and column != "extra" else MAX_TEXT_OF_A_FILE
+
+
+def _check_content(value: Any, column: str, longest: float, depth: int = 0) -> None:
+    """Raise RowFault for NUL, a lone surrogate, a text that is too long, a number that is infinite or has more than
+    64 bits, or nesting beyond DEEPEST.
+    """
     if isinstance(value, str):
+        if len(value) > longest:
+            raise RowFault(column, f"a text of at most {longest:,} characters", f"{len(value):,}")
         if holds_no_text(value):
             raise RowFault(column, "a text without NUL and lone surrogates", ascii(value[:80]))
     elif isinstance(value, dict | list):
         if depth == DEEPEST:
             raise RowFault(column, f"nested at most {DEEPEST} deep", "deeper")
         for item in [*value, *value.values()] if isinstance(value, dict) else value:
-            _check_content(item, column, depth + 1)
+            _check_content(item, column, longest, depth + 1)
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise RowFault(column, "a finite number", value)
@@ -335,14 +352,17 @@ def _is_uuid(value: str) -> bool:
     return str(uuid.UUID(value)) == value
 
 
-_LONG = (("document_text", "text"), ("rubric", "guideline"), ("release", "sums"))
-"""Columns with texts of any length. All others are limited, as in the files of an import."""
+_LONG = (("document_text", "text"), ("release", "sums"))
+_SIGNALS = ("signals", "query_signals")
+"""Columns with texts of any length, as long as the line has at most 64 MB."""
 _COLUMN_CHECKS: Mapping[tuple[str, str], Callable[[Any], object]] = {
     ("dataset", "name"): check_dataset_name,
     ("person", "username"): _is_id,
     ("person", "name"): lambda value: len(value) <= MAX_TEXT,
     ("query", "query_id"): _is_id,
+    ("query", "extra"): lambda value: measure_metadata(value) <= MOST_FIELDS,
     ("document", "doc_id"): _is_id,
+    ("document", "extra"): lambda value: measure_metadata(value) <= MOST_FIELDS,
     ("document", "media_type"): _one_of(*MEDIA_TYPES),
     ("run", "system"): _is_id,
     ("run", "query_signals"): lambda value: all(isinstance(item, dict) for item in value.values()),

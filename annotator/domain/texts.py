@@ -16,6 +16,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say
 
 MAX_TEXT, MAX_OPTIONS = 10_000, 100_000
+MOST_FIELDS = 1_000_000  # characters of all metadata of a query or document
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -136,6 +137,14 @@ def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str,
         for column in shown
         if (value := extra.get(column)) not in (None, "")
     }
+
+
+def measure_metadata(metadata: Mapping[str, Any]) -> int:
+    """Return about how many characters these fields have."""
+    return sum(
+        len(name) + (len(value) if isinstance(value, str) else len(repr(value)))
+        for name, value in metadata.items()
+    )
 
 
 NO_FORM = {"Cf", "Co", "Cn", "Cs", "Cc", "Zl", "Zp"}

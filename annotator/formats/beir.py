@@ -33,9 +33,8 @@ from annotator.formats.qrel_files import end_lines, read_objects, write_object
 from annotator.formats.qrel_rows import QrelList
 from annotator.formats.syntax.grade_scale import UNRATEABLE
 from annotator.formats.syntax.source import MAX_LINE, InputSource
-from annotator.formats.syntax.tables import TableLine, take_id, take_text
+from annotator.formats.syntax.tables import TableLine, check_length, take_id, take_text
 from annotator.formats.syntax.text import BOM_WITHIN, ID_LIMIT, describe, is_too_long, note_marks
-from annotator.formats.syntax.tree import MAX_TEXT, TEXT_LIMIT
 
 QUERIES, TEST = "queries.jsonl", "test"
 HEADER = ("query-id", "corpus-id", "score")
@@ -232,12 +231,7 @@ def _read_query(row: TableLine, problems: Problems) -> tuple[str, Query] | None:
     if row.cells.get("text") is None:
         problems.add(row.line, say("{name} to be a text", name="text"), describe(None))
     text = take_text(row, ("text",), problems) or ""
-    if len(text) > MAX_TEXT:
-        problems.add(
-            row.line,
-            say("{place} to be {expected}", place="text", expected=TEXT_LIMIT),
-            say("{n} characters", n=len(text)),
-        )
+    check_length("text", text, row.line, problems)
     metadata = _read_metadata(row, problems)
     about = TableLine(row.line, metadata)
     fields = {name: take_text(about, (name,), problems) for name in QUERY_FIELDS}

@@ -18,7 +18,7 @@ from annotator.domain.ground_truth import JudgmentLine
 from annotator.domain.messages import say
 from annotator.domain.texts import clean
 from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
-from annotator.formats.syntax.tables import ColumnNames, TableLine, open_table, take_id
+from annotator.formats.syntax.tables import ColumnNames, TableLine, check_length, open_table, take_id
 from annotator.formats.syntax.text import describe
 
 REQUIRED = (("query_id",), ("doc_id",), ("annotator",), ("grade",))
@@ -90,6 +90,8 @@ def _read_row(row: TableLine, problems: Problems, scale: GradeScale, *, in_text:
     note = cells.get("note")
     if note is not None and not isinstance(note, str):
         problems.add(row.line, say("{name} to be a text", name="note"), describe(note))
+    elif note:
+        check_length("note", note, row.line, problems)
     query_id, doc_id, annotator = ids
     if annotator is not None and not clean(annotator):
         problems.add(row.line, say("annotator to be a name with a visible character"), ascii(annotator))

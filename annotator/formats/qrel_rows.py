@@ -25,9 +25,8 @@ from annotator.domain.ground_truth import (
 from annotator.domain.messages import say
 from annotator.formats.format import QUERY_FEATURES, Feature
 from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
-from annotator.formats.syntax.tables import check_id
+from annotator.formats.syntax.tables import check_id, check_length
 from annotator.formats.syntax.text import describe
-from annotator.formats.syntax.tree import MAX_TEXT, TEXT_LIMIT
 
 
 class QrelList:
@@ -345,14 +344,8 @@ class RowReader:
         return None
 
     def _read_text(self, name: str, value: Any, line: int) -> str | None:
-        if isinstance(value, str) and len(value) > MAX_TEXT:
-            self.problems.add(
-                line,
-                say("{place} to be {expected}", place=name, expected=TEXT_LIMIT),
-                say("{n} characters", n=len(value)),
-            )
-        elif value is not None and not isinstance(value, str):
+        if value is not None and not isinstance(value, str):
             self.problems.add(line, say("{name} to be a text", name=name), describe(value))
-        else:
-            return value
-        return None
+            return None
+        check_length(name, value or "", line, self.problems)
+        return value

@@ -17,7 +17,7 @@ from pathlib import Path
 from annotator.domain.errors import BadInput, Problems, ValidationError, refuse
 from annotator.domain.ground_truth import Document, GroundTruth
 from annotator.domain.messages import CommandWords, say, say_n
-from annotator.domain.texts import holds_no_text
+from annotator.domain.texts import holds_no_text, measure_metadata
 from annotator.formats.content_warnings import (
     describe_repeated_texts,
     describe_wrong_counts,
@@ -47,7 +47,6 @@ from annotator.importing.texts.office_files import (
     require_readable,
 )
 from annotator.importing.texts.sections import SectionedPage, read_page, split_sections
-from annotator.importing.texts.text_plan import measure_metadata
 
 MOST_REPEATED = 100_000_000
 """Characters: each part of a file has the file's fields and its title again, so a small file could fill a disk."""

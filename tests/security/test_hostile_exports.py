@@ -21,6 +21,8 @@ from annotator.dataset.exported_rows_service import CLOCKS_DIFFER, RowFault, che
 from annotator.dataset.restore_service import SMALL, restore_dataset
 from annotator.domain.errors import BadInput
 from annotator.domain.people import OPERATOR
+from annotator.domain.texts import MOST_FIELDS
+from annotator.formats.syntax.tree import MAX_TEXT
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
@@ -208,7 +210,14 @@ VALUES: list[tuple[str, str, Any]] = [
     ("pair", "key", "a/b"),
     ("query", "text", "x" * 100_001),
     ("document", "title", "x" * 100_001),
-    ("judgment", "note", "x" * 100_001),
+    ("judgment", "note", "x" * 1_000_001),
+    ("rubric", "guideline", "x" * 1_000_001),
+    ("rubric", "translations", [{"guideline": "x" * 1_000_001}]),
+    ("query", "extra", {"a": "x" * 1_000_001}),
+    ("query", "extra", {"x" * 1_000_001: "a"}),
+    ("document", "extra", {"a": "x" * 600_000, "b": ["x" * 600_000]}),
+    ("imported_qrel", "note", "x" * 1_000_001),
+    ("imported_qrel", "extra", {"a": [{"b": "x" * 1_000_001}]}),
     ("pool_round", "options", {"systems": 3}),
     ("pool_round", "figures", {"systems": "a"}),
     ("release", "version", "../../up"),
@@ -232,6 +241,21 @@ def test_a_value_that_the_program_would_not_store_is_refused(
     with pytest.raises(RowFault) as caught:
         check_row(table, {**row, column: value}, now=NOW)
     assert column in caught.value.expected
+
+
+def test_every_length_that_an_import_takes_is_restored(exported: bytes) -> None:
+    of_a_file = "x" * MAX_TEXT
+    for name, column, value in (
+        ("imported_qrel", "note", of_a_file),
+        ("imported_qrel", "description", of_a_file),
+        ("imported_qrel", "extra", {"a": of_a_file, "b": of_a_file}),
+        ("query", "extra", {"a": "x" * (MOST_FIELDS - 1)}),
+        ("judgment", "note", of_a_file),
+        ("run_entry", "signals", {"text": of_a_file * 2}),
+    ):
+        table = next(table for table in list_tables() if table.name == name)
+        row = (read_rows(exported)[f"{name}.jsonl"] or [make_row(table)])[0]
+        check_row(table, {**row, column: value}, now=NOW)
 
 
 @pytest.mark.parametrize("path", ["../up", "/etc/passwd", "a/../../b", "a\\b", ""])

@@ -30,6 +30,7 @@ from annotator.formats.syntax.text import (
     note_marks,
     read_text,
 )
+from annotator.formats.syntax.tree import MAX_TEXT, TEXT_LIMIT
 
 Kind = Literal["csv", "tsv", "jsonl"]
 KINDS: tuple[Kind, ...] = ("csv", "tsv", "jsonl")
@@ -268,6 +269,13 @@ def take_text(row: TableLine, names: Sequence[str], problems: Problems) -> str |
         return value
     problems.add(row.line, say("{name} to be a text", name=names[0]), describe(value))
     return None
+
+
+def check_length(name: str, text: str, line: int, problems: Problems) -> None:
+    """Note a problem if the text is longer than any text of a tree may be."""
+    if len(text) > MAX_TEXT:
+        expected = say("{place} to be {expected}", place=name, expected=TEXT_LIMIT)
+        problems.add(line, expected, say("{n} characters", n=len(text)))
 
 
 def take_texts(row: TableLine, names: Sequence[str], problems: Problems) -> list[str | None]:

@@ -13,22 +13,15 @@ from typing import Any, NamedTuple
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query
 from annotator.domain.messages import say
+from annotator.domain.texts import MOST_FIELDS, measure_metadata
 from annotator.formats.input_tables import DocumentLine, QueryLine
 from annotator.formats.syntax.text import describe
 
-MOST_WORDS, MOST_FIELDS = 100_000, 1_000_000
-"""Characters of a query's text or field and of a document's title or address, and of all further fields together.
+MOST_WORDS = 100_000
+"""Characters of a query's text or field, and of a document's title or address.
 
 Every pair that is handed out has them whole: one query of 30 MB made an answer of a gigabyte.
 """
-
-
-def measure_metadata(metadata: Mapping[str, Any]) -> int:
-    """Return about how many characters these fields have."""
-    return sum(
-        len(name) + (len(value) if isinstance(value, str) else len(repr(value)))
-        for name, value in metadata.items()
-    )
 
 
 def _check_lengths(

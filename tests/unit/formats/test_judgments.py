@@ -1,5 +1,6 @@
 """Judgment lines: read strictly, and what is written reads back."""
 
+import json
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import JudgmentLine
 from annotator.formats.judgments import read_judgments, write_judgments
+from annotator.formats.syntax.tree import MAX_TEXT
 
 
 def test_every_bad_line_is_named() -> None:
@@ -82,3 +84,12 @@ def test_what_is_written_reads_back() -> None:
         "unrateable",
         None,
     )
+
+
+def test_a_note_without_end_is_refused_with_its_line() -> None:
+    line = {"query_id": "Q1", "doc_id": "D1", "annotator": "a", "grade": 1}
+    lines = [json.dumps({**line, "note": "x" * length}) for length in (MAX_TEXT, MAX_TEXT + 1)]
+    with pytest.raises(BadInput) as caught:
+        read_judgments("\n".join(lines).encode(), "j.jsonl")
+    assert [problem.line for problem in caught.value.problems] == [2]
+    assert "1,000,001 characters" in str(caught.value)
