@@ -145,10 +145,15 @@ LISTED = 100
 
 @dataclass(frozen=True, slots=True)
 class NewIds:
-    """Ids that are new to the dataset. `near`: {new id: nearly equal id, existing or earlier in the file}."""
+    """Ids that are new to the dataset.
+
+    `near`: {new id: nearly equal id, existing or earlier in the file}. `replaced`: {id of the file, new or not: the
+    ids that `remap` gave its document}.
+    """
 
     ids: tuple[str, ...]
     near: Mapping[str, str]
+    replaced: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, new_ids: Iterable[str], existing_ids: Iterable[str]) -> "NewIds":
@@ -186,11 +191,25 @@ class NewIds:
 
 
 def note_by_id(new: NewIds) -> tuple[str, ...]:
-    """Return notes on documents without any content but their id."""
+    """Return notes on ids that `remap` replaced, and on documents without any content but their id."""
+    notes: tuple[str, ...] = ()
+    if new.replaced:
+        replaced = [
+            f"{show_id(old)} (now {', '.join(map(show_id, news))})" for old, news in new.replaced.items()
+        ]
+        notes = (
+            say_n(
+                "warning: {n:,} id of the file was replaced by remap and now counts as another document: {listed}. If the file is older, give it the new ids first",
+                "warning: {n:,} ids of the file were replaced by remap and now count as other documents: {listed}. If the file is older, give it the new ids first",
+                len(replaced),
+                listed=list_some(replaced, LISTED),
+            ),
+        )
     if not new.ids:
-        return ()
+        return notes
     listed = ", ".join(map(show_id, new.ids[:NAMED])) + (", …" if len(new.ids) > NAMED else "")
     return (
+        *notes,
         say_n(
             "{n:,} document is known by its id only ({listed}): import its text as a document",
             "{n:,} documents are known by their id only ({listed}): import their texts as documents",

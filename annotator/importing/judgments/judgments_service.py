@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import Problems, refuse
+from annotator.domain.errors import ConflictError, Problems, refuse
 from annotator.domain.ground_truth import JudgmentLine, Qrel
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import say, say_n
 from annotator.domain.people import Actor
-from annotator.domain.texts import match_names
+from annotator.domain.texts import match_names, show_id
 from annotator.domain.usernames import find_username_fault
 from annotator.formats.judgments import read_judgments
 from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
@@ -62,7 +62,7 @@ from annotator.importing.report import (
 )
 from annotator.importing.runs.run_plan import RESERVED
 from annotator.importing.texts.text_plan import QueryText
-from annotator.importing.texts.texts_sql import add_documents_by_id, list_query_texts
+from annotator.importing.texts.texts_sql import add_documents_by_id, list_query_texts, list_replaced
 from annotator.importing.transaction_sql import (
     ImportTransaction,
     list_given_options,
@@ -359,6 +359,7 @@ def import_qrels(
         command = f"annotator import queries {transaction.dataset} {file.path}"
         qrels, notes = match_qrels(file, queries, command=command)
         transaction.note_named((qrel.query_id, qrel.doc_id) for _, qrel in qrels)
+        _refuse_ids_from_before(transaction, file.path, sha256, {qrel.doc_id for _, qrel in qrels})
         if as_judgments:
             notes += _store_annotators(transaction, file, queries, qrels, sha256, declared, command=command)
         by_pair, new, joined = _find_pairs(transaction, qrels, kept=not rejudge)
@@ -396,6 +397,24 @@ def import_qrels(
         query_pks, pair_pks = {query_pk for query_pk, _ in kept}, {pair_pk for _, pair_pk in kept}
         bring_in(session, dataset_pk, rows, new=pair_pks, query_pks=query_pks)
         return report
+
+
+def _refuse_ids_from_before(
+    transaction: ImportTransaction, path: str, sha256: str | None, doc_ids: set[str]
+) -> None:
+    """Raise ConflictError if `remap` replaced ids of the file after its import: its grades belong to other documents."""
+    session, dataset_pk = transaction.session, transaction.dataset_pk
+    records = list_import_records(session, dataset_pk)
+    times = [record.imported_at for record in records if sha256 and record.sha256 == sha256]
+    replaced = list_replaced(session, dataset_pk, doc_ids, since=min(times)) if times else {}
+    if replaced:
+        raise ConflictError(
+            say(
+                "{path}: this file was imported before remap gave its documents new ids, and its grades went along. Found old ids: {listed}",
+                path=path,
+                listed=list_some([show_id(old) for old in replaced], NAMES_SHOWN),
+            )
+        )
 
 
 def _find_pairs(

@@ -1,6 +1,7 @@
 """Read and write a dataset's queries and documents in bulk, for an import."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +32,7 @@ from annotator.storage.tables.central import (
     DocumentTextRow,
     PairRow,
     QueryRow,
+    RemapRow,
 )
 
 CHUNK_OF_KEYS = 1_000
@@ -183,10 +185,27 @@ def add_documents_by_id(
 ) -> tuple[Mapping[str, DocumentKey], NewIds]:
     """Insert missing documents with only an id. Returns {doc_id: key} of all, and the inserted ids."""
     keys = list_document_keys(session, dataset_pk)
-    missing = [doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in keys]
-    new = NewIds.of(missing, keys)
+    named = dict.fromkeys(doc_ids)
+    missing = [doc_id for doc_id in named if doc_id not in keys]
+    replaced = {old: tuple(news) for old, news in list_replaced(session, dataset_pk, named).items()}
+    new = replace(NewIds.of(missing, keys), replaced=replaced)
     _add_document_rows(session, dataset_pk, [(Document(doc_id), None) for doc_id in missing])
     return (list_document_keys(session, dataset_pk) if missing else keys), new
+
+
+def list_replaced(
+    session: Session, dataset_pk: int, doc_ids: Container[str], *, since: datetime | None = None
+) -> dict[str, list[str]]:
+    """Return {id: the new ids} of the given ids that a remap replaced, at `since` or later."""
+    statement = select(col(RemapRow.old_doc_id), col(RemapRow.new_doc_id)).order_by(col(RemapRow.pk))
+    statement = statement.where(col(RemapRow.dataset_pk) == dataset_pk)
+    if since is not None:
+        statement = statement.where(col(RemapRow.remapped_at) >= since)
+    replaced: dict[str, list[str]] = {}
+    for old, new in session.execute(statement):
+        if old in doc_ids:
+            replaced.setdefault(old, []).append(new)
+    return {old: news for old, news in replaced.items() if set(news) != {old}}
 
 
 def _to_document_columns(document: Document, sha256: str | None) -> dict[str, Any]:

@@ -17,13 +17,13 @@ from annotator.adjudication.queue.queue_service import find_disagreements
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.agreement.service import compute_agreement
 from annotator.dataset.service import create_dataset, show_dataset
-from annotator.domain.errors import BadInput, NotAllowed, NotFound, ValidationError
+from annotator.domain.errors import BadInput, ConflictError, NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
-from annotator.importing.judgments.judgments_service import import_qrels
+from annotator.importing.judgments.judgments_service import import_judgments, import_qrels
 from annotator.importing.remapping.remapping import RemapReport, name_retired
 from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.importing.runs.runs_service import import_run
-from annotator.importing.texts.texts_service import import_documents
+from annotator.importing.texts.texts_service import import_documents, import_pairs
 from annotator.labeling.service import SubmitResponse, compute_progress, list_judgments, submit_judgments
 from annotator.pooling.rounds.pool_records import PoolRequest
 from annotator.pooling.rounds.rounds_service import make_round
@@ -391,6 +391,39 @@ def test_a_document_that_comes_back_under_a_retired_id_is_another_one_with_a_key
     desk.pair("Q1", "a")
     assert len(set(desk.keys().values()) | {old}) == len(desk.keys()) + 1
     assert desk.keys()[("Q1", "x")] == renamed
+
+
+@pytest.mark.parametrize(
+    ("use_case", "name", "text"),
+    [
+        (import_qrels, "n.csv", "query_id,doc_id,grade\nQ1,a,1\nQ1,b,1\nQ1,나,1\n"),
+        (import_judgments, "n.csv", "query_id,doc_id,annotator,grade\nQ1,a,x,1\nQ1,b,x,1\nQ1,나,x,1\n"),
+        (import_pairs, "n.csv", "query_id,doc_id\nQ1,a\nQ1,b\nQ1,나\n"),
+        (import_run, "n.txt", "Q1 Q0 a 1 3.0 s\nQ1 Q0 b 2 2.0 s\nQ1 Q0 나 3 1.0 s\n"),
+    ],
+)
+def test_a_file_with_ids_that_were_replaced_says_so(desk: Desk, use_case: Any, name: str, text: str) -> None:
+    desk.pair("Q1", "a")
+    desk.pair("Q1", "b")
+    desk.remap("a>b", "b>a1", "b>a2", "나>나")
+    report = use_case(desk.database, OPERATOR, "d", desk.put(name, text), now=LATER)
+    (note,) = [note for note in report.notes if "remap" in note]
+    assert note.startswith("warning: 2 ids ")
+    assert "'a' (now 'b')" in note
+    assert "'b' (now 'a1', 'a2')" in note
+
+
+def test_a_ground_truth_from_before_new_ids_is_not_taken_for_one_of_the_new_ids(desk: Desk) -> None:
+    path = desk.put("t.csv", "query_id,doc_id,grade\nQ1,a,3\nQ1,b,0\n")
+    import_qrels(desk.database, OPERATOR, "d", path, now=NOW)
+    desk.remap("a>b", "b>a", now=LATER)
+    before = desk.pool()
+    with pytest.raises(ConflictError, match=r"before remap gave.*'a', 'b'"):
+        import_qrels(desk.database, OPERATOR, "d", path, now=LATER + timedelta(days=1))
+    assert desk.pool() == before
+    other = desk.put("u.csv", "query_id,doc_id,grade\nQ1,나,2\n")
+    for days in (1, 2):  # its ids are as before
+        import_qrels(desk.database, OPERATOR, "d", other, now=LATER + timedelta(days=days))
 
 
 def test_results_of_runs_for_documents_that_left_are_kept_but_not_pooled(desk: Desk) -> None:
