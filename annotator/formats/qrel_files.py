@@ -39,7 +39,7 @@ from annotator.formats.qrel_rows import (
 )
 from annotator.formats.syntax.json_text import parse_object
 from annotator.formats.syntax.source import InputSource
-from annotator.formats.syntax.tables import CELL_LIMIT, MAX_CELL
+from annotator.formats.syntax.tables import CELL_LIMIT, MAX_CELL, RowMaker
 from annotator.formats.syntax.text import BOM_WITHIN, describe, note_marks
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
@@ -49,10 +49,12 @@ def _collect(source: InputSource) -> RowReader:
     problems = Problems(source.path)
     csv.field_size_limit(MAX_CELL)
     reader: RowReader | None = None
+    maker: RowMaker | None = None
     try:
         for line, columns, cells in _read_rows(source, problems):
             reader = reader or RowReader(problems, header=columns, scale=source.scale)
-            reader.add(line, {name: cell for name, cell in zip(columns, cells, strict=True) if cell})
+            maker = maker or RowMaker(source.path, columns)
+            reader.add(line, maker.make(cells, line))
     except BadInput as error:
         problems.errors.extend(error.problems)
     return reader or RowReader(problems)

@@ -14,6 +14,8 @@ from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import Document, JudgmentLine, Query
 from annotator.domain.judgments import MOST_ANSWERS
 from annotator.formats.input_tables import DocumentLine, QueryLine, RelationLine, read_relation_table
+from annotator.formats.registry import read_truth
+from annotator.formats.syntax import tables
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.yaml_text import load_yaml
 from annotator.importing import sources
@@ -220,6 +222,48 @@ def test_aliases_of_a_long_text_count_by_its_length() -> None:
     assert len(load_yaml(f"a: &x short\nb: [{aliases}]".encode(), "a").value["b"]) == 9_000
     with pytest.raises(BadInput, match="aliases of at most 10,000 values together"):
         load_yaml(f"a: &x {'y' * 20_000}\nb: [{aliases}]".encode(), "a")
+
+
+def test_aliases_of_a_long_key_count_by_its_length() -> None:
+    text = "- &a\n  ? {}\n  : x\n" + "- *a\n" * 20
+    assert load_yaml(text.format("k" * 1_000).encode(), "x.yaml").value[1] == {"k" * 1_000: "x"}
+    with pytest.raises(BadInput, match="aliases"):
+        load_yaml(text.format("k" * 100_000).encode(), "x.yaml")
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv"])
+def test_the_long_name_of_a_column_is_repeated_only_so_often(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "MOST_OF_NAMES", 50_000)
+    sign = "," if name == "x.csv" else "\t"
+
+    def write(column: str, cell: str, rows: int = 100) -> bytes:
+        lines = [sign.join(("query_id", "doc_id", "grade", "text", column))]
+        lines += [sign.join((f"Q{number}", "d", "1", "t", cell)) for number in range(rows)]
+        return "\n".join(lines).encode()
+
+    def read(data: bytes) -> None:
+        (tmp_path / name).write_bytes(data)
+        tables.read_rows(data, name)
+        read_truth(InputSource(str(tmp_path / name)), format_name="csv", grades_by=None)
+
+    read(write("n" * 1_000, "x" * 1_000))  # as long as its cells
+    read(write("n" * 1_000, "x", rows=40))
+    read(write("n" * 1_000, ""))
+    data = write("n" * 1_000, "x")
+    with pytest.raises(BadInput, match="50,"):
+        tables.read_rows(data, name)
+    with pytest.raises(BadInput, match="50,"):
+        read(data)
+
+
+def test_xml_that_hides_its_tags_is_refused() -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("word/document.xml", b'<?xml version="1.0" encoding="UTF-7"?>+ADw-a/+AD4-')
+    with pytest.raises(BadInput, match="UTF-7"):
+        read_office_page(content.getvalue(), "x.docx", "x.docx")
 
 
 def test_what_every_pair_is_handed_out_with_is_limited() -> None:

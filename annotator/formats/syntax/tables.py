@@ -38,6 +38,9 @@ ColumnNames = Mapping[str, str]
 """{name that the reader expects: column of the file}."""
 MAX_CELL = 32_000_000
 CELL_LIMIT = say("cells of at most {n} characters", n=MAX_CELL)
+LONG_NAME, MOST_OF_NAMES, MOST_TIMES_THE_TEXTS = 40, 100_000_000, 10
+"""A name of a column that is long; characters of names, repeated in each row as they are stored, that any file
+may have; and how many times as long as its cells the names of a longer file may be."""
 _SUFFIXES: dict[str, Kind] = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -52,6 +55,31 @@ class TableLine(NamedTuple):
 
     line: int
     cells: dict[str, Any]
+
+
+class RowMaker:
+    """Makes the rows of a CSV or TSV file, without empty cells. A name is stored with each cell under it.
+
+    BadInput if the names are repeated too often: a column named by a megabyte would fill the disk.
+    """
+
+    def __init__(self, path: str, columns: Sequence[str]) -> None:
+        self._path, self._columns = path, columns
+        self._is_counted = any(len(name) > LONG_NAME for name in columns)
+        self._names = self._texts = 0
+
+    def make(self, cells: Sequence[str], line: int) -> dict[str, Any]:
+        """Return {column: cell} of a row."""
+        row = {name: cell for name, cell in zip(self._columns, cells, strict=True) if cell}
+        if self._is_counted:
+            self._names += sum(map(len, row))
+            self._texts += sum(map(len, row.values()))
+            if self._names > max(MOST_OF_NAMES, MOST_TIMES_THE_TEXTS * self._texts):
+                expected = say(
+                    "names of columns of at most {n} characters in all rows together", n=f"{MOST_OF_NAMES:,}"
+                )
+                raise refuse(self._path, line, expected, f"{self._names:,}")
+        return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +346,7 @@ def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: 
     lines = note_marks(_decode_lines(data, path), marks)
     reader = csv.reader(lines, delimiter="\t" if kind == "tsv" else ",", strict=True)
     rows: list[TableLine] = []
+    maker: RowMaker | None = None
     start = 0
     try:
         for cells in reader:
@@ -333,9 +362,8 @@ def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: 
             elif len(cells) != len(columns):
                 problems.add(line, say("{n} cells", n=len(columns)), str(len(cells)))
             else:
-                rows.append(
-                    TableLine(line, {name: cell for name, cell in zip(columns, cells, strict=True) if cell})
-                )
+                maker = maker or RowMaker(path, columns)
+                rows.append(TableLine(line, maker.make(cells, line)))
     except csv.Error as error:
         if "field limit" in str(error):
             problems.add(start + 1, CELL_LIMIT, say("a longer one"))

@@ -171,12 +171,14 @@ class YamlBuilder:
 
 
 def _measure(value: Any, most: int) -> tuple[int, int]:
-    """Return (number of values, nesting depth). Long texts count as several values. Stops a little above `most`."""
+    """Return (number of values, nesting depth). Long texts and keys count as several values. Stops a little above `most`."""
     size, depth, level = _weigh(value), 0, [value]
     while level and size <= most:
         items: list[Any] = []
         for holder in level:
             if isinstance(holder, dict | list):
+                if isinstance(holder, dict):
+                    size += sum(len(key) // 100 for key in holder)
                 items += holder.values() if isinstance(holder, dict) else holder
                 if size + len(items) > most:
                     return size + len(items), depth

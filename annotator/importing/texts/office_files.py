@@ -54,6 +54,8 @@ _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _PARAGRAPH, _TABLE, _RUN, _LINK = (f"{_WORD}{name}" for name in ("p", "tbl", "r", "hyperlink"))
 _PIECES = tuple(f"{_WORD}{name}" for name in ("t", "tab", "br", "cr", "noBreakHyphen", "ptab"))
 """Of a run: what has a text."""
+_HIDES_TAGS = re.compile(rb"""^.{0,200}encoding\s*=\s*["'][a-z0-9-]*utf-?7""", re.IGNORECASE | re.DOTALL)
+"""XML in the one encoding that writes "<" in other bytes, and that the parser knows."""
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEADING_STYLE = re.compile(r"(?:heading|제목|개요|見出し)\s*([1-9])", re.IGNORECASE)
 _BROKEN = (
@@ -216,6 +218,8 @@ def _check_xml(data: bytes, shown: str, suffix: str) -> None:
             is_named_xml = name.endswith((".xml", ".rels"))
             with archive.open(entry) as part:
                 while piece := part.read(_PIECE):
+                    if _HIDES_TAGS.search(piece):
+                        raise ValueError("UTF-7")
                     tags += piece.count(b"<")
                     size += len(piece) if is_named_xml else 0
                     if size > MOST_XML or tags > MOST_TAGS:
