@@ -1,8 +1,8 @@
 """Read a team's own embeddings from .npy, .npz, Parquet or JSONL, or make them with a model in a local folder.
 
 A .npy file is mapped into memory and read block by block. Other files are first unpacked or copied into
-temporary files and read in the same way: the disk limits their size, not the memory. Errors name file and
-line.
+temporary files and read in the same way: the disk limits their size, not the memory. Only Parquet has no
+limit: 8,192 of its rows are unpacked in memory, however long they are. Errors name file and line.
 
 A model needs model2vec or sentence-transformers; its folder shows which (`config.json` or `modules.json`). Nothing
 is downloaded: the libraries run offline.
