@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -236,13 +237,19 @@ def _checks(
 
 
 def _target(away: float) -> Callable[[int], Dataset]:
-    """A target so far above (below) the kappa of all queries that there could be."""
-    kappa = estimate_kappa(list_comparisons(simulate(0, queries=20_000).judged), 3).value
+    """A target this far above (below) the kappa of all possible queries."""
 
     def make(seed: int) -> Dataset:
-        return replace(plain(annotators=3, overlap=2, queries=80)(seed), target=kappa + away)
+        return replace(
+            plain(annotators=3, overlap=2, queries=80)(seed), target=_compute_kappa_of_all() + away
+        )
 
     return make
+
+
+@cache
+def _compute_kappa_of_all() -> float:
+    return estimate_kappa(list_comparisons(simulate(0, queries=20_000).judged), 3).value
 
 
 def _one_grade(seed: int) -> Dataset:
@@ -384,10 +391,10 @@ WORLDS = (
 def test_a_sentence_is_said_where_it_is_true_and_not_where_it_is_false(
     world: World, is_long_run: bool
 ) -> None:
-    """In `make test` with the first half of the seeds, if these all say the same."""
-    sentences = [list_said(world, seed) for seed in SEEDS[:4]]
+    """In `make test` with the first two seeds, if both say what is right."""
+    sentences = [list_said(world, seed) for seed in SEEDS[:2]]
     if is_long_run or not all(bool(said) is world.is_true for said in sentences):
-        sentences += [list_said(world, seed) for seed in SEEDS[4:]]
+        sentences += [list_said(world, seed) for seed in SEEDS[2:]]
     share = sum(map(bool, sentences)) / len(sentences)
     assert share >= world.found if world.is_true else share <= FALSE, [
         message[0] for message in sentences if message
@@ -397,8 +404,13 @@ def test_a_sentence_is_said_where_it_is_true_and_not_where_it_is_false(
 def list_said(world: World, seed: int) -> list[str]:
     """The sentences that are meant."""
     return [
-        str(finding.sentence) for finding in diagnose(world.make(seed)) if finding.kind == world.kind and re.search(world.said, finding.sentence)
+        str(finding.sentence) for finding in diagnose_world(world, seed) if finding.kind == world.kind and re.search(world.said, finding.sentence)
     ]  # fmt: skip
+
+
+@cache
+def diagnose_world(world: World, seed: int) -> tuple[DiagnosisFinding, ...]:
+    return diagnose(world.make(seed))
 
 
 def list_kinds() -> set[str]:
@@ -454,7 +466,7 @@ def test_every_sentence_has_a_world_in_which_it_is_true() -> None:
         part.template
         for world in WORLDS
         if world.is_true
-        for finding in diagnose(world.make(0)) + diagnose(world.make(1))
+        for finding in diagnose_world(world, 0) + diagnose_world(world, 1)
         for part in (finding.sentence, *getattr(finding.sentence, "values", {}).values())
         if isinstance(part, Message)
     }
