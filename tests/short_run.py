@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import HealthCheck, settings
 
-EXAMPLES, SLOW_EXAMPLES = 40, 10  # of each test in `make test`
+EXAMPLES, SLOW_EXAMPLES = 25, 6  # of each test in `make test`
 
 
 def draw_few(*, filters: bool = False) -> settings:
