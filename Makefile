@@ -63,7 +63,7 @@ test-long: ## before a release: make test, with every test on PostgreSQL too, ev
 compiled: setup-test
 	@[ -d tests/__pycache__ ] || $(BIN)/python -m pytest --collect-only -qq >$(VENV)/collected.txt || { cat $(VENV)/collected.txt; exit 1; }
 
-# Four workers on two cores, since tests in a browser wait for much of their time: tests/order_in_workers.py spreads them.
+# Four workers on two cores, since tests in a browser wait for much of their time: tests/order_in_workers.py hands them out.
 .PHONY: tests
 tests: setup-test chromium ssh-keygen nginx ## every test, without style, types and import rules
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)

@@ -23,7 +23,7 @@ from tests.databases import empty_database as empty_database
 from tests.databases import made_worlds as made_worlds
 from tests.databases import postgres_url as postgres_url
 from tests.databases import sqlite_template as sqlite_template
-from tests.order_in_workers import WaitingTestsApart, spread_waiting_tests
+from tests.order_in_workers import BrowserTestsTogether
 from tests.short_run import EXAMPLES, leave_to_long_run
 
 settings.register_profile(
@@ -45,6 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # until everything is collected: an eighth of that time was searching
     config.addinivalue_line(
         "markers",
         "long(names): runs with --long only, or by its name; names what protects the same in every run",
@@ -54,16 +55,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WaitingTestsApart | None:
-    """Let `--dist loadfile` hand out tests in a browser one by one (tests/order_in_workers.py)."""
-    return WaitingTestsApart(config, log) if config.getoption("dist") == "loadfile" else None
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> BrowserTestsTogether | None:
+    """Let `--dist loadfile` hand out tests in a browser one by one, to half of the workers (tests/order_in_workers.py)."""
+    return BrowserTestsTogether(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     leave_to_long_run(items, config)
-    if hasattr(config, "workerinput"):
-        items[:] = spread_waiting_tests(items)
 
 
 def pytest_collection_finish() -> None:
@@ -71,6 +70,7 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

