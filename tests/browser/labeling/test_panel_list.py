@@ -79,7 +79,9 @@ def test_a_query_stays_after_its_last_grade_until_enter_and_each_grade_can_be_ch
     assert len(stored(database)) == 8
 
 
-def test_a_reload_in_the_middle_keeps_what_was_pressed_and_the_mode(page: Page, database: Database) -> None:
+def test_a_reload_in_the_middle_keeps_what_was_pressed_and_the_mode_and_after_the_list_nothing_comes_twice(
+    page: Page, database: Database
+) -> None:
     press(page, "123", pause=0)
     done = pressed(page)
     page.reload()
@@ -89,26 +91,18 @@ def test_a_reload_in_the_middle_keeps_what_was_pressed_and_the_mode(page: Page, 
     press(page, "0")
     wait_saved(page)
     assert stored(database) == [*done, *pressed(page)]
-
-
-def test_a_done_row_collapses_and_can_be_opened_again_to_change_it(page: Page, database: Database) -> None:
-    first = on_screen(page)
-    press(page, "1")
-    second = on_screen(page)
-    assert first != second
-    page.keyboard.press("k")
-    assert on_screen(page) == first
-    expect(page.get_by_role("button", name="Marginally relevant")).to_have_attribute("aria-pressed", "true")
-    press(page, "3")
-    assert on_screen(page) == second
-    page.keyboard.press("z")
-    assert on_screen(page) == first
+    page.keyboard.press("w")
+    expect(rows(page)).to_have_count(0)
+    expect(panel(page)).not_to_have_attribute("data-pair-id", "")
+    press(page, "30")
     wait_saved(page)
-    assert stored(database) == [(first, 1), (first, 3)]
-    assert stored(database, history=False) == [(first, 3)]
+    assert stored(database) == [*done, *pressed(page)]
+    assert len({pair for pair, _grade in stored(database)}) == 6
 
 
-def test_arrows_move_the_row_the_document_follows_and_the_position_is_said(page: Page) -> None:
+def test_arrows_move_the_row_the_document_follows_and_a_done_row_can_be_opened_again_to_change_it(
+    page: Page, database: Database
+) -> None:
     row = rows(page).nth(1)
     page.keyboard.press("ArrowDown")
     expect(row).to_be_focused()
@@ -118,9 +112,24 @@ def test_arrows_move_the_row_the_document_follows_and_the_position_is_said(page:
     expect(page.locator(".viewer h2")).to_have_text(title)
     page.keyboard.press("End")
     expect(rows(page).nth(6)).to_be_focused()
+    last = on_screen(page)
     press(page, "2")
     expect(rows(page).nth(0)).to_have_attribute("aria-selected", "true")
     expect(rows(page).nth(6)).to_contain_text("Graded 2.")
+    first = on_screen(page)
+    press(page, "1")
+    second = on_screen(page)
+    assert len({first, second, last}) == 3
+    page.keyboard.press("k")
+    assert on_screen(page) == first
+    expect(page.get_by_role("button", name="Marginally relevant")).to_have_attribute("aria-pressed", "true")
+    press(page, "3")
+    assert on_screen(page) == second
+    page.keyboard.press("z")
+    assert on_screen(page) == first
+    wait_saved(page)
+    assert stored(database) == [(last, 2), (first, 1), (first, 3)]
+    assert stored(database, history=False) == [(last, 2), (first, 3)]
 
 
 def test_what_is_put_off_waits_at_the_end_until_the_rest_is_done_and_a_click_on_a_grade_is_a_press(
@@ -201,16 +210,3 @@ def test_in_training_the_list_steps_aside_and_comes_back_when_it_is_passed(
     press(page, "1")
     wait_saved(page)
     assert stored(database) == [(training, 3), (second, 1)]
-
-
-def test_leaving_the_list_goes_on_with_single_pairs_and_nothing_comes_twice(
-    page: Page, database: Database
-) -> None:
-    press(page, "12")
-    page.keyboard.press("w")
-    expect(rows(page)).to_have_count(0)
-    expect(panel(page)).not_to_have_attribute("data-pair-id", "")
-    press(page, "30")
-    wait_saved(page)
-    assert stored(database) == pressed(page)
-    assert len({pair for pair, _grade in stored(database)}) == 4

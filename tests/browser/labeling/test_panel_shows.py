@@ -19,17 +19,6 @@ HOSTILE = (
 )
 
 
-def test_a_document_is_shown_exactly_as_it_is_and_runs_nothing(
-    page: Page, database: Database, sign_in: SignIn
-) -> None:
-    fill_pool(database, documents=1, queries=("x",), texts=(HOSTILE,))
-    sign_in(page, "hanako")
-    open_panel(page)
-    assert page.locator(".text").evaluate("(e) => e.textContent") == HOSTILE
-    assert page.locator(".text img, .text script, .text b").count() == 0
-    assert page.evaluate("() => window.hacked") is None
-
-
 MARKED = {
     "RESTful Webサービスのハンドラキュー構成": (
         "ﾊﾝﾄﾞﾗキューの設定。ウェブの構成を示す。restful ＷＥＢ。",
@@ -43,11 +32,12 @@ MARKED = {
         "class RetryHandler extends Handler // NABLARCH calls myRetry; usages",
         ["retryhandler", "handler", "nablarch", "retry"],
     ),
+    "y": (HOSTILE, []),
 }
 """By query: a document's text, and what is marked in it."""
 
 
-def test_the_terms_of_a_query_are_marked_in_japanese_korean_and_code(
+def test_a_document_is_shown_exactly_as_it_is_runs_nothing_and_the_terms_of_its_query_are_marked(
     page: Page, database: Database, sign_in: SignIn
 ) -> None:
     fill_pool(database, documents=1, queries=tuple(MARKED))
@@ -64,6 +54,8 @@ def test_the_terms_of_a_query_are_marked_in_japanese_korean_and_code(
         text, expected = left.pop(query.inner_text())
         assert [mark.casefold() for mark in page.locator(".text mark").all_inner_texts()] == expected
         assert page.locator(".text").evaluate("(e) => e.textContent") == text
+        assert page.locator(".text img, .text script, .text b").count() == 0
+        assert page.evaluate("() => window.hacked") is None
         expect(query).to_have_attribute("lang", "ja")
         press(page, "1")
         expect(panel(page)).not_to_have_attribute("data-pair-id", pair)
@@ -139,23 +131,6 @@ def test_that_a_lead_settled_the_pair_on_the_screen_is_said_and_a_judgment_of_it
     assert panel(page).get_attribute("data-unsaved") == "0"
 
 
-def test_what_was_fetched_ahead_is_asked_for_again_once_its_leases_have_run_out(
-    page: Page, database: Database, sign_in: SignIn
-) -> None:
-    fill_pool(database)
-    sign_in(page, "hanako")
-    open_panel(page)
-    with page.expect_request("**/api/judgments") as soon:
-        press(page, "1")
-    wait_saved(page)
-    page.evaluate("() => { const now = Date.now; Date.now = () => now.call(Date) + 61 * 60000; }")
-    with page.expect_request("**/api/judgments") as late:
-        press(page, "1")
-    wait_saved(page)
-    held = [len(json.loads(request.value.post_data or "")["have"]) for request in (soon, late)]
-    assert held[0] > 1 and held[1] == 1, "only the pair on the screen stays"
-
-
 def test_an_empty_pool_says_what_to_do_next(page: Page, sign_in: SignIn) -> None:
     sign_in(page, "hanako")
     expect(page.get_by_text("There is nothing to label in this dataset yet.")).to_be_visible()
@@ -200,6 +175,23 @@ def fill_pool_again(database: Database) -> None:
         assert query is not None
         candidate = PoolCandidate(key_of(query.pk), query.query_id, key_of(document.pk), "new", "s")
         add_candidates(session, dataset_pk, "demo", [candidate], now=datetime(2026, 1, 3, tzinfo=UTC))
+
+
+def test_what_was_fetched_ahead_is_asked_for_again_once_its_leases_have_run_out(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    fill_pool(database)
+    sign_in(page, "hanako")
+    open_panel(page)
+    with page.expect_request("**/api/judgments") as soon:
+        press(page, "1")
+    wait_saved(page)
+    page.evaluate("() => { const now = Date.now; Date.now = () => now.call(Date) + 61 * 60000; }")
+    with page.expect_request("**/api/judgments") as late:
+        press(page, "1")
+    wait_saved(page)
+    held = [len(json.loads(request.value.post_data or "")["have"]) for request in (soon, late)]
+    assert held[0] > 1 and held[1] == 1, "only the pair on the screen stays"
 
 
 def test_an_alert_moves_no_grade(
