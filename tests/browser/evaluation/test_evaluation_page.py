@@ -23,6 +23,10 @@ def world(database: Database, tmp_path: Path) -> EvaluatedWorld:
     return made
 
 
+@pytest.mark.long(
+    "unit/web/evaluation/test_evaluation_page.py",
+    "browser/web/test_accessibility.py::test_no_page_violates_wcag_22_aa_or_its_own_policy_and_headings_come_in_order",
+)
 def test_a_lead_goes_from_the_scores_to_a_query_and_has_its_unjudged_documents_judged(
     world: EvaluatedWorld, page: Page, sign_in: SignIn
 ) -> None:

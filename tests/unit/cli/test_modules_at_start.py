@@ -147,6 +147,7 @@ NEEDED_BY_NO_FIRST_ANSWER = (
     "altair",
     "scipy",
     "sklearn",
+    "bm25s",
     "alembic",
     "psycopg",
     "docutils",

@@ -31,13 +31,6 @@ def test_an_accepted_connection_sends_the_body_without_waiting_for_the_head() ->
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_an_idle_server_holds_no_library_that_only_pages_need() -> None:
-    heavy = ("numpy", "pandas", "scipy", "altair", "sklearn", "bm25s")
-    script = f"import sys, annotator.web.app; print([name for name in {heavy} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 def test_the_server_may_open_more_files_than_a_system_begins_with_and_never_fewer() -> None:
     before, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
