@@ -41,13 +41,13 @@ from annotator.web.kit.charts import (
     draw_limit,
     make_unique_label,
     pick_cell,
-    shorten,
     show_value,
 )
 from annotator.web.kit.figures import show_difference
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, draw_report_chart
 from annotator.web.kit.tables import draw_file_link, draw_link_table
+from annotator.web.kit.text import shorten
 from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext
 

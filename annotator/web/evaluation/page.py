@@ -1,6 +1,6 @@
 """Draw the page Evaluation: the choices, then the evaluation or the ranked lists of one query.
 
-The evaluation has its key results first, then a tab for each kind of figure. `ShownEvaluation` is what every tab draws.
+The evaluation has the scores of all systems first, then its key results and a tab for each kind of figure. `ShownEvaluation` is what every tab draws.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,20 @@ from annotator.evaluation.service import EvaluationChoices, EvaluationResult, li
 from annotator.web.blind_pairs import draw_give_up
 from annotator.web.evaluation.choice import EvaluationChoice, draw_choice, find_evaluation
 from annotator.web.evaluation.downloads import make_figures_url
-from annotator.web.evaluation.tables import QUERIES, Row, list_query_rows, list_rows, show_figure
+from annotator.web.evaluation.tables import (
+    QUERIES,
+    Row,
+    find_digits,
+    list_query_rows,
+    list_rows,
+    list_system_cells,
+    show_cell,
+    show_figure,
+)
 from annotator.web.kit.controls import draw_url_tabs, keep_focus
-from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_changed, draw_link, draw_note, require_dataset
-from annotator.web.kit.tables import Cell, Link, draw_file_link, draw_link_table
+from annotator.web.kit.tables import Cell, Link, TintedCell, draw_file_link, draw_link_table
 from annotator.web.kit.words import name_person
 from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext, list_person_names
@@ -115,7 +124,8 @@ def draw_report(
     choices: EvaluationChoices,
     result: EvaluationResult,
 ) -> None:
-    """Draw the key results, the choice of a measure, the tabs and the links to files."""
+    """Draw all scores, the key results, the choice of a measure, the tabs and the links to files."""
+    _draw_systems(result.evaluation)
     sentences = [*result.evaluation.sentences]
     if result.robustness is not None:
         sentences += result.robustness.sentences
@@ -127,6 +137,24 @@ def draw_report(
     chosen = choice.list_url_parameters()
     draw_file_link(tr("All scores as CSV"), make_url("/api/evaluation/scores", chosen, dataset=dataset))
     draw_file_link(tr("Full report as JSON"), make_url("/api/evaluation/report", chosen, dataset=dataset))
+
+
+def _draw_systems(evaluation: Evaluation) -> None:
+    st.header(tr("Systems"))
+    names = [measure.name for measure in evaluation.table.measures]
+    rows = list_system_cells(evaluation)
+    draw_link_table(tr("Systems"), [tr("system"), *names], rows)
+    notes = [tr("In brackets: 95\N{NO-BREAK SPACE}% intervals.")]
+    baseline = evaluation.options.baseline
+    if any(mark in str(rows) for mark in "▼▲"):
+        notes.append(
+            tr("▼ significantly lower than the best system of the measure (p < .05 after Holm).")
+            if baseline is None
+            else tr(
+                "▼ significantly lower, ▲ higher than {baseline} (p < .05 after Holm).", baseline=baseline
+            )
+        )
+    draw_note(join_sentences(notes))
 
 
 def _draw_tab(shown: "ShownEvaluation", module: str, name: str) -> None:
@@ -148,6 +176,8 @@ def _draw_sentences(dataset: str, sentences: list[Message], blind_queries: int) 
 
 
 MOST_LISTED = 100
+OF_SCORES = ("scores", "differences", "groups")
+"""Tables with as many decimals as the intervals support."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,22 +204,26 @@ class ShownEvaluation:
             expander = st.expander(label, key=f"table-{table}", on_change="rerun")
             if expander.open:
                 with expander:
-                    draw_figure_rows(label, list_rows(self.result, table, self.measure))
+                    self._draw_rows(table, label, list_rows(self.result, table, self.measure))
             return
         rows = list_rows(self.result, table, self.measure)
-        draw_figure_rows(label, rows)
+        self._draw_rows(table, label, rows)
         if rows:
             draw_file_link(tr("Numbers as CSV"), self.make_file_url(table))
 
+    def _draw_rows(self, table: str, label: str, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        columns = list(rows[0])
+        digits = find_digits(self.evaluation, self.measure) if table in OF_SCORES else 3
+        shown = [[show_cell(column, row[column], digits) for column in columns] for row in rows[:MOST_LISTED]]
+        draw_link_table(label, columns, shown, roomy=True)
+        draw_rest(len(rows))
 
-def draw_figure_rows(label: str, rows: Sequence[Row]) -> None:
-    if not rows:
-        return
-    columns = list(rows[0])
-    shown = [[show_figure(row[column]) for column in columns] for row in rows[:MOST_LISTED]]
-    draw_link_table(label, columns, shown, roomy=True)
-    if len(rows) > MOST_LISTED:
-        draw_note(tr("The first {n} of {all:,}. The file has all.", n=MOST_LISTED, all=len(rows)))
+
+def draw_rest(rows: int) -> None:
+    if rows > MOST_LISTED:
+        draw_note(tr("The first {n} of {all:,}. The file has all.", n=MOST_LISTED, all=rows))
 
 
 def draw_queries(shown: ShownEvaluation) -> None:
@@ -204,8 +238,7 @@ def draw_queries(shown: ShownEvaluation) -> None:
     )
     listed = [_list_cells(shown, row, columns) for row in rows[:MOST_LISTED]]
     draw_link_table(title, columns, listed, tall=True, roomy=True)
-    if len(rows) > MOST_LISTED:
-        draw_note(tr("The first {n} of {all:,}. The file has all.", n=MOST_LISTED, all=len(rows)))
+    draw_rest(len(rows))
     draw_file_link(tr("Numbers as CSV"), shown.make_file_url(QUERIES))
 
 
@@ -213,7 +246,15 @@ def _list_cells(shown: ShownEvaluation, row: Row, columns: list[str]) -> list[Ce
     query_id = str(row[columns[0]])
     says = tr("Open the ranked lists of {query_id}", query_id=query_id)
     address = make_query_url(shown.dataset, shown.choice, query_id, measure=shown.measure)
-    return [Link(query_id, address, says), *(show_figure(row[column]) for column in columns[1:])]
+    return [Link(query_id, address, says), *(_tint(row[column]) for column in columns[1:])]
+
+
+def _tint(cell: object) -> Cell:
+    """Return a cell of the heat map: a score from 0 (pale) to 1 (deep). Other cells have no colour."""
+    from annotator.web.kit.charts import tint_cell
+
+    is_score = isinstance(cell, float) and 0 <= cell <= 1
+    return TintedCell(show_figure(cell, 2), *tint_cell(cell, same=True)) if is_score else show_figure(cell)
 
 
 def make_query_url(dataset: str, choice: EvaluationChoice, query_id: str | None = None, **others: str) -> str:

@@ -23,6 +23,7 @@ from annotator.evaluation.service import EvaluationResult
 from annotator.web.evaluation.abilities_tab import draw_pooled, have_judged
 from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.evaluation.page import make_query_url
+from annotator.web.evaluation.tables import list_query_rows
 from annotator.web.kit.controls import apply_url_choice, note_press
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
@@ -49,8 +50,22 @@ def draw_query(
     """
     measure = st.query_params.get("measure")
     further = {"measure": measure} if measure else {}
-    back = make_query_url(dataset, choice, tab=tr("Query by query"), **further)
-    st.html(f'<p class="annotator-step">{write_link(tr("Back to the evaluation"), back)}</p>')
+    ways = [
+        (tr("Back to the evaluation"), make_query_url(dataset, choice, tab=tr("Query by query"), **further))
+    ]
+    query_ids = [] if result is None else _list_query_ids(result, measure)
+    if query_id in query_ids:
+        at = query_ids.index(query_id)
+        ways += [
+            (f"{label} ({one})", make_query_url(dataset, choice, one, **further))
+            for label, found in (
+                (tr("Previous query"), query_ids[max(0, at - 1) : at]),
+                (tr("Next query"), query_ids[at + 1 : at + 2]),
+            )
+            for one in found
+        ]
+    links = " · ".join(write_link(label, address) for label, address in ways)
+    st.html(f'<p class="annotator-step">{links}</p>')
     depth = _choose_depth()
     try:
         rankings = context.call(
@@ -85,6 +100,13 @@ def draw_query(
     _draw_lists(rankings, make_document_url)
     _draw_to_judge(dataset, rankings)
     _draw_missed(rankings, make_document_url)
+
+
+def _list_query_ids(result: EvaluationResult, measure: str | None) -> list[str]:
+    """Return the ids of the queries in the order of the tab "Query by query"."""
+    names = [one.name for one in result.evaluation.table.measures]
+    rows = list_query_rows(result.evaluation, measure if measure in names else names[0])
+    return [str(row[tr("query")]) for row in rows]
 
 
 def _draw_hidden(rankings: QueryRankings) -> None:

@@ -18,20 +18,20 @@ from annotator.domain.figures import show_number
 from annotator.evaluation.evaluate import Evaluation, QueryGroup
 from annotator.evaluation.profiles import MEAN_OVER
 from annotator.web.evaluation.page import ShownEvaluation
-from annotator.web.evaluation.tables import list_comparisons, show_figure, sort_systems
+from annotator.web.evaluation.tables import find_digits, list_comparisons, sort_systems
 from annotator.web.kit.charts import (
     CELL_AXIS,
     GREY,
     PALE,
     TEAL,
     make_unique_label,
-    shorten,
     tint_cell,
     tint_neutral,
 )
 from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, draw_report_chart
 from annotator.web.kit.tables import draw_link_table, draw_table
+from annotator.web.kit.text import shorten
 from annotator.web.kit.words import name_field
 
 MOST_LEFT_OUT = 20
@@ -55,16 +55,6 @@ def draw_scores(shown: ShownEvaluation) -> None:
     )
     shown.show_table("scores", tr("{measure} by system", measure=measure))
     draw_note(_explain(shown))
-    st.header(tr("All measures"))
-    names = [one.name for one in evaluation.table.measures]
-    draw_link_table(
-        tr("All measures"),
-        [tr("system"), *names],
-        [
-            [system.system, *(show_figure(system.measures[name].score.value) for name in names)]
-            for system in sort_systems(evaluation, measure)
-        ],
-    )
     _draw_latency(shown)
     _draw_conventions(shown)
 
@@ -143,12 +133,15 @@ def draw_differences(shown: ShownEvaluation) -> None:
             )
         )
     shown.show_table("differences", tr("Differences as a table"), folded=True)
-    st.header(tr("Queries won"))
-    wins = shown.evaluation.dataset.wins.get(shown.measure, {})
+    title = tr("Wins, ties and losses by query")
+    st.header(title)
     draw_table(
-        tr("Queries won"),
-        [tr("system"), tr("queries on which it scores highest")],
-        [[system, count] for system, count in sorted(wins.items(), key=lambda item: -item[1])],
+        title,
+        [tr("system"), tr("compared with"), tr("wins"), tr("ties"), tr("losses")],
+        [
+            [one.b, one.a, *map(show_number, (one.wins, one.ties, one.losses))]
+            for one in comparisons[:MOST_DRAWN]
+        ],
     )
 
 
@@ -242,7 +235,7 @@ def _chart_points(points: Sequence[Mapping[str, Any]]) -> alt.Chart:
 
 def chart_scores(evaluation: Evaluation, measure: str) -> alt.LayerChart:
     """Return the systems' scores, best first, with their intervals and bounds."""
-    points = list_score_points(evaluation, measure)
+    points, digits = list_score_points(evaluation, measure), find_digits(evaluation, measure)
     scale = alt.Scale(zero=False, nice=True)
     base = _chart_points(points)
     names = {
@@ -259,19 +252,22 @@ def chart_scores(evaluation: Evaluation, measure: str) -> alt.LayerChart:
         ),
         base.mark_point(size=110, shape="circle", filled=True, color=TEAL, opacity=1).encode(
             x=alt.X("value:Q", scale=scale, title=measure, axis=alt.Axis(tickCount=6, labelFlush=False)),
-            tooltip=[alt.Tooltip(f"{name}:Q", title=title, format=".3f") for name, title in names.items()],
+            tooltip=[
+                alt.Tooltip(f"{name}:Q", title=title, format=f".{digits}f") for name, title in names.items()
+            ],
         ),
     ).properties(height=len(points) * ROW + AXIS)
 
 
 def describe_scores(evaluation: Evaluation, measure: str) -> str:
+    digits = find_digits(evaluation, measure)
     return "; ".join(
         tr(
             "{system}: {score} [{low}, {high}]",
             system=point["label"],
-            score=show_number(point["value"], 3),
-            low=show_number(point["low"], 3),
-            high=show_number(point["high"], 3),
+            score=show_number(point["value"], digits),
+            low=show_number(point["low"], digits),
+            high=show_number(point["high"], digits),
         )
         for point in list_score_points(evaluation, measure)
     )
@@ -298,7 +294,7 @@ def list_difference_points(evaluation: Evaluation, measure: str) -> list[dict[st
 
 def chart_differences(evaluation: Evaluation, measure: str) -> alt.LayerChart:
     """Return the forest plot. The dashed line marks no difference."""
-    points = list_difference_points(evaluation, measure)
+    points, digits = list_difference_points(evaluation, measure), find_digits(evaluation, measure)
     reach = max([0.01, *(abs(point[end]) for point in points for end in ("low", "high", "value"))])
     scale = alt.Scale(domain=[-reach * 1.05, reach * 1.05], nice=False)
     title = tr("difference of {measure}", measure=measure)
@@ -316,9 +312,9 @@ def chart_differences(evaluation: Evaluation, measure: str) -> alt.LayerChart:
             shape=alt.condition("datum.shown", alt.value("diamond"), alt.value("circle")),
             tooltip=[
                 alt.Tooltip("verdict:N", title=" "),
-                alt.Tooltip("value:Q", title=tr("difference"), format="+.3f"),
-                alt.Tooltip("low:Q", title=tr("from"), format="+.3f"),
-                alt.Tooltip("high:Q", title=tr("to"), format="+.3f"),
+                alt.Tooltip("value:Q", title=tr("difference"), format=f"+.{digits}f"),
+                alt.Tooltip("low:Q", title=tr("from"), format=f"+.{digits}f"),
+                alt.Tooltip("high:Q", title=tr("to"), format=f"+.{digits}f"),
             ],
         ),
     ).properties(height=len(points) * ROW + AXIS)
@@ -345,7 +341,6 @@ def list_group_cells(evaluation: Evaluation, measure: str) -> list[dict[str, Any
                     "system": system.system,
                     "queries": group.queries,
                     "shown": "–" if value is None else show_number(value, 2),
-                    "exact": "–" if value is None else show_number(value, 4),
                     "fill": fill,
                     "ink": ink,
                 }
@@ -382,7 +377,7 @@ def chart_groups(evaluation: Evaluation, measure: str) -> alt.LayerChart:
         tooltip=[
             alt.Tooltip("name:N", title=" "),
             alt.Tooltip("system:N", title=tr("system")),
-            alt.Tooltip("exact:N", title=measure),
+            alt.Tooltip("shown:N", title=measure),
             alt.Tooltip("queries:Q", title=tr("queries"), format=",d"),
         ],
     )
@@ -399,7 +394,7 @@ def describe_groups(evaluation: Evaluation, measure: str) -> str:
             "{group}: {systems} {score}",
             group=group.value,
             systems=join_names(winners),
-            score=show_number(top, 3),
+            score=show_number(top, 2),
         )
         for group in list_drawn_groups(evaluation)
         if (winners := group.best.get(measure))

@@ -1,10 +1,11 @@
 """List the rows of the tables of the page Evaluation, for the page and the files. An undefined value is None."""
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from annotator.domain.figures import show_number
+from annotator.domain.figures import show_interval, show_number
 from annotator.evaluation.dataset_analysis.robustness import LENIENT, STRICT, OrderUnderVariant
 from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.evaluate import Evaluation, SystemSummary
@@ -12,6 +13,7 @@ from annotator.evaluation.records import ScoreTable
 from annotator.evaluation.service import EvaluationResult
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_names, tr
+from annotator.web.kit.tables import Cell
 from annotator.web.kit.words import name_field
 
 Row = dict[str, object]
@@ -19,13 +21,59 @@ QUERIES = "queries"
 MOST_HOLES = 1_000
 
 
-def show_figure(cell: object) -> str:
+def show_figure(cell: object, digits: int = 3) -> str:
     """Return a cell as the page shows it: 0.123 for figures, 1,234 for counts, a dash for None."""
     if cell is None or cell == "":
         return "–"
     if isinstance(cell, float):
-        return show_number(cell, 3)
+        return show_number(cell, digits)
     return show_number(cell) if isinstance(cell, int) else str(cell)
+
+
+def show_cell(column: str, cell: object, digits: int) -> str:
+    """Return a cell of a table by its column: shares in per cent, p-values and d with three decimals, else `digits`."""
+    if column == tr("judged"):
+        return show_share(cell) if isinstance(cell, float) else show_figure(cell)
+    is_test = column in (tr("t test"), "Wilcoxon", tr("randomization"), tr("p after Holm"), "d")
+    return show_figure(cell, 3 if is_test else digits)
+
+
+def find_digits(evaluation: Evaluation, measure: str) -> int:
+    """Return the decimals that the measure's narrowest interval supports: from 2, for ±0.01 and wider, to 4."""
+    intervals = [system.measures[measure].ci95 for system in evaluation.systems]
+    widths = [interval[1] - interval[0] for interval in intervals if interval and interval[0] < interval[1]]
+    return min(4, max(2, math.ceil(-math.log10(min(widths) / 2)))) if widths else 3
+
+
+def list_system_cells(evaluation: Evaluation) -> list[list[Cell]]:
+    """Return each system with its score and interval on every measure, best first on the first measure.
+
+    ▼ and ▲ mark a difference from the baseline, or else from the best system, that chance does not explain.
+    """
+    measures = [measure.name for measure in evaluation.table.measures]
+    digits = {name: find_digits(evaluation, name) for name in measures}
+    marks = {name: _mark_differences(evaluation, name) for name in measures}
+    rows: list[list[Cell]] = []
+    for system in sort_systems(evaluation, measures[0]):
+        row: list[Cell] = [system.system]
+        for name in measures:
+            summary, mark = system.measures[name], marks[name].get(system.system, "")
+            score = f"{mark} {show_figure(summary.score.value, digits[name])}".strip()
+            row.append([score, f"[{show_interval(summary.ci95, digits[name])}]"] if summary.ci95 else score)
+        rows.append(row)
+    return rows
+
+
+def _mark_differences(evaluation: Evaluation, measure: str) -> dict[str, str]:
+    """Return {system: "▲" or "▼"} for the systems that differ from the baseline, or else from the best system."""
+    compared = evaluation.options.baseline or sort_systems(evaluation, measure)[0].system
+    marks = {}
+    for comparison in list_comparisons(evaluation, measure):
+        if comparison.significant and compared in (comparison.a, comparison.b):
+            is_first = comparison.a == compared
+            is_higher = (comparison.difference > 0) == is_first
+            marks[comparison.b if is_first else comparison.a] = "▲" if is_higher else "▼"
+    return marks
 
 
 def list_score_rows(result: EvaluationResult, measure: str) -> list[Row]:

@@ -11,13 +11,13 @@ chart's words and table.
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from unicodedata import east_asian_width
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.domain.figures import show_interval, show_number
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_names, tr, tr_n
+from annotator.web.kit.text import shorten
 from annotator.web.kit.words import name_word
 
 if TYPE_CHECKING:
@@ -123,19 +123,8 @@ def make_counts_axis(alt: Any) -> Any:
     return alt.Axis(tickMinStep=1, format=",d", labelFlush=False)
 
 
-MOST, LONGEST_LABEL = 16, 24  # of one of many names; of one with its count, in a chart by rows
+LONGEST_LABEL = 24  # of a name with its count, in a chart by rows
 APART = "\u200b"  # has no width: two names that are cut alike stay two
-
-
-def shorten(name: str, most: int = MOST) -> str:
-    """Return the name; a name wider than `most` narrow letters ends in "…". Wide letters count twice."""
-    used, kept = 0, ""
-    for letter in name:
-        used += 2 if east_asian_width(letter) in "WF" else 1
-        if used > most:
-            return kept.rstrip() + "…"
-        kept += letter
-    return name
 
 
 def space_percent(pattern: str) -> dict[str, str]:

@@ -13,44 +13,39 @@ import streamlit as st
 
 LONG = 12
 SENTENCE = 30  # a text of more characters
-FIGURES = ' class="annotator-figure"'
-FIGURE = re.compile(r"[^\W\d]{0,3}\W{0,2}\d.{0,18}")
+FIGURES, NUMBERS = "annotator-figure", ' class="annotator-number"'
+FIGURE = re.compile(r"[^\W\d]{0,3}\W{0,3}\d.{0,18}(?: \[[^\]]*\])?")
+NUMBER = re.compile(r"[^\w\[(]{0,3}\d[\d,.]*(?:\s?[%s/]\s?[\d,.]*)?(?: \[[^\]]*\])?")
+HYPHEN = re.compile(r"(?<![^\s\[(])-(?=[\d.])")
 
 
 def draw_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Draw the rows. Every cell is plain text with its own writing direction. The first column names its row.
-
-    `caption`: for screen readers."""
+    """Draw the rows as plain text, None as a dash. See `draw_link_table`."""
     shown_rows = [["–" if cell is None else str(cell) for cell in row] for row in rows]
-    marks = [
-        mark_column([row[column_index] for row in shown_rows])
-        or _mark_sentences([row[column_index] for row in shown_rows])
-        for column_index in range(len(columns))
-    ]
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    _write_table(caption, heads, shown_rows, marks)
+    draw_link_table(caption, columns, shown_rows, roomy=True)
 
 
-def mark_column(cells: Sequence[str]) -> str:
-    """Return the HTML attribute of a column's cells.
+def classify_column(cells: Sequence[str], *, roomy: bool = False, names_row: bool = False) -> str:
+    """Return the CSS classes of a column's cells.
 
-    A figure or time ("68 %", "Jan 2, 2026 12:04") stays on one line. A long word (an id, a text without
-    spaces) may break anywhere.
+    A figure or time ("68 %", "Jan 2, 2026 12:04") stays on one line, and numbers stand to the right. A long word (an
+    id, a text without spaces) may break anywhere. `roomy`: a sentence keeps its width next to figures, so on a narrow
+    screen the table scrolls, and its rows do not grow. `names_row`: the cells are names, not amounts.
     """
     filled = [cell for cell in cells if cell not in ("", "–")]
     if filled and all(FIGURE.fullmatch(cell) for cell in filled):
-        return FIGURES
-    return (
-        ' class="annotator-long"' if any(len(word) > LONG for cell in filled for word in cell.split()) else ""
-    )
+        is_number = not names_row and all(NUMBER.fullmatch(cell) for cell in filled)
+        return f"{FIGURES} annotator-number" if is_number else FIGURES
+    kinds = {
+        "annotator-long": any(len(word) > LONG for cell in filled for word in cell.split()),
+        "annotator-sentence": roomy and any(len(cell) > SENTENCE for cell in filled),
+    }
+    return " ".join(kind for kind, holds in kinds.items() if holds)
 
 
-def _mark_sentences(cells: Sequence[str]) -> str:
-    """Return the HTML attribute of a column of sentences, which keeps its width next to figures.
-
-    On a narrow screen the table scrolls, and its rows do not grow.
-    """
-    return ' class="annotator-sentence"' if any(len(cell) > SENTENCE for cell in cells) else ""
+def write_minus(text: str) -> str:
+    """Return the text with a minus sign in place of the hyphen before a number."""
+    return HYPHEN.sub("−", text)
 
 
 def escape_breakable(cell: str) -> str:
@@ -62,9 +57,6 @@ def escape_breakable(cell: str) -> str:
     )
 
 
-ROOM = ' style="min-width: 16rem"'
-
-
 @dataclass(frozen=True, slots=True)
 class Link:
     """A cell with a link to the URL `address`. `says`: replaces its text for screen readers."""
@@ -74,7 +66,16 @@ class Link:
     says: str = ""
 
 
-Cell = str | Link | Sequence[str | Link]
+@dataclass(frozen=True, slots=True)
+class TintedCell:
+    """A cell of a heat map. `fill`, `ink`: CSS colours of its background and text."""
+
+    text: str
+    fill: str
+    ink: str
+
+
+Cell = str | Link | TintedCell | Sequence[str | Link]
 """Text, a link, or several of them, one line each."""
 
 
@@ -89,37 +90,25 @@ def draw_link_table(
 ) -> None:
     """Draw the rows. Every text is plain text with its own writing direction. The first column names its row.
 
-    `tall`: as high as its rows. `roomy`: sentences keep their width next to many figures on a narrow screen.
+    `tall`: as high as its rows. `roomy`: see `classify_column`.
     `stacked`: a narrow screen shows the cells of a row below each other, each with its column name.
     """
     shown_rows = [list(row) for row in rows]
-    marks = [mark_column([_text(row[at]) for row in shown_rows]) for at in range(len(columns))]
-    rooms = [
-        roomy and any(len(_text(row[at])) > SENTENCE for row in shown_rows) for at in range(len(columns))
+    kinds = [
+        classify_column([_text(row[at]) for row in shown_rows], roomy=roomy, names_row=not at)
+        for at in range(len(columns))
     ]
+    marks = [f' class="{kind}"' if kind else "" for kind in kinds]
     heads = "".join(
-        f'<th scope="col" dir="auto"{ROOM if room else ""}>{escape(name)}</th>'
-        for name, room in zip(columns, rooms, strict=True)
+        f'<th scope="col" dir="auto"{NUMBERS if "annotator-number" in kind else ""}>{escape(name)}</th>'
+        for name, kind in zip(columns, kinds, strict=True)
     )
     if stacked:
         marks = [
             f'{mark} data-column="{escape(name)}"' if FIGURES in mark or not mark else mark
             for name, mark in zip(columns, marks, strict=True)
         ]
-    _write_table(caption, heads, shown_rows, marks, tall=tall, stacked=stacked)
-
-
-def _write_table(
-    caption: str,
-    heads: str,
-    rows: Iterable[Sequence[Cell]],
-    marks: Sequence[str],
-    *,
-    tall: bool = False,
-    stacked: bool = False,
-) -> None:
-    """Draw the table. `heads`: HTML of the header cells; `marks`: HTML attributes by column."""
-    body = "".join(f"<tr>{_row(row, marks)}</tr>" for row in rows)
+    body = "".join(f"<tr>{_row(row, marks)}</tr>" for row in shown_rows)
     draw_html_table(caption, heads, body, " annotator-stacked" if stacked else "", tall=tall)
 
 
@@ -134,23 +123,32 @@ def draw_html_table(caption: str, heads: str, body: str, classes: str = "", *, t
 
 
 def _row(row: Sequence[Cell], marks: Sequence[str]) -> str:
-    cells = [f"{mark}>{_cell(cell)}" for mark, cell in zip(marks, row, strict=True)]
+    cells = [
+        f"{mark}{_tint(cell)}>{_cell(cell, is_figure=FIGURES in mark)}"
+        for mark, cell in zip(marks, row, strict=True)
+    ]
     first = f'<th scope="row" dir="auto"{cells[0]}</th>'
     return first + "".join(f'<td dir="auto"{cell}</td>' for cell in cells[1:])
 
 
-def _cell(cell: Cell) -> str:
+def _tint(cell: Cell) -> str:
+    return f' style="background: {cell.fill}; color: {cell.ink}"' if isinstance(cell, TintedCell) else ""
+
+
+def _cell(cell: Cell, *, is_figure: bool) -> str:
+    if isinstance(cell, TintedCell):
+        cell = cell.text
     if isinstance(cell, str):
-        return escape_breakable(cell)
+        return escape_breakable(write_minus(cell) if is_figure else cell)
     if isinstance(cell, Link):
         return write_link(cell.text, cell.address, says=cell.says)
-    return "<br>".join(_cell(part) for part in cell if not isinstance(part, str) or part)
+    return "<br>".join(_cell(part, is_figure=is_figure) for part in cell if not isinstance(part, str) or part)
 
 
 def _text(cell: Cell) -> str:
     if isinstance(cell, str):
         return cell
-    return cell.text if isinstance(cell, Link) else " ".join(_text(part) for part in cell)
+    return cell.text if isinstance(cell, (Link, TintedCell)) else " ".join(_text(part) for part in cell)
 
 
 SHORT = 16  # a link in a table: not to be broken

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -31,6 +32,32 @@ def escape_markdown(text: str) -> str:
 def show_as(name: str, text: str, *, tag: str = "p") -> str:
     """Return HTML: the escaped text in an element of the class `annotator-<name>`, in its own direction."""
     return f'<{tag} class="annotator-{name}" dir="auto">{escape(text)}</{tag}>'
+
+
+MOST = 16  # of one of many names in a chart
+LONGEST_TITLE, LONGEST_PATH = 60, 36
+
+
+def shorten(name: str, most: int = MOST) -> str:
+    """Return the name; a name wider than `most` narrow letters ends in "…". Wide letters count twice."""
+    used, kept = 0, ""
+    for letter in name:
+        used += 2 if east_asian_width(letter) in "WF" else 1
+        if used > most:
+            return kept.rstrip() + "…"
+        kept += letter
+    return name
+
+
+def name_document(doc_id: str, title: str) -> list[str]:
+    """Return the lines that name a document in a list: its title, then the end of its id.
+
+    The end is what differs between paths. An id without a title stays whole.
+    """
+    words = " ".join(title.split())
+    if words in ("", doc_id):
+        return [doc_id]
+    return [shorten(words, LONGEST_TITLE), shorten(doc_id[::-1], LONGEST_PATH)[::-1]]
 
 
 LOWER = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}

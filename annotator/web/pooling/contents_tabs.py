@@ -19,11 +19,12 @@ from annotator.pooling.analysis.pool_analysis import (
     SystemShare,
 )
 from annotator.pooling.proposals.proposals_service import DocumentProposal, QueryGain, list_proposals
-from annotator.web.kit.charts import chart_statuses, describe_statuses, shorten
+from annotator.web.kit.charts import chart_statuses, describe_statuses
 from annotator.web.kit.figures import show_share, show_time
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers
 from annotator.web.kit.tables import Cell, Link, draw_html_table, draw_link_table
+from annotator.web.kit.text import shorten
 from annotator.web.kit.words import name_word
 from annotator.web.pooling.page import ShownPool, make_pairs_url
 

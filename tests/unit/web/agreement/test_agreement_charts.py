@@ -19,8 +19,9 @@ from annotator.web.agreement import charts, time_tabs
 from annotator.web.agreement.charts import chart_forest, describe_forest, list_points
 from annotator.web.agreement.figures import choose_hidden_columns, choose_rows
 from annotator.web.agreement.tables import TableRequest, list_period_rows, list_rows
-from annotator.web.kit.charts import label_counts, shorten
+from annotator.web.kit.charts import label_counts
 from annotator.web.kit.messages import use_language
+from annotator.web.kit.text import shorten
 from tests.unit.web.kit.test_charts import GROUNDS, contrast, read_cell, rows_of
 
 KNOWN, UNKNOWN = CoefficientValue(0.5, (0.4, 0.6)), CoefficientValue(None, why="no variation")

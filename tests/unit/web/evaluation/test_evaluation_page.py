@@ -4,12 +4,15 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import altair  # noqa: F401  (imported before a page is timed)
 import pytest
 
 from annotator.domain.errors import InsufficientData, NotAllowed, NotFound
 from annotator.domain.people import OPERATOR
+from annotator.evaluation.evaluate import Evaluation
 from annotator.evaluation.service import evaluate_dataset
 from annotator.people.service import change_person
 from annotator.pooling.rounds.pool_records import PoolRequest
@@ -20,7 +23,7 @@ from annotator.storage.schema import upgrade_schema
 from annotator.web.evaluation.abilities_tab import COUNT
 from annotator.web.evaluation.choice import EvaluationChoice, read_choice
 from annotator.web.evaluation.downloads import write_figures
-from annotator.web.evaluation.tables import QUERIES, TABLES
+from annotator.web.evaluation.tables import QUERIES, TABLES, list_system_cells
 from tests.contexts import GivenContext
 from tests.databases import CopyWorld
 from tests.integration.evaluated_world import EvaluatedWorld
@@ -70,10 +73,17 @@ def test_without_a_settled_grade_the_page_leads_to_what_to_do_next(
     assert links(app) == [("overview", "dataset=d")]
 
 
-def test_the_sentences_come_first_then_the_scores_with_their_readings(world: EvaluatedWorld) -> None:
+def test_the_systems_come_first_then_the_sentences_and_the_scores_with_their_readings(
+    world: EvaluatedWorld,
+) -> None:
     app = open_page(world, "evaluation", world.lead)
-    assert headings(app) == ["Evaluation", "Key results", "nDCG@10", "All measures"]
-    columns, bm25, dense, *_ = html_rows(app)
+    assert headings(app) == ["Evaluation", "Systems", "Key results", "nDCG@10"]
+    columns, bm25, dense, *further = html_rows(app)
+    assert columns[:2] == ["system", "nDCG@10"] and (bm25[0], dense[0]) == ("bm25", "dense")
+    assert re.fullmatch(r"0\.\d\d ?\[0\.\d\d, 1\.00\]", bm25[1]), bm25[1]
+    assert "In brackets: 95" in words(app)
+    assert "▼" not in words(app), "no difference is significant"
+    columns, bm25, dense, *_ = further
     assert columns == [
         "system",
         "score",
@@ -99,10 +109,10 @@ def test_after_an_adaptive_round_the_expected_order_comes_before_the_scores(worl
     new = next(pair for pair in list_pairs(world.database, OPERATOR, "d") if pair.round is not None)
     world.both(new.query_id, new.doc_id, 0, 0)
     app = open_page(world, "evaluation", world.lead)
-    assert headings(app)[:4] == ["Evaluation", "Key results", "Expected order", "nDCG@10"]
+    assert headings(app)[2:5] == ["Key results", "Expected order", "nDCG@10"]
     assert "use their expected order by nDCG@5, which begins with" in words(app)
-    columns, first, second, *_ = html_rows(app)
-    assert columns == ["system", "expected nDCG@5"]
+    rows = html_rows(app)
+    _columns, first, second, *_ = rows[rows.index(["system", "expected nDCG@5"]) :]
     assert float(first[1]) >= float(second[1])
 
 
@@ -117,12 +127,61 @@ def test_differences_are_a_forest_plot_in_words_with_their_verdicts(world: Evalu
     assert "bm25" in alternatives(app)[0] and "dense" in alternatives(app)[0]
 
 
+def test_wins_ties_and_losses_are_counted_by_query(world: EvaluatedWorld) -> None:
+    app = open_page(world, "evaluation", world.lead, tab="Differences")
+    rows = html_rows(app)
+    counts = rows[rows.index(["system", "compared with", "wins", "ties", "losses"]) + 1]
+    assert counts[:2] == ["dense", "bm25"] and sum(map(int, counts[2:])) == 3
+
+
+def test_the_table_of_queries_is_a_heat_map_and_leads_from_one_query_to_the_next(
+    world: EvaluatedWorld,
+) -> None:
+    app = open_page(world, "evaluation", world.lead, tab="Query by query")
+    assert 'style="background: #19616b' in words(app)
+    rows = html_rows(app)
+    first, second, third = [
+        row[0] for row in rows[next(at for at, row in enumerate(rows) if row[:2] == ["query", "text"]) + 1 :]
+    ]
+    said = words(open_page(world, "evaluation", world.lead, query=second))
+    assert f"Previous query ({first})" in said and f"Next query ({third})" in said
+    said = words(open_page(world, "evaluation", world.lead, query=first))
+    assert "Previous query" not in said and f"Next query ({second})" in said
+
+
+def test_marks_and_digits_follow_the_intervals_and_the_tests() -> None:
+    def system(name: str, score: float, reach: float) -> SimpleNamespace:
+        summary = SimpleNamespace(
+            score=SimpleNamespace(value=score), ci95=(score - reach, score + reach) if reach else None
+        )
+        return SimpleNamespace(system=name, measures={"AP": summary})
+
+    def compare(a: str, b: str, difference: float, *, significant: bool) -> SimpleNamespace:
+        return SimpleNamespace(a=a, b=b, measure="AP", difference=difference, significant=significant)
+
+    evaluation = SimpleNamespace(
+        systems=(system("low", 0.5, 0.004), system("best", 0.75, 0.02), system("near", 0.7, 0)),
+        table=SimpleNamespace(measures=(SimpleNamespace(name="AP"),)),
+        comparisons=(
+            compare("low", "best", 0.25, significant=True),
+            compare("best", "near", -0.05, significant=False),
+            compare("low", "near", 0.2, significant=True),
+        ),
+        options=SimpleNamespace(baseline=None),
+    )
+    best = [["best", ["0.750", "[0.730, 0.770]"]], ["near", "0.700"], ["low", ["▼ 0.500", "[0.496, 0.504]"]]]
+    assert list_system_cells(cast("Evaluation", evaluation)) == best
+    evaluation.options.baseline = "low"
+    compared = [cells[1] for cells in list_system_cells(cast("Evaluation", evaluation))]
+    assert [str(cell[0] if isinstance(cell, list) else cell)[:1] for cell in compared] == ["▲", "▲", "0"]
+
+
 def test_what_the_dataset_can_tell_names_the_order_under_each_annotators_grades(
     world: EvaluatedWorld,
 ) -> None:
     change_person(world.database, OPERATOR, "花子", name="Hanako", now=NOW)
     app = open_page(world, "evaluation", world.lead, tab="Reliability")
-    assert headings(app)[2:] == [
+    assert headings(app)[3:] == [
         "What to judge next",
         "Which measures can rank these systems",
         "Smallest detectable difference in nDCG@10",
