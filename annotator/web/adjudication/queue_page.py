@@ -33,7 +33,7 @@ from annotator.web.adjudication.queue_url import (
     DATASET,
     LIST,
     NEXT,
-    PART,
+    TAB,
     QueueAddress,
     go,
     read_address,
@@ -43,7 +43,7 @@ from annotator.web.adjudication.queue_url import (
 from annotator.web.agreement.page import find_kept
 from annotator.web.guideline.api import describe_rubric
 from annotator.web.kit.components import load_component, write_message
-from annotator.web.kit.controls import keep_focus
+from annotator.web.kit.controls import draw_url_tabs, keep_focus
 from annotator.web.kit.figures import find_zone, show_duration, show_time
 from annotator.web.kit.lists import draw_choice, draw_days, draw_pager, find_ends, keep_start, read_part
 from annotator.web.kit.messages import current_language, join_sentences, tr, tr_n
@@ -55,6 +55,10 @@ from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext
 
 OPERATOR, LOG = "operator", "activity-log"
+WIDE = """<style>
+@media (min-width: 821px) { .stMainBlockContainer { padding-left: 2.25rem; padding-right: 2.25rem; } }
+</style>"""
+"""The table has more columns than those of other pages."""
 
 
 def draw_audit_log(context: PageContext, dataset: str) -> None:
@@ -137,11 +141,7 @@ def draw_parts(
 ) -> None:
     _draw_filter(page, here)
     names = [LIST, *([CHARTS] if page.open else []), POLICIES, FILES]
-    parts = st.tabs([tr(name) for name in names], key=PART, on_change="rerun")
-    for name, part in zip(names, parts, strict=True):
-        if part.open:
-            with part:
-                _draw_part(name, context, page, here, choices)
+    draw_url_tabs({name: partial(_draw_part, name, context, page, here, choices) for name in names}, TAB)
 
 
 def _draw_part(
@@ -292,6 +292,7 @@ def _show_rate(rate: float) -> str:
 
 
 def draw_queue_page(context: PageContext) -> None:
+    st.html(WIDE)
     st.title(tr("Disagreements"))
     dataset = st.session_state[DATASET] = require_dataset(context)
     choices = _find_choices(context, dataset)

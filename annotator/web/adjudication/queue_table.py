@@ -20,7 +20,7 @@ from annotator.domain.grades import list_local_names
 from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.settling import QueueReason
 from annotator.web.adjudication.queue_filters import name_decided, name_reasons
-from annotator.web.adjudication.queue_url import QueueAddress, go, list_parameters
+from annotator.web.adjudication.queue_url import TAB, QueueAddress, go, list_parameters
 from annotator.web.kit.charts import (
     AMBER,
     BAR,
@@ -38,13 +38,14 @@ from annotator.web.kit.lists import draw_pager
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_clickable, draw_note
 from annotator.web.kit.tables import Link, draw_link_table
+from annotator.web.kit.text import name_document, shorten
 from annotator.web.kit.words import name_grades
 from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext
 
 SIZE = 25
 LIST_KEY = "queue-list"
-LONGEST = 60  # characters of a query or a title that say which one it is
+LONGEST = 60  # narrow letters of a query that say which one it is
 
 
 def draw_table(page: QueuePage, here: QueueAddress, *, decided: bool, now: datetime) -> None:
@@ -88,8 +89,8 @@ def draw_table(page: QueuePage, here: QueueAddress, *, decided: bool, now: datet
 
 def _describe(item: Disagreement, *, decided: bool, now: datetime) -> list[str]:
     cells = [
-        _name(item.query_id, item.query),
-        _name(item.doc_id, item.title),
+        " ".join(dict.fromkeys([item.query_id, shorten(" ".join(item.query.split()), LONGEST)])).strip(),
+        "\n".join(name_document(item.doc_id, item.title)),
         show_grades(item),
         str(item.distance),
         show_number(item.impact, 2),
@@ -105,13 +106,6 @@ def _describe(item: Disagreement, *, decided: bool, now: datetime) -> list[str]:
 def show_grades(item: Disagreement) -> str:
     """Return the grades in ascending order, and a dash for each annotator who could not rate the pair."""
     return " ".join([*map(str, sorted(item.grades.values())), *("–" for _ in item.unrateable)])
-
-
-def _name(one_id: str, text: str) -> str:
-    words = " ".join(text.split())
-    if not words or words == one_id:
-        return one_id
-    return f"{one_id} {words if len(words) <= LONGEST else words[: LONGEST - 1] + '…'}"
 
 
 def _list_notes(item: Disagreement) -> list[str]:
@@ -281,7 +275,11 @@ def _draw_numbers(caption: str, column: str, rows: Sequence[tuple[str, QueueAddr
         [
             (
                 name,
-                Link(show_number(n), make_url("/disagreements", **list_parameters(address)), f"{name}: {n}"),
+                Link(
+                    show_number(n),
+                    make_url("/disagreements", **{**list_parameters(address), TAB: None}),
+                    f"{name}: {n}",
+                ),
             )
             for name, address, n in rows
         ],

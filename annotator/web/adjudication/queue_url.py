@@ -106,8 +106,8 @@ def _read_grades(words: str) -> tuple[int, int] | None:
 
 
 NEXT = "next"
-PART, LIST = "queue part", say("List")
-"""The session key of the open tab, and the name of the first tab."""
+TAB, LIST = "tab", say("List")
+"""The key and parameter of the open tab, and the name of the first tab."""
 DATASET = "queue dataset"
 """The session key of the dataset that the page shows."""
 
@@ -156,5 +156,5 @@ def go(
     """
     st.query_params.from_dict(list_parameters(address, pair=pair, start=start))
     if elsewhere or pair is not None or container:
-        st.session_state[PART] = tr(LIST)
+        st.session_state[TAB] = tr(LIST)
         note_press(container, into_view=bool(container))

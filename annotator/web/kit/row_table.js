@@ -6,6 +6,7 @@ const TRIES = 40;
 const PAUSE_MS = 75;
 const LONG_WORD = 12;
 const BRIEF_TEXT = 9;
+const LONGEST_NAME = 24;
 const NARROW = "(max-width: 640px)";
 const LEFT_BY = "annotator row left by";
 
@@ -192,13 +193,14 @@ function make(tag, text = "", className = "") {
 }
 
 /**
- * Return how a column is set: figures to the right; days and several grades in one line; where there is a long word, it may
- * be broken anywhere.
+ * Return how a column is set: figures to the right; days, several grades and single words in one line; where there is a
+ * longer word, it may be broken anywhere.
  * @param {string[]} texts
  */
 function chooseKind(texts) {
   if (texts.every((text) => /^[\d,.–…]*$/.test(text))) return "number";
   if (texts.every((text) => text.length <= BRIEF_TEXT && /\d/.test(text))) return "brief";
+  if (texts.every((text) => text.length <= LONGEST_NAME && !/\s/.test(text))) return "brief";
   return texts.some((text) => text.split(/\s+/).some((word) => word.length > LONG_WORD)) ? "long" : "";
 }
 

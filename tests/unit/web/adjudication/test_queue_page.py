@@ -60,7 +60,7 @@ def table(app: AppTest) -> list[dict[str, str]]:
 
 
 def documents(app: AppTest) -> list[str]:
-    return [row["document"].split(" ")[0] for row in table(app)]
+    return [row["document"].split("\n")[-1] for row in table(app)]
 
 
 def address(app: AppTest) -> dict[str, str]:
@@ -70,7 +70,7 @@ def address(app: AppTest) -> dict[str, str]:
 def test_each_row_says_why_it_waits_and_names_nobody_who_judged(world: JudgedWorld) -> None:
     far, near = table(open_page(world, "disagreements"))
     assert far == {
-        "query": "Q1 ハンドラキュー <b>🔎", "document": "遠い 題 遠い", "grades": "0 3", "gap": "3", "impact": far["impact"],
+        "query": "Q1 ハンドラキュー <b>🔎", "document": "題 遠い\n遠い", "grades": "0 3", "gap": "3", "impact": far["impact"],
         "why": "grades differ; simulated", "category": "設定", "since": "Mar 4",
     }  # fmt: skip
     assert near["why"] == "grades differ; one grade apart, same relevance; simulated"
@@ -108,7 +108,7 @@ def test_the_address_filters_and_sorts_and_what_it_cannot_mean_is_passed_over(wo
     world.add_decision(find(world, "lead"), "Q2", "近い", 3)
     assert documents(open_page(world, "disagreements")) == ["遠い"]
     (row,) = table(open_page(world, "disagreements", show="decided"))
-    assert (row["document"], row["settled grade"]) == ("近い 題 近い", "3")
+    assert (row["document"], row["settled grade"]) == ("題 近い\n近い", "3")
     app = open_page(world, "disagreements", show="all", sort="age", category="없음", assigned="who", reason="x,differ", annotators="?")  # fmt: skip
     assert documents(app) == ["遠い", "近い"]
     assert "2 of 2: open and decided; grades differ." in words(app)
@@ -203,8 +203,7 @@ def test_a_dataset_that_never_had_a_disagreement_says_when_one_comes(database: D
 def test_charts_are_drawn_only_when_asked_for_and_have_words_and_numbers(world: JudgedWorld) -> None:
     app = open_page(world, "disagreements", sort="age")
     assert alternatives(app) == []
-    app.session_state["queue part"] = "Breakdown"
-    run(app)
+    app = open_page(world, "disagreements", sort="age", tab="Breakdown")
     assert alternatives(app) == [
         "Open disagreements by lowest and highest grade: 0 against 3: 1; 2 against 3: 1.",
         "Open disagreements by category: 設定 1; 법 1.",
@@ -229,7 +228,7 @@ def open_part(world: JudgedWorld, part: str, monkeypatch: pytest.MonkeyPatch, **
     for module in ("annotator.web.adjudication.bulk", "annotator.web.adjudication.bulk"):
         monkeypatch.setattr(f"{module}.require_context", lambda: signed_in)
     app = open_page(world, "disagreements", **parameters)
-    app.session_state["queue part"] = part
+    app.session_state["tab"] = part
     return run(app)
 
 

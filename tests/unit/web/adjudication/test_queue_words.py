@@ -81,10 +81,21 @@ def test_a_row_says_what_there_is_to_know_and_its_link_keeps_what_is_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (row,) = draw(monkeypatch, ITEM)
-    assert (row["query"], row["document"]) == ("Q1", "d1 " + "x" * 59 + "…")
+    assert (row["query"], row["document"]) == ("Q1", "x" * 60 + "…\nd1")
     assert (row["grades"], row["gap"], row["impact"], row["category"]) == ("0 3 –", "3", "0.25", "")
     assert row["why"] == "grades differ"
     assert row["link"] == "/disagreements?dataset=d&lang=ja&distance=3&pair=p"
+
+
+def test_a_document_is_named_by_its_title_then_by_the_end_of_its_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = "doc/en/application_framework/libraries/data_io/data_bind.md"
+    named, unnamed = draw(
+        monkeypatch, replace(ITEM, doc_id=path, title="Data bind"), replace(ITEM, doc_id=path, title="")
+    )
+    assert named["document"] == "Data bind\n…" + path[-36:]
+    assert unnamed["document"] == path
 
 
 def test_a_row_of_a_decided_pair_says_why_it_was_here(
