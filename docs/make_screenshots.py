@@ -75,11 +75,12 @@ PAGES = {
         "Groups", "Over time", "Guideline versions", "Grades", "All figures", "Excluded",
     )},
     **{f"evaluation-{tab.split()[-1].lower()}": f"/evaluation?by=category&tab={tab.replace(' ', '+')}" for tab in (
-        "Differences", "Groups", "Reliability", "Query by query", "Two releases",
+        "Differences", "Groups", "Reliability", "Two releases",
     )},
     **{f"pool-{tab.split()[-1].lower()}": f"/pool?tab={tab.replace(' ', '+')}" for tab in (
         "Overlap", "Depth", "Rounds", "New round", "Near duplicates", "Proposals", "Pairs",
     )},
+    "evaluation-by-query": "/evaluation?tab=Query+by+query",
     "evaluation-query": "/evaluation?query=D01&document=guide/web/handler-queue.md%23order",
     "agreement-five": "/agreement?dataset=five",
     "agreement-crowd": "/agreement?dataset=crowd",

@@ -140,10 +140,10 @@ def draw_report(
 
 
 def _draw_systems(evaluation: Evaluation) -> None:
-    st.header(tr("Systems"))
+    st.header(tr("Scores"))
     names = [measure.name for measure in evaluation.table.measures]
     rows = list_system_cells(evaluation)
-    draw_link_table(tr("Systems"), [tr("system"), *names], rows)
+    draw_link_table(tr("Scores"), [tr("system"), *names], rows)
     notes = [tr("In brackets: 95\N{NO-BREAK SPACE}% intervals.")]
     baseline = evaluation.options.baseline
     if any(mark in str(rows) for mark in "▼▲"):
@@ -253,8 +253,9 @@ def _tint(cell: object) -> Cell:
     """Return a cell of the heat map: a score from 0 (pale) to 1 (deep). Other cells have no colour."""
     from annotator.web.kit.charts import tint_cell
 
-    is_score = isinstance(cell, float) and 0 <= cell <= 1
-    return TintedCell(show_figure(cell, 2), *tint_cell(cell, same=True)) if is_score else show_figure(cell)
+    if isinstance(cell, float) and 0 <= cell <= 1:
+        return TintedCell(show_figure(cell, 2), *tint_cell(cell, same=True))
+    return show_figure(cell)
 
 
 def make_query_url(dataset: str, choice: EvaluationChoice, query_id: str | None = None, **others: str) -> str:

@@ -172,7 +172,7 @@ def _draw_scores(result: EvaluationResult | None, rankings: QueryRankings, measu
     names = [one.name for one in table.measures]
     chosen = measure if measure in names else names[0]
     scores = join_names(
-        f"{system.system} {show_number(float(system.values[chosen][row]), 3)}"
+        f"{system.system} {show_number(float(system.values[chosen][row]), 2)}"
         for system in table.systems
         if system.values[chosen][row] == system.values[chosen][row]
     )

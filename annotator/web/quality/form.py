@@ -12,6 +12,7 @@ import streamlit as st
 from annotator.domain.figures import show_number
 from annotator.domain.messages import say
 from annotator.quality.records import DEFAULT_RATE, QualityExpert, QualityPreview, QualityStatus
+from annotator.quality.sampling import count_further
 from annotator.quality.service import (
     draw_sample,
     explain_nothing_to_draw,
@@ -135,12 +136,7 @@ def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None
         _draw_no_experts(context, dataset, experts)
         return
     if not status.round:
-        st.text(
-            tr(
-                "Below, draw a sample of the settled pairs for someone who has judged none of them. Most "
-                "teams begin with 10 %."
-            )
-        )
+        st.text(tr("Draw settled pairs for somebody who has judged none of them."))
     # After a draw the fields have other keys, so that a second press does not draw again.
     key_suffix = f"{dataset} {len(status.draws)}"
     form_values = _ask(experts, status, key_suffix)
@@ -202,9 +198,15 @@ def sort_experts(experts: Sequence[QualityExpert]) -> list[QualityExpert]:
     return sorted(able, key=lambda expert: (expert.judged > 0, -expert.available, expert.username))
 
 
-def choose_size(status: QualityStatus) -> int | None:
-    """Return the sample size needed to pass without more errors; None if a share is the better default."""
-    if not status.round or not status.further:
+def choose_size(status: QualityStatus, population: int, *, new_round: bool = False) -> int | None:
+    """Return the sample size that passes without more errors, or None where the share of 10 % is enough.
+
+    `population`: settled pairs that the expert can check, for the first sample of a round.
+    """
+    if not status.round or new_round:
+        size = count_further(0, 0, population) if status.rule == "bound" else None
+        return size if size and size > DEFAULT_RATE * population else None
+    if not status.further:
         return None
     return min(status.population, status.drawn + max(0, status.further - status.waiting))
 
@@ -224,7 +226,7 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, key_suffix: st
         ),
     )
     new_round = _ask_round(status, key_suffix)
-    needed = None if new_round else choose_size(status)
+    needed = choose_size(status, by_name[str(who)].available, new_round=new_round)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how = st.segmented_control(
             tr("Sample size"),
@@ -242,7 +244,7 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, key_suffix: st
                 value=max(1, needed or 60),
                 step=10,
                 width=280,
-                key=f"size {key_suffix} {new_round}",
+                key=f"size {key_suffix} {new_round} {needed}",
                 help=tr("Including pairs drawn earlier in this round."),
             )
         else:
@@ -260,6 +262,8 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, key_suffix: st
                     "proportion."
                 ),
             )
+    if needed and (new_round or not status.round):
+        draw_note(tr_n("{n:,} pair without an error passes.", "{n:,} pairs without an error pass.", needed))
     with st.expander(tr("Advanced")):
         seed = st.number_input(
             tr("Seed"),

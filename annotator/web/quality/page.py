@@ -19,7 +19,7 @@ from annotator.quality.records import RULES, ErrorRate, QualityDraw, QualityErro
 from annotator.quality.service import project_bound, show_quality
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
+from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import (
     draw_note,
     draw_numbers,
@@ -95,52 +95,56 @@ def draw_readings(status: QualityStatus) -> None:
         )
 
 
-def _draw_reading(status: QualityStatus, rule: str, figure: str, sentences: Sequence[str]) -> None:
-    verdict = status.verdicts[rule]
-    kind = "met" if verdict == "passed" else "unmet"
-    gate = f'<span class="annotator-badge">{escape(tr("Used for the release"))}</span>'
+def _draw_reading(status: QualityStatus, rule: str, figure: str, sentence: str) -> None:
+    verdict, line = status.verdicts[rule], ""
+    if status.rule == rule:  # two verdicts side by side would contradict each other
+        kind = "met" if verdict == "passed" else "unmet"
+        line = (
+            f'<p class="annotator-state-line"><span class="annotator-state annotator-{kind}">{escape(tr(VERDICTS[verdict]))}</span>'
+            f'<span class="annotator-badge">{escape(tr("Used for the release"))}</span></p>'
+        )
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.html(
             f'<h3 class="annotator-part">{escape(tr(RULE_NAMES[rule]))}</h3>'
-            f'<p class="annotator-verdict">{escape(figure)}</p>'
-            f'<p class="annotator-state-line"><span class="annotator-state annotator-{kind}">{escape(tr(VERDICTS[verdict]))}</span>'
-            f"{gate if status.rule == rule else ''}</p>"
-            f'<p class="annotator-step">{escape(sentences[0])}</p><p class="annotator-note">{escape(sentences[1])}</p>'
+            f'<p class="annotator-verdict">{escape(figure)}</p>{line}<p class="annotator-step">{escape(sentence)}</p>'
         )
 
 
-def _describe_rate(error_rate: ErrorRate) -> tuple[str, str]:
-    return (
-        tr_n(
-            "{n:,} error in {checked} checked pairs. Below 5 % passes, when 10 % of the settled pairs "
-            "have been checked.",
-            "{n:,} errors in {checked} checked pairs. Below 5 % passes, when 10 % of the settled pairs "
-            "have been checked.",
-            error_rate.errors,
-            checked=show_number(error_rate.checked),
-        ),
-        tr("Error rate in this sample. Another sample could show more or fewer errors."),
+def _describe_rate(error_rate: ErrorRate) -> str:
+    return tr_n(
+        "{n:,} error in {checked} checked pairs.",
+        "{n:,} errors in {checked} checked pairs.",
+        error_rate.errors,
+        checked=show_number(error_rate.checked),
     )
 
 
-def _describe_bound(status: QualityStatus) -> tuple[str, str]:
-    return (
-        tr(
-            "Maximum error rate among the {population} settled pairs covered by the sample, with 95\N{NO-BREAK SPACE}% "
-            "confidence. Below 5 % passes.",
-            population=show_number(status.population),
-        ),
-        tr("Exact for the actual number of pairs. A small sample guarantees little, even without errors."),
+def _describe_bound(status: QualityStatus) -> str:
+    return tr(
+        "Of all {population} settled pairs covered by the sample. Below 5 % passes.",
+        population=show_number(status.population),
     )
 
 
-def list_waiting_pairs(status: QualityStatus) -> list[str]:
-    """Return a sentence on the drawn pairs that are not checked yet; none without such pairs."""
-    if not status.waiting:
-        return []
-    return [
-        tr_n("{n:,} drawn pair is not checked yet.", "{n:,} drawn pairs are not checked yet.", status.waiting)
-    ]
+def _draw_method() -> None:
+    with st.expander(tr("How this is computed"), key="method"):
+        draw_note(
+            tr(
+                "Observed error rate: the errors in this sample. It passes below 5 % when 10 % of the settled pairs "
+                "have been checked. Another sample could show more or fewer errors."
+            )
+        )
+        draw_note(
+            tr(
+                "Guaranteed maximum: with 95\N{NO-BREAK SPACE}% confidence, no more of the settled grades are errors. It is exact for "
+                "the number of pairs. A small sample guarantees little, even without errors."
+            )
+        )
+        draw_note(
+            tr(
+                "The line through the circle is the exact 95\N{NO-BREAK SPACE}% confidence interval of the error rate."
+            )
+        )
 
 
 def draw_counts(status: QualityStatus, names: Mapping[str, PersonName]) -> None:
@@ -228,6 +232,7 @@ def draw_evidence(context: PageContext, status: QualityStatus) -> None:
     """Draw both readings with the rule, the errors by kind, and the pairs needed to pass."""
     st.header(tr("Error rate and guaranteed maximum"))
     draw_readings(status)
+    _draw_method()
     draw_rule(context, status)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -239,11 +244,6 @@ def draw_evidence(context: PageContext, status: QualityStatus) -> None:
             caption=tr("Errors by kind"),
             csv=make_url(ADDRESS, dataset=status.dataset, table="kinds"),
             name=f"{status.dataset}-quality",
-        )
-        draw_note(
-            tr(
-                "The line through the circle is the exact 95\N{NO-BREAK SPACE}% confidence interval of the error rate."
-            )
         )
         draw_numbers(tr("Table of error kinds"), charts.list_rate_rows(status.rates))
     with right:
@@ -272,7 +272,7 @@ def _draw_further(status: QualityStatus) -> None:
             csv=make_url(ADDRESS, dataset=status.dataset, table="curve"),
             name=f"{status.dataset}-quality-curve",
         )
-        draw_note(join_sentences([words, *list_waiting_pairs(status)]))
+        draw_note(words)
         draw_numbers(tr("Table of this curve"), charts.list_further_rows(points))
 
 

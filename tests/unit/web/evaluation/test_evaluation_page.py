@@ -77,7 +77,7 @@ def test_the_systems_come_first_then_the_sentences_and_the_scores_with_their_rea
     world: EvaluatedWorld,
 ) -> None:
     app = open_page(world, "evaluation", world.lead)
-    assert headings(app) == ["Evaluation", "Systems", "Key results", "nDCG@10"]
+    assert headings(app) == ["Evaluation", "Scores", "Key results", "nDCG@10"]
     columns, bm25, dense, *further = html_rows(app)
     assert columns[:2] == ["system", "nDCG@10"] and (bm25[0], dense[0]) == ("bm25", "dense")
     assert re.fullmatch(r"0\.\d\d ?\[0\.\d\d, 1\.00\]", bm25[1]), bm25[1]
@@ -229,7 +229,7 @@ def test_a_query_opens_the_ranked_lists_side_by_side_with_grades_as_numbers(worl
     assert 'aria-label="grade 3"' in said and ">unjudged</span>" in said
     assert "Relevant documents missing from all lists" in headings(app)
     assert "Only the id of this document is known." in said
-    assert re.search(r"nDCG@10: bm25 0\.\d+, dense 0\.\d+", said)
+    assert re.search(r"nDCG@10: bm25 0\.\d\d, dense 0\.\d\d\b", said)
 
 
 def test_scores_of_a_query_that_the_lead_has_still_to_judge_are_not_shown(world: EvaluatedWorld) -> None:

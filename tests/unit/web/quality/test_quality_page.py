@@ -89,7 +89,8 @@ def test_before_the_first_draw_the_form_is_open_and_stores_nothing(world: Judged
     assert who.options == [
         "lead Realname (lead): has judged none of them, can check 10"
     ]  # the others judged them all
-    assert "1 pair to draw; the sample then contains 1 of 10 settled pairs." in words(app)
+    assert "10 pairs without an error pass." in words(app)
+    assert "10 pairs to draw; the sample then contains 10 of 10 settled pairs." in words(app)
     assert [warning.value.partition(r"\.")[0] for warning in app.warning] == [
         "lead Realname is the only lead"
     ]
@@ -102,7 +103,7 @@ def test_before_the_first_draw_the_form_is_open_and_stores_nothing(world: Judged
 
 def test_the_values_of_the_form_are_drawn_once(world: JudgedWorld) -> None:
     app = open_page(world, "quality")
-    next(field for field in app.number_input if field.label == "Percentage of settled pairs").set_value(50.0)
+    next(field for field in app.number_input if field.label == "Number of pairs").set_value(5)
     run(app)
     pressed = [button.key for button in app.button]
     press(app, "Draw 5 pairs")
@@ -189,6 +190,14 @@ def test_an_error_of_a_retired_pair_needs_no_decision_and_has_no_link(world: Jud
     assert "waiting for a decision on Disagreements" not in shown
 
 
+def test_only_the_reading_that_the_release_uses_has_a_verdict(world: JudgedWorld) -> None:
+    lead = find(world, "lead")
+    draw_for(world, lead)
+    check(world, lead, DOCUMENTS[3], 0)
+    said = words(open_page(world, "quality"))
+    assert said.count('class="annotator-state annotator-') == said.count("Used for the release") == 1
+
+
 def test_errors_of_an_earlier_round_stay_on_the_page(world: JudgedWorld) -> None:
     lead = find(world, "lead")
     draw_for(world, lead)
@@ -196,8 +205,9 @@ def test_errors_of_an_earlier_round_stay_on_the_page(world: JudgedWorld) -> None
     app = open_page(world, "quality")
     assert "Errors of all rounds" not in words(app)
     assert ">lead Realname</td>" in words(app), "people are named as everywhere"
-    assert '<th scope="col" dir="auto">round</th><th scope="col" dir="auto">time</th>' in words(
-        app
+    assert (
+        '<th scope="col" dir="auto" class="annotator-number">round</th><th scope="col" dir="auto">time</th>'
+        in words(app)
     )  # of the draws; the errors need none
     assert '<th scope="col">state</th></tr>' in words(app)
     world.person("dan")
@@ -243,7 +253,7 @@ def test_a_new_round_asks_before_it_is_drawn(world: JudgedWorld) -> None:
     app = open_page(world, "quality")
     next(choice for choice in app.toggle if choice.label == "Begin a new round").set_value(True)
     run(app)
-    press(app, "Draw 1 pair")
+    press(app, "Draw 8 pairs")
     assert "The checks so far no longer count" in words(app)
     assert [draw.round for draw in show_quality(world.database, lead, "d", now=NOW).draws] == [1]
     press(run(AppTest.from_function(_keep_open, default_timeout=30)), "Draw 1 pair")

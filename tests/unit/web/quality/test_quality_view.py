@@ -14,6 +14,7 @@ from annotator.quality.records import (
     QualityStatus,
     QualityStratum,
 )
+from annotator.quality.sampling import is_proven
 from annotator.web.kit.charts import space_percent
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import use_language
@@ -57,12 +58,21 @@ def test_experts_without_judgments_come_first_and_those_without_pairs_are_left_o
 
 
 def test_the_number_offered_is_what_would_decide_and_counts_those_that_wait() -> None:
-    assert choose_size(STATUS) == 145  # 100 drawn, of which 8 wait; 53 are needed
-    assert choose_size(replace(STATUS, waiting=60)) == 100
-    assert choose_size(replace(STATUS, population=120)) == 120
-    assert choose_size(replace(STATUS, further=0)) is None
-    assert choose_size(replace(STATUS, further=None)) is None
-    assert choose_size(replace(STATUS, round=0)) is None
+    assert choose_size(STATUS, 900) == 145  # 100 drawn, of which 8 wait; 53 are needed
+    assert choose_size(replace(STATUS, waiting=60), 900) == 100
+    assert choose_size(replace(STATUS, population=120), 900) == 120
+    assert choose_size(replace(STATUS, further=0), 900) is None
+    assert choose_size(replace(STATUS, further=None), 900) is None
+
+
+def test_a_first_sample_or_a_new_round_offers_what_can_pass_where_a_tenth_cannot() -> None:
+    first = replace(STATUS, round=0, rule="bound")
+    for population, size in ((20, 19), (100, 46), (500, 57)):
+        assert choose_size(first, population) == size
+        assert choose_size(STATUS, population, new_round=True) == size
+        assert is_proven(0, size, population) and not is_proven(0, size - 1, population)
+    assert choose_size(first, 900) is None, "a tenth is enough"
+    assert choose_size(replace(first, rule="rate"), 100) is None, "the observed rate needs a tenth"
 
 
 def test_a_preview_for_oneself_shows_no_grades() -> None:
