@@ -105,21 +105,22 @@ def show_interval(interval: tuple[float, float] | None, digits: int = 3, between
     return f"{show_number(interval[0], digits)}{between}{show_number(interval[1], digits)}"
 
 
-def fill(template: str, values: Mapping[str, Any], *, percent: str = " %") -> str:
+def fill(template: str, values: Mapping[str, Any], *, percent: str = " %", minus: str = "-") -> str:
     """Fill the values into the template, with numbers as this module shows them.
 
-    `percent`: the sign after a share.
+    `percent`: the sign after a share. `minus`: the sign before a negative number.
     """
     if "%}" in template or any(
         type(value) is float or (type(value) is int and value >= 1000) for value in values.values()
     ):
-        return _Filler(percent).vformat(template, (), values)
+        return _Filler(percent, minus).vformat(template, (), values)
     return template.format(**values)
 
 
 class _Filler(Formatter):
-    def __init__(self, percent: str) -> None:
+    def __init__(self, percent: str, minus: str) -> None:
         self.percent = percent
+        self.minus = minus
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
         value, key = super().get_field(field_name, args, kwargs)
@@ -128,6 +129,9 @@ class _Filler(Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         if type(value) not in (int, float):
             return str(super().format_field(value, format_spec))
+        return self._show(value, format_spec).replace("-", self.minus)
+
+    def _show(self, value: float, format_spec: str) -> str:
         signed, _, digits = format_spec.startswith("+"), *format_spec.rstrip("%fg").rpartition(".")[1:]
         decimals = int(digits) if digits.isdigit() else 6
         if format_spec.endswith("%"):

@@ -22,7 +22,7 @@ from annotator.web.agreement.charts import (
 from annotator.web.agreement.figures import draw_figures
 from annotator.web.agreement.links import find_shown, go_to, make_page_url
 from annotator.web.agreement.tables import TableRequest, find_pair, make_figures_url
-from annotator.web.kit.charts import CELL_AXIS, layer_counts, tint_cell
+from annotator.web.kit.charts import CELL_AXIS, layer_counts, tint_cell, turn_labels
 from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_report_chart
@@ -205,10 +205,10 @@ def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> alt.Laye
     A click on a cell picks its grades (parameter `cell`: row, column).
     """
     (first, second), names = pair.annotators, name_grades(grade_names)
-    axis = {"labelLimit": 130, "titleLimit": 200, **CELL_AXIS}
+    axis = {"titleLimit": 200, **CELL_AXIS}
     base = alt.Chart(alt.InlineData(list_cells(pair, grade_names))).encode(
-        y=alt.Y("first:N", sort=names, title=first, axis=alt.Axis(**axis)),
-        x=alt.X("second:N", sort=names, title=second, axis=alt.Axis(labelAngle=-40, **axis)),
+        y=alt.Y("first:N", sort=names, title=first, axis=alt.Axis(labelLimit=130, **axis)),
+        x=alt.X("second:N", sort=names, title=second, axis=alt.Axis(**turn_labels(names, 130), **axis)),
         tooltip=[
             alt.Tooltip("first:N", title=first),
             alt.Tooltip("second:N", title=second),

@@ -133,9 +133,9 @@ def list_kappa_tooltips(*names: str) -> list[alt.Tooltip]:
     return [
         *(alt.Tooltip(name, title=" ") for name in ("name:N", *names)),
         alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
-        alt.Tooltip("value:Q", title="κ", format=".3f"),
-        alt.Tooltip("low:Q", title=tr("from"), format=".3f"),
-        alt.Tooltip("high:Q", title=tr("to"), format=".3f"),
+        alt.Tooltip("value:Q", title="κ", format=".2f"),
+        alt.Tooltip("low:Q", title=tr("from"), format=".2f"),
+        alt.Tooltip("high:Q", title=tr("to"), format=".2f"),
         alt.Tooltip("warning:N", title=tr("warning")),
     ]
 
@@ -219,15 +219,14 @@ def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[st
 def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> alt.LayerChart:
     """Chart the cells; a click on one picks its two annotators (parameter `cell`: row, column)."""
     names = list_shown(pairs)
-    axis = {"labelLimit": 110, **CELL_AXIS}
     base = alt.Chart(alt.InlineData(list_matrix_cells(pairs, kind))).encode(
-        y=alt.Y("row:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(**axis)),
+        y=alt.Y("row:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(labelLimit=110, **CELL_AXIS)),
         x=alt.X(
             "column:N",
             sort=names,
             title=None,
             scale=alt.Scale(domain=names),
-            axis=alt.Axis(labelAngle=-40, orient="bottom", **axis),
+            axis=alt.Axis(orient="bottom", **turn_labels(names, 110), **CELL_AXIS),
         ),
         tooltip=[
             alt.Tooltip("row:N", title=" "),
@@ -332,7 +331,8 @@ def _short(pairs: int) -> str:
     return f"{pairs / 1000:.1f}k" if pairs < 9_950 else f"{pairs / 1000:.0f}k"
 
 
-COLOURS = ("#7f8985", "#b7791f", "#3a7cd0", "#b05aa3")
+COLOURS = ("#cbe1e5", "#8fbfc8", "#4793a0", "#1b5f69")
+"""Of the grades, in order. The text is black, on the deepest one white."""
 MOST_BARS, LEAST_WRITTEN = 30, 0.08
 BAR_ROW, BAR_EDGE = 28, 140
 
@@ -403,7 +403,7 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
     )
     legend = alt.Legend(orient="top", title=None, columns=1, labelLimit=220, symbolStrokeWidth=0)
     bars = (
-        base.mark_bar(size=BAR_ROW - 8, stroke="#ffffff", strokeWidth=1, cursor="pointer")
+        base.mark_bar(size=BAR_ROW - 8, stroke=GREY, strokeWidth=1, cursor="pointer")
         .encode(
             x=x,
             x2="end:Q",
@@ -411,8 +411,9 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
         )
         .add_params(pick_cell("whose", "place"))
     )
-    labels = base.mark_text(fontSize=11, color="#000000", cursor="pointer").encode(
-        x=alt.X("middle:Q", scale=scale), text="shown:N"
+    ink = alt.condition("datum.place == 3", alt.value("#ffffff"), alt.value("#000000"))
+    labels = base.mark_text(fontSize=11, cursor="pointer").encode(
+        x=alt.X("middle:Q", scale=scale), text="shown:N", color=ink
     )
     return alt.layer(bars, labels).properties(height=len(people) * BAR_ROW + BAR_EDGE)
 

@@ -156,7 +156,7 @@ def _draw_rows(
         if not rows:
             return
     cells = [
-        link_cells(report.dataset, row, selections, columns, [show_cell(row[name]) for name in columns])
+        link_cells(report.dataset, row, selections, columns, [show_cell(name, row[name]) for name in columns])
         for row, selections in zip(rows, selections_by_row, strict=True)
     ]
     draw_link_table(label, columns, cells, roomy=True)

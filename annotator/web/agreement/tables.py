@@ -18,7 +18,7 @@ from annotator.agreement.records import (
     describe_who_counts,
 )
 from annotator.domain.figures import show_number
-from annotator.web.kit.figures import show_share
+from annotator.web.kit.figures import show_date, show_share
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.words import find_username, name_field, name_grades, name_word
 from annotator.web.navigation import make_url
@@ -207,10 +207,12 @@ def round_figure(figure: float | None) -> float | None:
     return None if figure is None else round(figure, 3)
 
 
-def show_cell(cell: object) -> str:
+def show_cell(column: str, cell: object) -> str:
     """Return a cell of a table as the page shows it; "" for None."""
+    if column in (tr("first day"), tr("last day")):
+        return show_date(str(cell))
     if isinstance(cell, float):
-        return show_number(cell, 3)
+        return show_share(cell) if column == tr("observed agreement") else show_number(cell, 2)
     return "" if cell is None else show_number(cell) if isinstance(cell, int) else str(cell)
 
 

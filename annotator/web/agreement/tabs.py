@@ -202,7 +202,7 @@ def draw_verdict(report: AgreementReport) -> None:
             tr("Cohen's κ (95\N{NO-BREAK SPACE}% confidence interval)"),
             show_value(verdict.kappa) if is_defined else "",
         ),
-        (tr("target"), show_figure(verdict.target, 6)),
+        (tr("target"), max(show_number(verdict.target, 2), show_figure(verdict.target, 6), key=len)),
         (tr("pairs judged by two or more"), show_number(report.measured.pairs)),
         (tr("more such pairs needed to decide"), _describe_further(verdict)),
     ]

@@ -42,8 +42,9 @@ from annotator.web.kit.charts import (
     make_unique_label,
     pick_cell,
     show_value,
+    turn_labels,
 )
-from annotator.web.kit.figures import show_difference
+from annotator.web.kit.figures import show_date, show_difference
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, draw_report_chart
 from annotator.web.kit.tables import draw_file_link, draw_link_table
@@ -66,8 +67,8 @@ def chart_drift(periods: Sequence[AgreementPeriod], target: float) -> alt.LayerC
     rows = [
         {
             "at": at,
-            "period": period.first,
-            "last": period.last,
+            "period": show_date(period.first),
+            "last": show_date(period.last),
             "pairs": period.pairs,
             "value": period.kappa.value,
             "low": (period.kappa.ci95 or (period.kappa.value,) * 2)[0],
@@ -82,7 +83,7 @@ def chart_drift(periods: Sequence[AgreementPeriod], target: float) -> alt.LayerC
     tooltip = [
         alt.Tooltip("period:N", title=tr("first day")),
         alt.Tooltip("last:N", title=tr("last day")),
-        alt.Tooltip("value:Q", title="κ", format=".3f"),
+        alt.Tooltip("value:Q", title="κ", format=".2f"),
         alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
     ]
     base = alt.Chart(alt.InlineData(defined)).encode(x=x)
@@ -100,7 +101,7 @@ def chart_drift(periods: Sequence[AgreementPeriod], target: float) -> alt.LayerC
 
 
 def describe_drift(periods: Sequence[AgreementPeriod], target: float) -> str:
-    numbers = "; ".join(f"{period.first} {show_value(period.kappa)}" for period in periods)
+    numbers = "; ".join(f"{show_date(period.first)} {show_value(period.kappa)}" for period in periods)
     return tr("Cohen's kappa over time, target {target:g}: {values}.", target=target, values=numbers)
 
 
@@ -123,7 +124,7 @@ def chart_leanings(periods: Sequence[AgreementPeriod]) -> alt.LayerChart:
     rows = [
         {
             "at": at,
-            "period": period.first,
+            "period": show_date(period.first),
             "name": leaning.annotator,
             "mean": leaning.mean,
             "comparisons": leaning.comparisons,
@@ -182,12 +183,9 @@ def describe_leanings(periods: Sequence[AgreementPeriod]) -> str:
 
 
 def _place_periods(periods: Sequence[AgreementPeriod]) -> alt.X:
-    return alt.X(
-        "period:N",
-        sort=[period.first for period in periods],
-        title=tr("start of period"),
-        axis=alt.Axis(labelAngle=-40, labelLimit=130, labelOverlap="greedy"),
-    )
+    days = [show_date(period.first) for period in periods]
+    axis = alt.Axis(**turn_labels(days, 130), labelOverlap="greedy")
+    return alt.X("period:N", sort=days, title=tr("start of period"), axis=axis)
 
 
 ROW, AXIS, LEGEND = 48, 64, 56
@@ -402,7 +400,7 @@ def _draw_table(comparison: VersionComparison) -> None:
             rows = list_since_rows(comparison)
             columns = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
             draw_link_table(
-                label, columns, [[show_cell(row[name]) for name in columns] for row in rows], roomy=True
+                label, columns, [[show_cell(name, row[name]) for name in columns] for row in rows], roomy=True
             )
     if not list_points(comparison):  # otherwise it stands below the chart
         draw_file_link(tr("Numbers as CSV"), _make_file_url(comparison))

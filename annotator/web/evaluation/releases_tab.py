@@ -149,4 +149,4 @@ def _show_change(move: ScoreMove) -> str:
 
 
 def _sign(value: float) -> str:
-    return ("+" if value > 0 else "") + show_number(value, 3)
+    return write_minus(show_number(value, 3, signed=value > 0))

@@ -27,6 +27,7 @@ from annotator.web.kit.charts import (
     make_unique_label,
     tint_cell,
     tint_neutral,
+    turn_labels,
 )
 from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, draw_report_chart
@@ -372,7 +373,7 @@ def chart_groups(evaluation: Evaluation, measure: str) -> alt.LayerChart:
             "system:N",
             sort=systems,
             title=None,
-            axis=alt.Axis(labelAngle=-40, orient="bottom", labelLimit=110, **CELL_AXIS),
+            axis=alt.Axis(orient="bottom", **turn_labels(systems, 110), **CELL_AXIS),
         ),
         tooltip=[
             alt.Tooltip("name:N", title=" "),

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.domain.figures import show_interval, show_number
-from annotator.web.kit.figures import show_share
+from annotator.web.kit.figures import show_share, write_minus
 from annotator.web.kit.messages import join_names, tr, tr_n
-from annotator.web.kit.text import shorten
+from annotator.web.kit.text import count_letters, shorten
 from annotator.web.kit.words import name_word
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ STATUS_COLOURS = {
     "unrateable": GREY,
     "imported": VIOLET,
 }
-BAR, ROW, AXIS = 16, 30, 64
+BAR, ROW, AXIS, LETTER = 16, 30, 64, 7
 
 
 def show_value(value: "CoefficientValue") -> str:
@@ -43,7 +43,7 @@ def show_value(value: "CoefficientValue") -> str:
     interval = (
         f" [{show_interval(value.ci95, 2)}]" if value.ci95 else f" ({tr(value.why)})" if value.why else ""
     )
-    return f"{show_number(value.value, 2)}{interval}"
+    return write_minus(f"{show_number(value.value, 2)}{interval}")
 
 
 def sort_naturally(name: str) -> list[tuple[int, str]]:
@@ -104,6 +104,18 @@ def layer_counts(base: Any, field: str, *picked: str, size: int) -> "alt.LayerCh
         text=alt.Text(f"{field}:Q", format=",d"), color=alt.Color("ink:N", scale=None)
     )
     return alt.layer(cells.add_params(pick_cell(*picked)), counts)
+
+
+def turn_labels(names: Sequence[str], most: int) -> dict[str, Any]:
+    """Return options of a horizontal axis of names: level where all have room, else turned.
+
+    `most`: the width in pixels at which a label is cut.
+    """
+    longest = max((min(most, LETTER * count_letters(name)) for name in names), default=0)
+    level, turned = f"width > {len(names) * (longest + LETTER)} ? ", " : "
+    choices = {"labelAngle": (0, -40), "labelAlign": ("'center'", "'right'"), "labelBaseline": ("'top'", "'middle'")}
+    options = {option: {"expr": f"{level}{flat}{turned}{steep}"} for option, (flat, steep) in choices.items()}
+    return {"labelLimit": most, **options}
 
 
 CELL_AXIS: dict[str, Any] = {"ticks": False, "domain": False, "labelOverlap": False, "labelFlush": False}

@@ -3,7 +3,8 @@
 Stored times are UTC. An undefined value is a dash.
 """
 
-from datetime import UTC, datetime, tzinfo
+import re
+from datetime import UTC, date, datetime, tzinfo
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 DAY = "yMMMd"
 SHORT_DAY = "MMMd"
+HYPHEN = re.compile(r"(?<![^\s\[(])-(?=[\d.])")
 
 
 def show_time(moment: datetime) -> str:
@@ -36,12 +38,24 @@ def show_day(moment: datetime, *, now: datetime) -> str:
     return format_skeleton(SHORT_DAY if this_year else DAY, here, locale=current_language())
 
 
+def show_date(day: str) -> str:
+    """Return a day, written as in ISO 8601, in the reader's format: "Jan 2, 2026", "2026年1月2日"."""
+    from babel.dates import format_skeleton
+
+    return str(format_skeleton(DAY, date.fromisoformat(day), locale=current_language()))
+
+
 def find_zone() -> tzinfo:
     """Return the browser's zone; UTC when it does not say."""
     try:
         return ZoneInfo(st.context.timezone or "UTC")
     except (LookupError, ValueError, OSError):
         return UTC
+
+
+def write_minus(text: str) -> str:
+    """Return the text with a minus sign in place of the hyphen before a number."""
+    return HYPHEN.sub("−", text)
 
 
 def show_median(median: "MedianSeconds") -> str:
@@ -59,7 +73,7 @@ def show_share(
 
 def show_difference(value: float | None, *, signed: bool = False) -> str:
     """Return a difference in grades; `signed`: with its plus."""
-    return show_number(value, 2, signed=signed and bool(value) and round(value or 0, 2) != 0)
+    return write_minus(show_number(value, 2, signed=signed and bool(value) and round(value or 0, 2) != 0))
 
 
 def show_duration(seconds: float) -> str:

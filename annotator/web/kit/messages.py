@@ -172,8 +172,8 @@ def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) 
     if current_language() == "ja" and template.startswith(("{sentence_0} ", "{part_0}, ")):
         translation = translation.replace("} {", "}{").replace("}, {", "}、{")  # joined by domain.messages
     if current_language() == "en":
-        return fill(translation, shown)
-    text = fill(translation, shown, percent="%")
+        return fill(translation, shown, minus="−")
+    text = fill(translation, shown, percent="%", minus="−")
     return choose_particles(text) if current_language() == "ko" else text
 
 

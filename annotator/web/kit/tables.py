@@ -11,12 +11,13 @@ from html import escape
 
 import streamlit as st
 
+from annotator.web.kit.figures import write_minus
+
 LONG = 12
 SENTENCE = 30  # a text of more characters
 FIGURES, NUMBERS = "annotator-figure", ' class="annotator-number"'
 FIGURE = re.compile(r"[^\W\d]{0,3}\W{0,3}\d.{0,18}(?: \[[^\]]*\])?")
 NUMBER = re.compile(r"[^\w\[(]{0,3}\d[\d,.]*(?:\s?[%s/]\s?[\d,.]*)?(?: \[[^\]]*\])?")
-HYPHEN = re.compile(r"(?<![^\s\[(])-(?=[\d.])")
 
 
 def draw_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -41,11 +42,6 @@ def classify_column(cells: Sequence[str], *, roomy: bool = False, names_row: boo
         "annotator-sentence": roomy and any(len(cell) > SENTENCE for cell in filled),
     }
     return " ".join(kind for kind, holds in kinds.items() if holds)
-
-
-def write_minus(text: str) -> str:
-    """Return the text with a minus sign in place of the hyphen before a number."""
-    return HYPHEN.sub("−", text)
 
 
 def escape_breakable(cell: str) -> str:

@@ -38,6 +38,11 @@ MOST = 16  # of one of many names in a chart
 LONGEST_TITLE, LONGEST_PATH = 60, 36
 
 
+def count_letters(name: str) -> int:
+    """Return the width of a name in narrow letters. Wide letters count twice."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in name)
+
+
 def shorten(name: str, most: int = MOST) -> str:
     """Return the name; a name wider than `most` narrow letters ends in "…". Wide letters count twice."""
     used, kept = 0, ""

@@ -92,6 +92,7 @@ def test_a_lead_decides_one_after_the_other_by_keyboard_alone(
         page, "2", "Enter"
     )  # nobody's grade, three apart: words are owed, and the field for them has the focus
     expect(part(page, "hint")).to_contain_text("3 apart")
+    expect(part(page, "hint")).to_have_attribute("data-kind", "error")
     assert focused(page) == "rationale"
     assert decisions_on(world, "遠い") == ()
     page.keyboard.type("第17条 2 🎯")
@@ -122,6 +123,33 @@ def test_a_lead_decides_one_after_the_other_by_keyboard_alone(
     expect(part(page, "doings").get_by_role("button")).to_have_count(
         1
     )  # the guideline: no pair is left to assign
+
+
+def test_enter_on_the_button_of_a_grade_chooses_it_and_then_decides(
+    world: JudgedWorld, page: Page, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to=NEXT)
+    wait_for(page, "遠い")
+    press(page, "n")
+    page.keyboard.type("理由")
+    button = page.locator('button[data-act="3"]')
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    assert decisions_on(world, "遠い") == ()
+    button.press("Enter")
+    wait_for(page, "中間")
+    wait_saved(page)
+    assert [decision.grade for decision in decisions_on(world, "遠い")] == [3]
+
+
+def test_a_pair_is_offered_to_other_leads_only(world: JudgedWorld, page: Page, sign_in: SignIn) -> None:
+    world.person("another", "lead")
+    sign_in(page, "lea", to=NEXT)
+    wait_for(page, "遠い")
+    press(page, "a")
+    choices = page.get_by_role("dialog").locator(".choices button")
+    expect(choices.filter(has_text="another")).to_have_count(1)
+    expect(choices.filter(has_text="lea")).to_have_count(0)
 
 
 def test_what_changed_under_a_decision_brings_it_back_with_what_was_written(

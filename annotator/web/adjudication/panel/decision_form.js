@@ -131,7 +131,7 @@ export class DecisionForm {
    * @param {boolean} byKey
    */
   choose(decided, byKey) {
-    if (this.disagreement?.barred) return this.say(this.words.isbarred);
+    if (this.disagreement?.barred) return this.say(this.words.isbarred, "error");
     if (this.decided === decided && byKey) return this.decide();
     this.decided = decided;
     this.noticeChange();
@@ -187,7 +187,7 @@ export class DecisionForm {
     const { disagreement, words } = this;
     if (!disagreement) return;
     if (disagreement.barred) return this.goOn();
-    if (this.decided === null) return isOpen(disagreement) ? this.say(words.choosefirst) : this.goOn();
+    if (this.decided === null) return isOpen(disagreement) ? this.say(words.choosefirst, "error") : this.goOn();
     if (disagreement.stale) {
       this.pressedState = JSON.stringify(summarize(disagreement));
       return this.say(words.stale);
@@ -196,7 +196,7 @@ export class DecisionForm {
     if (owed && !this.at.rationale.value.trim()) {
       this.at.decision.toggleAttribute("data-words", true);
       this.at.rationale.focus();
-      return this.say(owed);
+      return this.say(owed, "error");
     }
     const unlike = this.listUnlike();
     if (unlike.length && this.warnedOf !== this.decided) {

@@ -80,7 +80,7 @@ export class DisagreementDialogs {
         status.replaceChildren(makeTable(words.names_who, people), sources.length ? makeTable(words.names_from, sources) : make("p", "small", words.names_nosystem));
         dialog.querySelector(".dialogfoot")?.remove();
         findElement(dialog, ".dialoghead button", HTMLButtonElement).focus();
-      } catch { status.textContent = words.failed; }
+      } catch { fail(status, words.failed); }
     });
   }
 
@@ -97,7 +97,7 @@ export class DisagreementDialogs {
         line.append(make("span", "small", [this.settings.formatMoment(new Date(at)), who].filter(Boolean).join(" · ")), makeText("p", said));
         list.append(line);
       }
-    } catch { status.textContent = words.failed; }
+    } catch { fail(status, words.failed); }
   }
 
   /** @param {Disagreement} disagreement */
@@ -112,12 +112,12 @@ export class DisagreementDialogs {
     const assignTo = async (to, name) => {
       const { status: code, answer } = await postJson("/api/cases/assign", { ...this.about(pair), to });
       if (code !== 200) {
-        status.textContent = answer.error ?? words.failed;
+        fail(status, answer.error ?? words.failed);
         return;
       }
       dialog.close();
       remark(to === null ? words.assign_back : fill(words.assign_done, { who: name }));
-      goOn(pair, to !== null && to !== username);
+      goOn(pair, to !== null);
     };
     /**
      * @param {string | null} to
@@ -134,11 +134,12 @@ export class DisagreementDialogs {
     try {
       /** @type {{ leads: { username: string, name: string | null }[] }} */
       const { leads } = await askServer("/api/cases/leads", { dataset });
-      status.textContent = leads.length ? "" : words.assign_nobody;
-      for (const lead of leads) if (lead.username !== assigned_to) offer(lead.username, lead.name || lead.username, namePerson(lead.username, lead.name));
+      const others = leads.filter((lead) => lead.username !== username);
+      status.textContent = others.length ? "" : words.assign_nobody;
+      for (const lead of others) if (lead.username !== assigned_to) offer(lead.username, lead.name || lead.username, namePerson(lead.username, lead.name));
       if (assigned_to) offer(null, words.assign_none, words.assign_none);
       list.querySelector("button")?.focus();
-    } catch { status.textContent = words.failed; }
+    } catch { fail(status, words.failed); }
   }
 
   /**
@@ -155,7 +156,7 @@ export class DisagreementDialogs {
     this.ask(texts, async (status, dialog) => {
       const { status: code, answer } = await postJson("/api/cases/discuss", { ...this.about(pair), close: isOpen });
       if (code !== 200) {
-        status.textContent = answer.error ?? words.failed;
+        fail(status, answer.error ?? words.failed);
         return;
       }
       dialog.close();
@@ -180,6 +181,15 @@ function makeStatus(text) {
   const status = make("p", "dialogstatus", text);
   status.setAttribute("role", "status");
   return status;
+}
+
+/**
+ * @param {HTMLElement} status
+ * @param {string} text
+ */
+function fail(status, text) {
+  status.textContent = text;
+  status.dataset.kind = "error";
 }
 
 /**

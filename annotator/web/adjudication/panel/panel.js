@@ -165,7 +165,7 @@ export class DecisionPanel {
   click(event) {
     const button = findAround(event, "[data-act]"), act = button?.dataset.act;
     if (!button || !act || button.matches(":disabled")) return;
-    this.act(/^[0-3]$/.test(act) ? Number(act) : act, false);
+    this.act(/^[0-3]$/.test(act) ? Number(act) : act, event.detail === 0);  // Enter on the button presses it without a click
   }
 
   /**
@@ -419,7 +419,7 @@ export class DecisionPanel {
     button.disabled = true;
     const { status, answer } = await postJson("/api/cases/answer", { dataset: this.settings.dataset, question, answer: text.value });
     button.disabled = false;
-    if (status !== 200) return this.form.say(answer.error ?? this.words.failed, "warning");
+    if (status !== 200) return this.form.say(answer.error ?? this.words.failed, "error");
     this.remark.show(this.words.answersent);
     if (this.current) this.refresh(this.current.pair);
   }
