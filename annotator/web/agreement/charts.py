@@ -19,6 +19,7 @@ from annotator.domain.figures import show_number
 from annotator.web.agreement.tables import name_group
 from annotator.web.kit.charts import (
     CELL_AXIS,
+    GREY,
     PALE,
     TEAL,
     draw_limit,
@@ -28,6 +29,7 @@ from annotator.web.kit.charts import (
     space_percent,
     tint_cell,
     tint_neutral,
+    turn_labels,
 )
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_sentences, tr, tr_n
@@ -220,7 +222,13 @@ def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> alt.LayerChart:
     """Chart the cells; a click on one picks its two annotators (parameter `cell`: row, column)."""
     names = list_shown(pairs)
     base = alt.Chart(alt.InlineData(list_matrix_cells(pairs, kind))).encode(
-        y=alt.Y("row:N", sort=names, title=None, scale=alt.Scale(domain=names), axis=alt.Axis(labelLimit=110, **CELL_AXIS)),
+        y=alt.Y(
+            "row:N",
+            sort=names,
+            title=None,
+            scale=alt.Scale(domain=names),
+            axis=alt.Axis(labelLimit=110, **CELL_AXIS),
+        ),
         x=alt.X(
             "column:N",
             sort=names,
@@ -331,8 +339,9 @@ def _short(pairs: int) -> str:
     return f"{pairs / 1000:.1f}k" if pairs < 9_950 else f"{pairs / 1000:.0f}k"
 
 
-COLOURS = ("#cbe1e5", "#8fbfc8", "#4793a0", "#1b5f69")
-"""Of the grades, in order. The text is black, on the deepest one white."""
+COLOURS = ("#dceef1", "#92c3cb", "#4793a0", "#1b5f69")
+INKS = ("#000000", "#000000", "#000000", "#ffffff")
+"""Of the bars and their texts, by grade. A grey line marks a bar off from any page."""
 MOST_BARS, LEAST_WRITTEN = 30, 0.08
 BAR_ROW, BAR_EDGE = 28, 140
 
@@ -361,6 +370,7 @@ def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str])
                     "label": label,
                     "name": person,
                     "place": grade,
+                    "ink": INKS[grade],
                     "whose": whose,
                     "grade": names[grade],
                     "count": count,
@@ -411,9 +421,8 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
         )
         .add_params(pick_cell("whose", "place"))
     )
-    ink = alt.condition("datum.place == 3", alt.value("#ffffff"), alt.value("#000000"))
     labels = base.mark_text(fontSize=11, cursor="pointer").encode(
-        x=alt.X("middle:Q", scale=scale), text="shown:N", color=ink
+        x=alt.X("middle:Q", scale=scale), text="shown:N", color=alt.Color("ink:N", scale=None)
     )
     return alt.layer(bars, labels).properties(height=len(people) * BAR_ROW + BAR_EDGE)
 

@@ -113,7 +113,11 @@ def turn_labels(names: Sequence[str], most: int) -> dict[str, Any]:
     """
     longest = max((min(most, LETTER * count_letters(name)) for name in names), default=0)
     level, turned = f"width > {len(names) * (longest + LETTER)} ? ", " : "
-    choices = {"labelAngle": (0, -40), "labelAlign": ("'center'", "'right'"), "labelBaseline": ("'top'", "'middle'")}
+    choices = {
+        "labelAngle": (0, -40),
+        "labelAlign": ("'center'", "'right'"),
+        "labelBaseline": ("'top'", "'middle'"),
+    }
     options = {option: {"expr": f"{level}{flat}{turned}{steep}"} for option, (flat, steep) in choices.items()}
     return {"labelLimit": most, **options}
 

@@ -19,7 +19,7 @@ from annotator.web.agreement import charts, time_tabs
 from annotator.web.agreement.charts import chart_forest, describe_forest, list_points
 from annotator.web.agreement.figures import choose_hidden_columns, choose_rows
 from annotator.web.agreement.tables import TableRequest, list_period_rows, list_rows
-from annotator.web.kit.charts import label_counts
+from annotator.web.kit.charts import GREY, label_counts
 from annotator.web.kit.messages import use_language
 from annotator.web.kit.text import shorten
 from tests.unit.web.kit.test_charts import GROUNDS, contrast, read_cell, rows_of
@@ -72,7 +72,7 @@ def test_the_matrix_has_kappa_above_the_diagonal_and_its_pairs_below() -> None:
     }  # fmt: skip
     assert cells["ann", "🦊"]["why"] == "no variation"
     assert all(read_cell(cell) >= 4.5 for cell in cells.values())
-    assert "Lowest -0.20 (花子 – 🦊), highest 0.50 (ann – 花子)." in charts.describe_matrix(pairs, "linear")
+    assert "Lowest −0.20 (花子 – 🦊), highest 0.50 (ann – 花子)." in charts.describe_matrix(pairs, "linear")
     drawn = charts.chart_matrix(pairs, "linear").to_dict()
     assert drawn["params"][0]["name"] == "cell" and drawn["params"][0]["select"]["fields"] == [
         "row",
@@ -148,8 +148,8 @@ def test_drift_is_drawn_where_kappa_is_known_and_those_who_lean_furthest_are_tol
         AgreementPeriod("2026-01-19", "2026-01-25", 40, KNOWN, 0.5),
     )
     drawn = time_tabs.chart_drift(periods, 0.7).to_dict()
-    assert [row["period"] for row in rows_of(drawn)] == ["2026-01-05", "2026-01-19"]
-    assert "2026-01-12 undefined: no variation" in time_tabs.describe_drift(periods, 0.7)
+    assert [row["period"] for row in rows_of(drawn)] == ["Jan 5, 2026", "Jan 19, 2026"]
+    assert "Jan 12, 2026 undefined: no variation" in time_tabs.describe_drift(periods, 0.7)
     assert time_tabs.list_leaning_people(periods) == [f"p{at}" for at in range(3, 9)]
     leanings = time_tabs.chart_leanings(periods).to_dict()
     scales = leanings["layer"][2]["encoding"]
@@ -170,14 +170,20 @@ def test_every_bar_of_grades_is_whole_and_all_annotators_come_first() -> None:
     assert drawn["params"][0]["select"]["fields"] == ["whose", "place"]
 
 
-@pytest.mark.parametrize("colour", [*charts.COLOURS, *time_tabs.COLOURS])
+@pytest.mark.parametrize("colour", [GREY, *time_tabs.COLOURS])
 def test_the_colours_stand_out_from_both_grounds(colour: str) -> None:
     assert min(contrast(colour, ground) for ground in GROUNDS) >= 3
 
 
-@pytest.mark.parametrize("colour", charts.COLOURS)
-def test_the_share_written_in_a_bar_can_be_read(colour: str) -> None:
-    assert contrast(colour, "#000000") >= 4.5
+@pytest.mark.parametrize(("colour", "ink"), zip(charts.COLOURS, charts.INKS, strict=True))
+def test_the_share_written_in_a_bar_can_be_read(colour: str, ink: str) -> None:
+    assert contrast(colour, ink) >= 4.5
+
+
+def test_a_higher_grade_is_deeper_and_each_bar_has_an_outline() -> None:
+    assert sorted(charts.COLOURS, key=lambda colour: contrast(colour, "#ffffff")) == list(charts.COLOURS)
+    drawn: dict[str, Any] = charts.chart_grades({"ann": (1, 1, 1, 1)}, NAMES).to_dict()
+    assert drawn["layer"][0]["mark"]["stroke"] == GREY
 
 
 def see(colour: str, kind: str) -> tuple[float, ...]:

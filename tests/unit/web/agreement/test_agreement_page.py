@@ -57,7 +57,7 @@ def test_every_part_has_its_tab_and_says_what_is_not_there(world: JudgedWorld) -
         "observed agreement 50.0 %. Bounds: 95 % confidence intervals from 1,000 bootstrap resamples of the queries, seed "
         in shown
     )
-    assert "Krippendorff&#x27;s α, ordinal" in shown and ">0.273<" in shown
+    assert "Krippendorff&#x27;s α, ordinal" in shown and ">0.27<" in shown
     assert "compare periods" in words(open_page(world, "agreement", tab="Over time"))
 
 

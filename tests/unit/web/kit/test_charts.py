@@ -15,7 +15,7 @@ from annotator.web.adjudication.queue_table import chart_grades
 from annotator.web.agreement.annotators_tab import chart_confusion, describe_confusion, list_cells
 from annotator.web.agreement.charts import chart_matrix
 from annotator.web.kit import charts
-from annotator.web.kit.charts import tint_cell
+from annotator.web.kit.charts import tint_cell, turn_labels
 from annotator.web.overview import charts as overview_charts
 
 NAMES = ("該当なし", "Marginally relevant", "매우 관련", "Perfect")
@@ -107,7 +107,7 @@ def test_only_defined_kappas_are_drawn_and_the_words_hold_the_others() -> None:
     ]
     assert drawn["layer"][0]["encoding"]["x"]["scale"]["domain"] == [-0.5, 1.0]
     assert overview_charts.describe_kappas(named, 0.7) == (
-        "Cohen's kappa, target 0.7: 設定 -0.20 [-0.50, 0.10]; 法 undefined: no variation; x 0.40 (one query)."
+        "Cohen's kappa, target 0.7: 設定 −0.20 [−0.50, 0.10]; 法 undefined: no variation; x 0.40 (one query)."
     )
 
 
@@ -202,3 +202,9 @@ print("drawn")
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
     assert ran.stdout == "drawn\n", ran.stderr
+
+
+def test_labels_are_level_where_all_names_have_room() -> None:
+    options = turn_labels(["a" * 10, "日本"], most=40)
+    assert options["labelLimit"] == 40
+    assert options["labelAngle"] == {"expr": "width > 94 ? 0 : -40"}

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 import streamlit as st
 
-from annotator.web.kit.figures import show_time
-from annotator.web.kit.messages import use_language
+from annotator.web.kit.figures import show_difference, show_time, write_minus
+from annotator.web.kit.messages import tr, use_language
 from annotator.web.kit.tables import TintedCell, classify_column, draw_link_table, escape_breakable
 
 
@@ -81,3 +81,9 @@ def test_on_a_narrow_screen_figures_and_words_keep_the_name_of_their_column(
     draw_link_table("c", ["draw", "for"], [["1", "Mei"]])
     assert 'data-column="draw">1</th><td dir="auto" data-column="for">Mei</td>' in shown[0]
     assert "file &quot;x&quot;</th>" in shown[0] and "data-column" not in shown[1]
+
+
+def test_a_sentence_of_a_page_has_a_minus_sign_before_a_negative_figure() -> None:
+    assert tr("{name} from {first} to {last}", name="a-1", first=-0.5, last=2) == "a-1 from −0.5 to 2"
+    assert show_difference(-0.25, signed=True) == "−0.25"
+    assert write_minus("x-1 [-0.2, .3] 2026-01-02 -7") == "x-1 [−0.2, .3] 2026-01-02 −7"
