@@ -30,20 +30,27 @@ def draw(context: PageContext) -> None:
             draw_link(context, "guideline")
         _draw_sections(words["after the grades"])
         if context.role in ("lead", "admin"):
-            _draw_sections(words["for leads"])
+            _draw_sections(words["for leads"], folded=True)
         _draw_sections(words["for all"])
 
 
-def _draw_sections(sections: Iterable[Mapping[str, str | Sequence[str]]]) -> None:
+def _draw_sections(sections: Iterable[Mapping[str, str | Sequence[str]]], *, folded: bool = False) -> None:
+    """Draw the sections. `folded`: each behind a click."""
     for section in sections:
         (_, title), (kind, sentences) = section.items()
-        st.header(tr(str(title)))
-        if kind == "keys":
-            lines = [re.sub(r"&lt;(\S+?)&gt;", r"<kbd>\1</kbd>", escape(tr(one))) for one in sentences]
-            st.html(f"<p>{'<br>'.join(lines)}</p>")
-        else:
-            mark = "- " if kind == "list" else ""
-            st.markdown("\n".join(f"{mark}{tr(one)}" for one in sentences))
+        with st.expander(tr(str(title))) if folded else st.container():
+            if not folded:
+                st.header(tr(str(title)))
+            _draw_sentences(kind, sentences)
+
+
+def _draw_sentences(kind: str, sentences: Iterable[str]) -> None:
+    if kind == "keys":
+        lines = [re.sub(r"&lt;(\S+?)&gt;", r"<kbd>\1</kbd>", escape(tr(one))) for one in sentences]
+        st.html(f"<p>{'<br>'.join(lines)}</p>")
+    else:
+        mark = "- " if kind == "list" else ""
+        st.markdown("\n".join(f"{mark}{tr(one)}" for one in sentences))
 
 
 def _find_rubric(context: PageContext) -> Rubric:

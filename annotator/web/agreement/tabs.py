@@ -31,8 +31,8 @@ from annotator.web.agreement.links import draw_sentence, find_first_grouping, go
 from annotator.web.agreement.tables import TableRequest, make_figures_url
 from annotator.web.kit.charts import show_value
 from annotator.web.kit.controls import apply_url_choice, draw_url_tabs
-from annotator.web.kit.messages import join_sentences, tr, tr_n
-from annotator.web.kit.page_parts import draw_link, draw_note, draw_report_chart
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_link, draw_method, draw_note, draw_report_chart
 from annotator.web.kit.tables import Link, draw_link_table
 from annotator.web.kit.words import name_field
 from annotator.web.navigation import make_url
@@ -64,11 +64,7 @@ def draw_groups(report: AgreementReport, groupings: Sequence[str]) -> None:
         name=f"{report.dataset}-groups",
         pick=lambda cell: _pick_group(report, cell),
     )
-    sentence = tr(
-        "In brackets: number of pairs. Lines: 95\N{NO-BREAK SPACE}% confidence intervals. Hollow: too few pairs for a "
-        "conclusion."
-    )
-    draw_note(join_sentences([sentence, tr("Click a point to show its pairs.")]))
+    draw_note(tr("Click a point to show its pairs."))
     if len(report.groups) > MOST_GROUPS:
         draw_note(
             tr(
@@ -82,6 +78,13 @@ def draw_groups(report: AgreementReport, groupings: Sequence[str]) -> None:
         if kappa.value is None:
             st.text(tr("{name}: undefined, {why}", name=rows.name_group(group), why=kappa.why))
     draw_figures(report, request, tr("Table by group"))
+    draw_method(
+        "groups",
+        tr(
+            "In brackets: number of pairs. Lines: 95\N{NO-BREAK SPACE}% confidence intervals. Hollow: too few pairs "
+            "for a conclusion."
+        ),
+    )
 
 
 def _pick_group(report: AgreementReport, cell: Mapping[str, Any]) -> None:
@@ -100,14 +103,7 @@ def draw_grades(report: AgreementReport, grade_names: Sequence[str]) -> None:
     st.header(tr("Grades by annotator"))
     counts = report.measured.grades_by_annotator
     if counts:
-        draw_note(
-            tr(
-                "Shares of all pairs that each annotator judged (number in brackets). Annotators with other "
-                "queries may have other shares."
-            )
-            + " "
-            + tr("Click a part of a bar to show its pairs.")
-        )
+        draw_note(tr("Click a part of a bar to show its pairs."))
         draw_report_chart(
             "grades",
             chart_grades(counts, grade_names),
@@ -128,13 +124,18 @@ def draw_grades(report: AgreementReport, grade_names: Sequence[str]) -> None:
         draw_figures(report, TableRequest("grades"), tr("Table of grades"), grade_names)
     if report.measured.leanings:
         st.header(tr("Leniency by annotator"))
-        draw_note(
-            tr(
-                "Mean difference from the grades of the others on the same pairs, with 95\N{NO-BREAK SPACE}% confidence "
-                "intervals. Above 0: higher grades than the others."
-            )
-        )
         draw_figures(report, TableRequest("leanings"), tr("Table of leniency"), at_once=True)
+    draw_method(
+        "grades",
+        tr(
+            "Shares of all pairs that each annotator judged (number in brackets). Annotators with other "
+            "queries may have other shares."
+        ),
+        tr(
+            "Mean difference from the grades of the others on the same pairs, with 95\N{NO-BREAK SPACE}% confidence "
+            "intervals. Above 0: higher grades than the others."
+        ),
+    )
 
 
 def _pick_grade(cell: Mapping[str, Any]) -> None:
@@ -145,11 +146,11 @@ def _pick_grade(cell: Mapping[str, Any]) -> None:
 
 def draw_coefficients(report: AgreementReport) -> None:
     st.header(tr("All coefficients"))
-    draw_note(rows.describe_basis(report))
     draw_figures(report, TableRequest("coefficients"), tr("All coefficients"), at_once=True)
     paradox = report.measured.paradox
+    sentences = [rows.describe_basis(report)]
     if paradox is not None:
-        st.text(
+        sentences.append(
             tr(
                 "Prevalence {prevalence:.2f}, bias {bias:.2f}, both from 0 to 1. κ is lower when prevalence "
                 "is high (one grade dominates) or bias is low (annotators use each grade equally often); AC1 "
@@ -158,6 +159,7 @@ def draw_coefficients(report: AgreementReport) -> None:
                 bias=paradox.bias,
             )
         )
+    draw_method("coefficients", *sentences)
 
 
 def draw_left_out(report: AgreementReport) -> None:

@@ -10,7 +10,7 @@ from annotator.web.evaluation.page import ShownEvaluation
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.page_parts import draw_method, draw_note
 from annotator.web.page_context import find_context
 
 SUGGESTED = 20
@@ -23,6 +23,18 @@ def draw(shown: ShownEvaluation) -> None:
     _draw_power(shown)
     _draw_order(shown)
     _draw_left_out(shown)
+    sentences = [
+        tr("80 % power, paired t-test at the 5 % level."),
+        tr("τ is 1 for the same order and −1 for the reversed one; τ_AP weighs the top more."),
+    ]
+    if shown.result.robustness is not None:
+        sentences.append(
+            tr(
+                "On {measure}. A large loss means that a new system that was not pooled would score too low.",
+                measure=shown.result.robustness.measure,
+            )
+        )
+    draw_method("reliability", *sentences)
 
 
 def _draw_holes(shown: ShownEvaluation) -> None:
@@ -99,7 +111,6 @@ def _draw_power(shown: ShownEvaluation) -> None:
     title = tr("Smallest detectable difference in {measure}", measure=shown.measure)
     st.header(title)
     shown.show_table("power", title)
-    draw_note(tr("80 % power, paired t-test at the 5 % level."))
 
 
 def _draw_order(shown: ShownEvaluation) -> None:
@@ -115,7 +126,6 @@ def _draw_order(shown: ShownEvaluation) -> None:
     title = tr("Order on {measure} with other grades", measure=robustness.measure)
     st.subheader(title)
     shown.show_table("variants", title)
-    draw_note(tr("τ is 1 for the same order and −1 for the reversed one; τ_AP weighs the top more."))
 
 
 def _describe_order(order: ResampledOrder, measure: str) -> str:
@@ -147,12 +157,6 @@ def _draw_left_out(shown: ShownEvaluation) -> None:
     title = tr("Score loss if a system had not been pooled")
     st.header(title)
     shown.show_table("left-out", title)
-    draw_note(
-        tr(
-            "On {measure}. A large loss means that a new system that was not pooled would score too low.",
-            measure=robustness.measure,
-        )
-    )
 
 
 KEY = "pooled results"

@@ -55,7 +55,6 @@ def draw_scores(shown: ShownEvaluation) -> None:
         name=f"{shown.dataset}-scores",
     )
     shown.show_table("scores", tr("{measure} by system", measure=measure))
-    draw_note(_explain(shown))
     _draw_latency(shown)
     _draw_conventions(shown)
 
@@ -99,6 +98,7 @@ def _draw_conventions(shown: ShownEvaluation) -> None:
             st.html(
                 f'<p class="annotator-note"><strong>{escape(measure.name)}</strong> {escape(tr(measure.formula))}</p>'
             )
+        draw_note(_explain(shown))
         draw_note(tr(MEAN_OVER[evaluation.profile.mean_over]))
         for query_id, why in list(evaluation.table.left_out.items())[:MOST_LEFT_OUT]:
             draw_note(f"{query_id}: {tr(why)}")

@@ -88,6 +88,13 @@ def draw_note(words: str) -> None:
     st.html(f'<p class="annotator-note">{escape(words)}</p>')
 
 
+def draw_method(key: str, *sentences: str) -> None:
+    """Draw behind a click how figures are computed and what their signs mean."""
+    with st.expander(tr("How this is computed"), key=f"method {key}"):
+        for sentence in sentences:
+            draw_note(sentence)
+
+
 def draw_problem(words: str) -> None:
     st.html(f'<p class="annotator-problem" role="alert">{escape(words[:1].upper() + words[1:])}</p>')
 

@@ -35,7 +35,7 @@ def show_as(name: str, text: str, *, tag: str = "p") -> str:
 
 
 MOST = 16  # of one of many names in a chart
-LONGEST_TITLE, LONGEST_PATH = 60, 36
+LONGEST_TITLE, LONGEST_PATH = 60, 24
 
 
 def count_letters(name: str) -> int:

@@ -21,6 +21,7 @@ from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import (
+    draw_method,
     draw_note,
     draw_numbers,
     draw_refusal,
@@ -127,24 +128,20 @@ def _describe_bound(status: QualityStatus) -> str:
 
 
 def _draw_method() -> None:
-    with st.expander(tr("How this is computed"), key="method"):
-        draw_note(
-            tr(
-                "Observed error rate: the errors in this sample. It passes below 5 % when 10 % of the settled pairs "
-                "have been checked. Another sample could show more or fewer errors."
-            )
-        )
-        draw_note(
-            tr(
-                "Guaranteed maximum: with 95\N{NO-BREAK SPACE}% confidence, no more of the settled grades are errors. It is exact for "
-                "the number of pairs. A small sample guarantees little, even without errors."
-            )
-        )
-        draw_note(
-            tr(
-                "The line through the circle is the exact 95\N{NO-BREAK SPACE}% confidence interval of the error rate."
-            )
-        )
+    draw_method(
+        "quality",
+        tr(
+            "Observed error rate: the errors in this sample. It passes below 5 % when 10 % of the settled pairs "
+            "have been checked. Another sample could show more or fewer errors."
+        ),
+        tr(
+            "Guaranteed maximum: with 95\N{NO-BREAK SPACE}% confidence, no more of the settled grades are errors. "
+            "It is exact for the number of pairs. A small sample guarantees little, even without errors."
+        ),
+        tr(
+            "The line through the circle is the exact 95\N{NO-BREAK SPACE}% confidence interval of the error rate."
+        ),
+    )
 
 
 def draw_counts(status: QualityStatus, names: Mapping[str, PersonName]) -> None:
@@ -263,16 +260,14 @@ def _draw_further(status: QualityStatus) -> None:
         st.text(tr("Nothing else is needed: the guaranteed maximum is below 5 %."))
     else:
         points = project_bound(status)
-        words = charts.describe_further(points, status.further)
         draw_report_chart(
             "quality-curve",
             charts.chart_further(points, status.further),
-            words,
+            charts.describe_further(points, status.further),
             caption=tr("Pairs needed to pass"),
             csv=make_url(ADDRESS, dataset=status.dataset, table="curve"),
             name=f"{status.dataset}-quality-curve",
         )
-        draw_note(words)
         draw_numbers(tr("Table of this curve"), charts.list_further_rows(points))
 
 

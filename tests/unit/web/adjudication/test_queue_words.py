@@ -94,7 +94,7 @@ def test_a_document_is_named_by_its_title_then_by_the_end_of_its_path(
     named, unnamed = draw(
         monkeypatch, replace(ITEM, doc_id=path, title="Data bind"), replace(ITEM, doc_id=path, title="")
     )
-    assert named["document"] == "Data bind\n…" + path[-36:]
+    assert named["document"] == "Data bind\n…" + path[-24:]
     assert unnamed["document"] == path
 
 
