@@ -86,6 +86,9 @@ PAGES = {
     "agreement-crowd": "/agreement?dataset=crowd",
     "agreement-pairs": "/agreement?pairs=differing",
     "decided": "/disagreements?show=decided",
+    "deciding": "/disagreements?pair=next",
+    "deciding-error": "/disagreements?pair=next#2⏎",
+    "deciding-names": "/disagreements?pair=next#o",
     **{f"empty-{name}": f"/{name}?dataset=empty" for name in (
         "overview", "label", "agreement", "disagreements", "quality", "pool", "assignment", "calibration", "releases",
         "evaluation",
@@ -157,7 +160,7 @@ def main() -> None:
                 page.goto(f"{address}{bare}{add_dataset(bare)}")
                 wait_until_drawn(page, bare)
                 for key in keys:
-                    page.keyboard.press(key)
+                    page.keyboard.press("Enter" if key == "⏎" else key)
                     page.wait_for_timeout(1500)
                     page.wait_for_selector('.panel:not([data-pair-id=""])')
                 sideways = fit_height(page, width) if folder else 0

@@ -411,7 +411,9 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
         scale=scale,
         axis=alt.Axis(**space_percent("%"), tickCount=5),
     )
-    legend = alt.Legend(orient="top", title=None, columns=1, labelLimit=220, symbolStrokeWidth=0)
+    legend = alt.Legend(
+        orient="top", title=None, columns=1, labelLimit=220, symbolType="square", symbolStrokeColor=GREY
+    )
     bars = (
         base.mark_bar(size=BAR_ROW - 8, stroke=GREY, strokeWidth=1, cursor="pointer")
         .encode(

@@ -36,6 +36,7 @@ def show_as(name: str, text: str, *, tag: str = "p") -> str:
 
 MOST = 16  # of one of many names in a chart
 LONGEST_TITLE, LONGEST_PATH = 60, 24
+JOINER = "\u2060"  # no line ends behind the dots
 
 
 def count_letters(name: str) -> int:
@@ -57,12 +58,14 @@ def shorten(name: str, most: int = MOST) -> str:
 def name_document(doc_id: str, title: str) -> list[str]:
     """Return the lines that name a document in a list: its title, then the end of its id.
 
-    The end is what differs between paths. An id without a title stays whole.
+    The end is what differs between paths. An id that is no path, or has no title, stays whole.
     """
     words = " ".join(title.split())
     if words in ("", doc_id):
         return [doc_id]
-    return [shorten(words, LONGEST_TITLE), shorten(doc_id[::-1], LONGEST_PATH)[::-1]]
+    is_long_path = "/" in doc_id and count_letters(doc_id) > LONGEST_PATH
+    end = f"…{JOINER}{shorten(doc_id[::-1], LONGEST_PATH)[-2::-1]}" if is_long_path else doc_id
+    return [shorten(words, LONGEST_TITLE), end]
 
 
 LOWER = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}

@@ -94,8 +94,10 @@ def test_a_document_is_named_by_its_title_then_by_the_end_of_its_path(
     named, unnamed = draw(
         monkeypatch, replace(ITEM, doc_id=path, title="Data bind"), replace(ITEM, doc_id=path, title="")
     )
-    assert named["document"] == "Data bind\n…" + path[-24:]
+    assert named["document"] == "Data bind\n…\u2060" + path[-24:]
     assert unnamed["document"] == path
+    (whole,) = draw(monkeypatch, replace(ITEM, doc_id="01HHDASVWA0YRKTMMX2664QSWF", title="Survey"))
+    assert whole["document"] == "Survey\n01HHDASVWA0YRKTMMX2664QSWF"
 
 
 def test_a_row_of_a_decided_pair_says_why_it_was_here(
