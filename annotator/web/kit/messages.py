@@ -52,6 +52,7 @@ _NG = 21  # the final ㅇ
 _ROUND = re.compile(r"(?:^|[^0-9.,])[1-9][0-9]*?(0+)$")
 _TENS = {1: 17, 2: 1, 3: 4, 4: 4}  # 십, 백, 천, 만
 _PERCENT = "%％"
+_NEGATIVE = re.compile(r"-\d[\d,]*\.\d+")
 
 
 def choose_particles(text: str) -> str:
@@ -180,6 +181,8 @@ def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) 
 def _show(value: Any) -> Any:
     if isinstance(value, CommandWords):
         return "" if value.on_page is None else tr(value.on_page)
+    if isinstance(value, str) and _NEGATIVE.fullmatch(value):
+        return value.replace("-", "−")
     return tr(value) if isinstance(value, (Message, LocalName)) else value
 
 

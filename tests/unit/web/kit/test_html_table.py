@@ -85,5 +85,6 @@ def test_on_a_narrow_screen_figures_and_words_keep_the_name_of_their_column(
 
 def test_a_sentence_of_a_page_has_a_minus_sign_before_a_negative_figure() -> None:
     assert tr("{name} from {first} to {last}", name="a-1", first=-0.5, last=2) == "a-1 from −0.5 to 2"
+    assert tr("{name} from {first} to {last}", name="a", first="-0.33", last="-1") == "a from −0.33 to -1"
     assert show_difference(-0.25, signed=True) == "−0.25"
     assert write_minus("x-1 [-0.2, .3] 2026-01-02 -7") == "x-1 [−0.2, .3] 2026-01-02 −7"
