@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import unescape
 from typing import Any, NamedTuple
 
 from annotator.domain.errors import ValidationError
@@ -101,33 +100,6 @@ def check_version(version: str) -> str:
             say("Enter a version such as 1.0.0 (MAJOR.MINOR.PATCH), not {found!r}.", found=version)
         )
     return version
-
-
-EXCERPT_OF, EXCERPT = 1_500, 200
-"""The characters of a document that an excerpt is cut from, and the longest excerpt."""
-_UNSEEN_IN_HTML = re.compile(
-    r"<(script|style|head)\b.*?(</\1\s*>|\Z)|<!--.*?(-->|\Z)|<[^<>]*(>|\Z)", re.S | re.I
-)
-_HEADING = re.compile(r"^#{1,6}[ \t]+", re.M)
-_ONLY_SIGNS = re.compile(r"^[\s=\-~^*#_+|:.`\"']+$", re.M)
-
-
-def cut_excerpt(text: str | None, media_type: str, *, title: str = "") -> str:
-    """Return the first words of a document on one line, without markup and title; "" without a text.
-
-    `text`: its beginning; EXCERPT_OF characters are enough. The excerpt ends with "…" if the document
-    continues.
-    """
-    words = text or ""
-    if media_type == "text/html":
-        words = unescape(_UNSEEN_IN_HTML.sub(" ", words))
-    words = " ".join(_ONLY_SIGNS.sub(" ", _HEADING.sub("", words)).split())
-    heading = " ".join(title.split())
-    if heading and words.startswith(heading):
-        words = words[len(heading) :].lstrip()
-    if len(words) <= EXCERPT and len(text or "") < EXCERPT_OF:
-        return words
-    return words[:EXCERPT].rstrip() + "…"
 
 
 def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:

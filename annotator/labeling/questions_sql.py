@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Row, Select, and_, case, exists, func, lit
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
-from annotator.domain.texts import EXCERPT_OF, cut_excerpt
+from annotator.domain.excerpts import EXCERPT_OF, cut_excerpt
 from annotator.labeling.records import PairQuestion
 from annotator.storage.logs.disclosures import list_to_judge
 from annotator.storage.lookup import key_of

@@ -28,10 +28,10 @@ from annotator.adjudication.disagreement_records import (
 )
 from annotator.adjudication.disagreement_view import assign_letters, hide_names
 from annotator.adjudication.records import IndependentJudgment, digest_seen_state
+from annotator.domain.excerpts import EXCERPT_OF, cut_excerpt
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import LASTING
 from annotator.domain.shuffling import Seed
-from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.labeling.open_pairs_sql import MAY_COME, find_eligibility
 from annotator.storage.judgments.outdated import OUTDATED_CHECKS, STILL_THEIRS
 from annotator.storage.judgments.quality_pairs import CAN_JUDGE, WAITING_CHECKS

@@ -20,7 +20,7 @@ from annotator.adjudication.disagreement_records import (
     OwnObjection,
 )
 from annotator.adjudication.discussion.discussion_sql import leave_out_busy, list_busy_queries
-from annotator.domain.texts import EXCERPT_OF, cut_excerpt
+from annotator.domain.excerpts import EXCERPT_OF, cut_excerpt
 from annotator.storage.logs.disclosures import add_seen
 from annotator.storage.lookup import OpenPairsRequest
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT

@@ -4,13 +4,13 @@ A preview never fails because of the file's content: if it cannot be read as cho
 shown.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from annotator.domain.errors import AnnotatorError, Problems
-from annotator.domain.ground_truth import Document, GroundTruth, Query
+from annotator.domain.excerpts import EXCERPT_OF, read_words
+from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.registry import read_truth
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
@@ -75,16 +75,15 @@ def _read_texts(path: Path, choices: ImportChoices) -> FilePreview | None:
         source = read_single_file(InputSource(str(path), encoding=choices.encoding), layout=layout)
     else:
         return None
-    return _show_records([line.document for line in source.documents[:FIRST]])
-
-
-def _show_records(records: Sequence[Query | Document]) -> FilePreview:
-    """Show every field that one of the records has: first the known ones, then the file's own."""
-    known = [field.name for field in fields(records[0]) if field.name != "metadata"] if records else []
-    cells = [{**record.metadata, **{name: getattr(record, name) for name in known}} for record in records]
-    columns = [name for name in dict.fromkeys(chain(known, *cells)) if any(row.get(name) for row in cells)]
-    rows = tuple(tuple(_show(row.get(name)) for name in columns) for row in cells)
-    return FilePreview(tuple(columns), rows)
+    rows = [
+        (
+            line.document.doc_id,
+            _shorten(line.document.title),
+            _shorten_text(line.document.text, line.document.media_type),
+        )
+        for line in source.documents[:FIRST]
+    ]
+    return FilePreview(("doc_id", "title", "text"), tuple(rows))
 
 
 def _read_truth(path: Path, choices: ImportChoices) -> FilePreview | None:
@@ -131,8 +130,16 @@ def _show_table(table: Table) -> FilePreview:
     rows = table.rows[:FIRST]
     shown = table.columns if table.columns is not None else list_table_columns(table)
     return FilePreview(
-        tuple(shown), tuple(tuple(_show(row.cells.get(name)) for name in shown) for row in rows)
+        tuple(shown), tuple(tuple(_show_cell(row.cells, name) for name in shown) for row in rows)
     )
+
+
+def _show_cell(cells: Mapping[str, object], name: str) -> str:
+    """Return the cell on one line: the text of a document that states its type without its markup."""
+    value, media_type = cells.get(name), cells.get("media_type")
+    if name == "text" and isinstance(value, str) and isinstance(media_type, str):
+        return _shorten_text(value, media_type)
+    return _show(value)
 
 
 def _show(value: object) -> str:
@@ -161,6 +168,10 @@ def _read_head(path: Path) -> bytes:
         head = file.read(_HEAD)
     cut = head.rfind(b"\n")
     return head[: cut + 1] if len(head) == _HEAD and cut > 0 else head
+
+
+def _shorten_text(text: str, media_type: str) -> str:
+    return _shorten(read_words(text[:EXCERPT_OF], media_type))
 
 
 def _shorten(text: str) -> str:

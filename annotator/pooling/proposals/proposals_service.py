@@ -15,6 +15,7 @@ from typing import Any, Literal
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
+from annotator.domain.excerpts import read_words
 from annotator.domain.grades import RELEVANT_FROM, check_grade
 from annotator.domain.judgments import read_event_id, read_pressed_at, read_seconds
 from annotator.domain.messages import say_n
@@ -204,7 +205,7 @@ def search_documents(
             document.document_pk: _describe(
                 document.doc_id,
                 document.title,
-                cut_snippet(document.text or "", text),
+                cut_snippet(read_words(document.text or "", document.media_type), text),
                 existing.get(document.document_pk),
             )
             for document in read_excerpts(session, matches.document_pks, characters=SNIPPET_OF)

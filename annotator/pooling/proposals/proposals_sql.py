@@ -54,6 +54,7 @@ class DocumentExcerpt:
     document_pk: int
     doc_id: str
     title: str
+    media_type: str
     text: str | None
     length: int
 
@@ -191,6 +192,7 @@ def read_excerpts(
             col(DocumentRow.pk),
             col(DocumentRow.doc_id),
             col(DocumentRow.title),
+            col(DocumentRow.media_type),
             func.substr(col(DocumentTextRow.text), 1, characters),
             func.length(col(DocumentTextRow.text)),
         )
@@ -198,6 +200,6 @@ def read_excerpts(
         .where(col(DocumentRow.pk).in_(document_pks))
     )
     return [
-        DocumentExcerpt(key_of(pk), doc_id, title, text, length or 0)
-        for pk, doc_id, title, text, length in session.execute(statement)
+        DocumentExcerpt(key_of(pk), doc_id, title, media_type, text, length or 0)
+        for pk, doc_id, title, media_type, text, length in session.execute(statement)
     ]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from annotator.domain.excerpts import ITEM_NUMBER
 from annotator.web.rendering.code import find_language, highlight, write_code
 from annotator.web.rendering.safe_html import LOWER, make_safe
 from annotator.web.rendering.sandbox import render_apart
@@ -28,12 +29,8 @@ if TYPE_CHECKING:
 LONGEST = 200_000
 LONGEST_LINE = 20_000
 KEPT_CHARACTERS = 40_000_000
-ITEM_NUMBER = re.compile(
-    r"[0-9]{1,3}(?:[의の][0-9]{1,3})?[.)．] |\([0-9]{1,3}\)|（[0-9０-９一二三四五六七八九十]{1,3}）"
-    r"|[\u2460-\u2473\u3251-\u325f\u32b1-\u32bf]|[가나다라마바사아자차카타파하][.)] |[a-z][.)] "
-    r"|[一二三四五六七八九十]{1,4}[　、 ]|[イロハニホヘトチリヌ][　 ]|[제第][0-9０-９一二三四五六七八九十百]{1,6}[조항호条項号]"
-)
-"""1. 1의2. (1) （一） ① 가. a. 一　 イ　 제2항 第二項"""
+_STRAY_SIGNS = re.compile(r"#{2,}[ \t]*|[=~^]{4,}$")
+"""At the beginning of a line: a heading with too many signs or without a space, or the line under a heading of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +123,24 @@ def write_markdown(text: str, _doc_id: str) -> str:
     """Return the HTML, not yet safe. Headings are below the page's own levels.
 
     A line that begins with the number of an item, as in laws, stays a line of its own. CommonMark would join it to the
-    line above unless it starts a list.
+    line above unless it starts a list. Signs that no heading or rule came of are left out.
     """
     parser = _parser()
     tokens = parser.parse(text)
     for token in tokens:
         token.tag = LOWER.get(token.tag, token.tag)
-        _keep_item_lines(token.children or [])
+        _mend_lines(token.children or [])
     html: str = parser.renderer.render(tokens, parser.options, {})
     return html
 
 
-def _keep_item_lines(parts: "list[Token]") -> None:
-    """Turn the line break before each item into one that is shown."""
+def _mend_lines(parts: "list[Token]") -> None:
+    """Show the line break before each item; remove the signs of headings and rules that Markdown does not read as such."""
     line = ""  # how the text after the current part begins
-    for part in reversed(parts):
+    for number, part in reversed(list(enumerate(parts))):
+        begins = number == 0 or parts[number - 1].type in ("softbreak", "hardbreak")
+        if part.type == "text" and begins:
+            part.content = _STRAY_SIGNS.sub("", part.content)
         if part.type == "softbreak" and ITEM_NUMBER.match(line):
             part.type, part.tag = "hardbreak", "br"
         line = part.content or line

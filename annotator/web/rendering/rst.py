@@ -232,6 +232,7 @@ def read_words(text: str) -> str:
     return text.removeprefix("!")
 
 
+_SUBSTITUTION = re.compile(r"\|([^|]+)\|_{0,2}")
 SETTINGS: dict[str, Any] = {
     "raw_enabled": False,
     "file_insertion_enabled": False,
@@ -290,6 +291,15 @@ def _make_writer() -> Any:
         def depart_literal(self, node: Any) -> None:
             del node
             self.body.append("</code>")
+
+        def visit_problematic(self, node: Any) -> None:
+            """Show a substitution that is defined elsewhere, as in a section cut from its page, by its name."""
+            name = _SUBSTITUTION.fullmatch(node.astext())
+            if name is None:
+                super().visit_problematic(node)
+                return
+            self.body.append("<br>" if name[1].lower() == "br" else escape(name[1]))
+            raise nodes.SkipNode
 
         def visit_system_message(self, node: Any) -> None:
             node.children = [child for child in node.children if isinstance(child, nodes.literal_block)]

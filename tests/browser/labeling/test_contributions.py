@@ -95,14 +95,19 @@ def test_a_document_to_be_proposed_is_shown_formatted_as_label_shows_it(
     "browser/labeling/test_contributions.py::test_a_document_to_be_proposed_is_shown_formatted_as_label_shows_it"
 )
 def test_the_list_shows_the_words_of_a_document_without_its_markup(page: Page, database: Database) -> None:
-    html = "<style>p { color: red }</style><p>リトライ <b>ハンドラ</b> &amp; 設定</p>"
-    with database.write() as session:
-        session.execute(update(DocumentRow).values(media_type="text/html"))
-        session.execute(update(DocumentTextRow).values(text=html))
-    page.reload()
-    open_panel(page)
+    samples = {
+        "text/html": "<style>p { color: red }</style><p>リトライ <b>ハンドラ</b> &amp; 設定</p>",
+        "text/markdown": "#####リトライ\n**ハンドラ** \\& [設定](a.md)",
+        "text/x-rst": ".. _top:\n\nリトライ\n========\n:ref:`ハンドラ <h>` |br| & |設定|",
+    }
     page.keyboard.press("w")
-    expect(page.locator(".rowsnippet").first).to_have_text("リトライ ハンドラ & 設定")
+    for media_type, text in samples.items():
+        with database.write() as session:
+            session.execute(update(DocumentRow).values(media_type=media_type))
+            session.execute(update(DocumentTextRow).values(text=text))
+        page.reload()
+        open_panel(page)
+        expect(page.locator(".rowsnippet").first).to_have_text("リトライ ハンドラ & 設定")
 
 
 def test_what_was_typed_for_a_proposal_survives_a_failure_and_a_reload(

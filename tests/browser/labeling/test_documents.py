@@ -72,6 +72,17 @@ def test_what_the_server_rendered_is_shown_formatted_and_its_source_by_a_button_
     expect(page.locator(".formatted")).to_have_text("three")
 
 
+def test_the_source_of_markdown_shows_no_escapes_but_those_in_code(page: Page, answers: Answers) -> None:
+    answers.renderings["p1"] = rendered("<p>x</p>")
+    text = "**①** 항\n1\\. 호 \\* \\\\ `a\\.b`\n```\nc\\.d\n```\n2\\) **강조** \\가"
+    show(page, text, media_type="text/markdown")
+    page.get_by_role("button", name="Source").click()
+    shown = "① 항\n1. 호 * \\ `a\\.b`\n```\nc\\.d\n```\n2) **강조** \\가"
+    assert page.locator(".text").evaluate("(e) => e.textContent") == shown
+    show(page, "1\\. x", pair="p2")
+    assert page.locator(".text").evaluate("(e) => e.textContent") == "1\\. x"
+
+
 def test_a_rendering_that_comes_late_does_not_replace_what_is_being_read(
     page: Page, answers: Answers
 ) -> None:

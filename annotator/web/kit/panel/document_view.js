@@ -15,6 +15,7 @@ const WAIT_MS = 350;
 const FIRST_WAIT_MS = 1500;
 const FIND_MS = 120;
 const LONG_BEGINNING = 600;  // characters: a document opens at a best match only if it is further down
+const ESCAPED = /(^ {0,3}(?:```|~~~)[^]*?^ {0,3}(?:```|~~~)|(`+)[^`]+\2)|\\([!-/:-@[-`{-~])|\*\*([\u2460-\u2473\u3251-\u325f\u32b1-\u32bf])\*\*/gm;
 const SOURCE_FILE = /\.(?!(?:txt|md|rst|html?|pdf|docx?)(?:#|$))\w{1,12}(?:#|$)/i;
 
 /** @typedef {import("./messages.js").ShownPair} ShownPair */
@@ -248,7 +249,7 @@ export class DocumentView {
     const { rendering, terms, pair } = prepared;
     const text = new MarkedText(mode === "formatted" && rendering ? `text formatted ${rendering.kind}` : nameSourceClass(prepared), terms);
     prepared.texts[mode] = text;
-    prepared.steps[mode] = mode === "formatted" && rendering ? text.takeHtml(rendering.html) : text.takeText(pair.document.text ?? "");
+    prepared.steps[mode] = mode === "formatted" && rendering ? text.takeHtml(rendering.html) : text.takeText(readSource(pair.document.text ?? "", pair.document.media_type));
     return text;
   }
 
@@ -415,9 +416,9 @@ export class DocumentView {
       let painted = 0;
       for await (const lines of readLines(answer.body)) {
         if (!isWanted()) return;
-        if (prepared.whole) await runQuietly(text.takeText(lines), isWanted);
+        if (prepared.whole) await runQuietly(text.takeText(readSource(lines, prepared.pair.document.media_type)), isWanted);
         else {
-          runAtOnce(text.takeText(lines));
+          runAtOnce(text.takeText(readSource(lines, prepared.pair.document.media_type)));
           this.placeWhole(prepared, text);
         }
         if (performance.now() - painted > 300) {
@@ -620,6 +621,15 @@ export class DocumentView {
  * @param {TextMode} mode
  */
 function listSteps(prepared, mode) { return prepared.steps[mode] ?? [].values(); }
+
+/**
+ * Return the source as people read it: a Markdown file without the signs that only keep "1." and "①" from being markup.
+ * @param {string} text
+ * @param {string | null} mediaType
+ */
+function readSource(text, mediaType) {
+  return mediaType === "text/markdown" ? text.replace(ESCAPED, (whole, code, _ticks, sign, number) => code ?? sign ?? number ?? whole) : text;
+}
 
 /** @param {Prepared} prepared */
 function nameSourceClass(prepared) {

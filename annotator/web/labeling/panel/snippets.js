@@ -7,7 +7,20 @@ import { findTerms } from "../../kit/panel/query_terms.js";
 const SNIPPET_LENGTH = 160;
 const SNIPPET_OF = 6000;
 const MOST_SPANS = 200;
-const SIGNS_ONLY = /^[\s=\-~^*#_+|:.`"']+$/gm;  // the line under a heading, a rule, a fence
+/** The same rules as in domain/excerpts.py, by media type. @type {Record<string, [RegExp, string][]>} */
+const MARKUP = {
+  "text/markdown": [
+    [/<!--[^]*?(?:-->|$(?![^]))/g, " "], [/<\/?[a-z][^<>\n]*>/gi, " "], [/!?\[([^[\]\n]*)\]\([^()\n]*\)/g, "$1"],
+    [/(\*\*?|``?)(?![\s*`])([^*`\n]*[^\s*`])\1/g, "$2"], [/\\([!-/:-@[-`{-~])/g, "$1"],
+  ],
+  "text/x-rst": [
+    [/^\.\. (?:\||raw::|image::|figure::).*(?:\n[ \t]*$)*(?:\n[ \t]+\S.*)*/gm, ""], [/^[ \t]*\.\.(?: .*)?$/gm, ""], [/^[ \t]*:[\w-]+:(?:[ \t].*)?$/gm, ""],
+    [/(?::[\w:+.-]{1,60}:)?`([^`<>\n]*?)[ \t]*(?:<[^`<>\n]*>)?`_{0,2}(?!`)/g, "$1"], [/\|br\|/gi, " "], [/\|([^|\s](?:[^|\n]*[^|\s])?)\|_{0,2}/g, "$1"],
+    [/(\*\*?|``?)(?![\s*`])([^*`\n]*[^\s*`])\1/g, "$2"], [/\\ |\\(?=[!-/:-@[-`{-~])/g, ""],
+  ],
+};
+/** @type {[RegExp, string][]} */
+const SIGNS = [[/^[ \t]*(?:#{1,6}[ \t]+|#{2,}|```.*|~~~.*)/gm, ""], [/^[\s=\-~^*#_+|:.`"']+$/gm, " "]];
 
 /** @typedef {import("../../kit/panel/query_terms.js").Terms} Terms */
 /** @typedef {import("../../kit/panel/query_terms.js").TermSpan} TermSpan */
@@ -32,7 +45,7 @@ export function cutSnippet(pair) {
  * @param {string | null} mediaType
  */
 function readWords(text, mediaType) {
-  if (mediaType !== "text/html") return mediaType === "text/plain" ? text : text.replace(SIGNS_ONLY, " ");
+  if (mediaType !== "text/html") return [...MARKUP[mediaType ?? ""] ?? [], ...SIGNS].reduce((words, [pattern, by]) => words.replace(pattern, by), text);
   const page = new DOMParser().parseFromString(text, "text/html");  // inert: nothing in it runs or is fetched
   for (const element of page.querySelectorAll("script, style, template")) element.remove();
   return page.body.textContent ?? "";
