@@ -271,3 +271,53 @@ def test_the_history_keeps_both_values_of_a_changed_judgment(
     wait_saved(page)
     history = sorted(list_judgments(database, OPERATOR, "demo", history=True), key=lambda j: j.judged_at)
     assert [(j.outcome, j.grade) for j in history] == [("graded", 1), ("unrateable", None)]
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_no_notice_moves_the_query_or_the_grades(
+    page: Page, context: BrowserContext, database: Database, sign_in: SignIn, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    start(page, database, sign_in)
+    places = measure(page)
+    strip = page.get_by_role("group", name="About this pair")
+    press(page, "2")
+    wait_saved(page)
+    press(page, "z")
+    expect(strip).to_contain_text("Your grade: 2 Highly relevant.")
+    assert measure(page) == places
+    press(page, "3")
+    wait_saved(page)
+    context.set_offline(True)
+    press(page, "1")
+    expect(alert(page, "This computer is offline.")).to_be_visible()
+    assert measure(page) == places
+    press(page, "z")
+    expect(strip).to_be_visible()
+    assert measure(page) == places, "two notices at once"
+    context.set_offline(False)
+    press(page, "0")
+    wait_saved(page)
+    context.clear_cookies()
+    press(page, "2")
+    expect(alert(page, "You are signed out")).to_be_visible()
+    assert measure(page) == places
+
+
+def test_the_progress_on_a_phone_crosses_no_button(page: Page, database: Database, sign_in: SignIn) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    start(page, database, sign_in)
+    track = page.get_by_role("progressbar").bounding_box()
+    assert track is not None
+    for button in page.locator(".bar button").all():
+        box = button.bounding_box()
+        assert box is None or box["y"] >= track["y"] + track["height"]
+
+
+def measure(page: Page) -> dict[str, float]:
+    """Return where the query and the buttons begin, in pixels from the top of the window."""
+    places: dict[str, float] = panel(page).evaluate(
+        """(root) => Object.fromEntries([".query", ".querytext", ".viewer", ".grades", ".actions", ".notebox"]
+          .map((name) => [name, root.querySelector(name).getBoundingClientRect().top]))"""
+    )
+    return places
