@@ -237,6 +237,12 @@ def test_at_400_pixels_everything_needed_is_on_the_screen_and_nothing_scrolls_si
         box = button.bounding_box()
         assert box is not None
         assert box["height"] >= 44, button.inner_text()
+    track = page.get_by_role("progressbar").bounding_box()
+    assert track is not None
+    for button in page.locator(".bar button:visible").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["y"] >= track["y"] + track["height"], "the line of progress crosses no button"
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 400
     page.get_by_role("button", name="Perfect").tap()
     expect(panel(page)).not_to_have_attribute("data-pair-id", before or "")

@@ -304,16 +304,6 @@ def test_no_notice_moves_the_query_or_the_grades(
     assert measure(page) == places
 
 
-def test_the_progress_on_a_phone_crosses_no_button(page: Page, database: Database, sign_in: SignIn) -> None:
-    page.set_viewport_size({"width": 400, "height": 800})
-    start(page, database, sign_in)
-    track = page.get_by_role("progressbar").bounding_box()
-    assert track is not None
-    for button in page.locator(".bar button").all():
-        box = button.bounding_box()
-        assert box is None or box["y"] >= track["y"] + track["height"]
-
-
 def measure(page: Page) -> dict[str, float]:
     """Return where the query and the buttons begin, in pixels from the top of the window."""
     places: dict[str, float] = panel(page).evaluate(
