@@ -135,7 +135,7 @@ def walk_all(
     for tab, link, (name, username) in zip(annotators, links, PEOPLE, strict=True):
         with walk.step(f"{username} accepts", tab):
             make_account(walk, tab, link, name, username)
-            tab.locator("[data-pair-id]").first.wait_for()
+            walk.click(tab.get_by_role("button", name="Start", exact=True))
     for number, (tab, (_name, username)) in enumerate(zip(annotators, PEOPLE, strict=True)):
         with walk.step(f"{username} labels {pairs} pairs", tab):
             label(walk, tab, pairs, random.Random(number))

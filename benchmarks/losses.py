@@ -109,6 +109,7 @@ class World:
     def settle(self) -> None:
         """Wait until a pair is on the screen and nothing is unsaved; then listen."""
         self.page.wait_for_selector('.panel[data-unsaved="0"]:not([data-pair-id=""])', timeout=60_000)
+        self.page.keyboard.press("Escape")  # closes the sheet of the first visit
         if not self.page.evaluate("() => 'pressed' in window"):
             self.page.evaluate(WATCH)
 

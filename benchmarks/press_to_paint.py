@@ -179,6 +179,7 @@ def sign_in(page: Page, address: str) -> None:
 
 def wait_for_first_pair(page: Page) -> None:
     page.wait_for_selector('.panel:not([data-pair-id=""])')
+    page.keyboard.press("Escape")  # closes the sheet of the first visit
     page.wait_for_timeout(1000)
 
 

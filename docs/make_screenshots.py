@@ -390,6 +390,7 @@ def wait_until_drawn(page: Page, path: str) -> None:
         return
     if path == "/label":
         page.wait_for_selector('.panel:not([data-pair-id=""])')
+        page.keyboard.press("Escape")  # closes the sheet of the first visit
         page.wait_for_timeout(1500)  # for the formatted view of the document
     else:
         page.wait_for_selector("h1")

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.domain.judgments import OpenPair
+from annotator.labeling.records import IdleReason
 from annotator.storage.lookup import LEASED_BEFORE, OpenPairsRequest
-from annotator.storage.sql import PreparedSql, fetch_tuples, prepare_sql, read_json
+from annotator.storage.sql import PreparedSql, fetch_tuples, prepare_sql, read_json, read_time
 
 _ASSIGNED_TO_THEM = """
   (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
@@ -331,6 +332,21 @@ def count_work(session: Session, request: OpenPairsRequest, eligibility: Eligibi
     statement = eligibility.prepare(COUNT_WORK, query="w.query_pk")
     rows = fetch_tuples(session, statement, {**request.values, **eligibility.values})
     return WorkCount._make(map(int, rows[0]))
+
+
+_IDLE = f"""
+SELECT EXISTS (SELECT 1 FROM pair n WHERE n.dataset_pk = :dataset_pk AND n.retired_at IS NULL),
+  (SELECT max(l.expires_at) FROM lease l CROSS JOIN pair p
+    LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
+    WHERE l.annotator_pk <> :annotator_pk AND l.expires_at > :now AND l.expires_at <= :latest
+      AND p.pk = l.pair_pk AND p.dataset_pk = :dataset_pk AND {MAY_COME})"""
+
+
+def find_idle_reason(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> IdleReason:
+    """Return why no pair is open to the annotator."""
+    statement = eligibility.prepare(_IDLE, query="p.query_pk")
+    ((has_pool, until),) = fetch_tuples(session, statement, {**request.values, **eligibility.values})
+    return IdleReason(bool(has_pool), None if until is None else read_time(until))
 
 
 def count_done(session: Session, request: OpenPairsRequest) -> int:

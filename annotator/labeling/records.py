@@ -89,6 +89,16 @@ class OwnQuestions:
 
 
 @dataclass(frozen=True, slots=True)
+class IdleReason:
+    """Why an annotator gets no pair now. It names nobody, and counts no pair."""
+
+    has_pool: bool  # the dataset has pairs
+    reserved_until: (
+        datetime | None
+    )  # when the last lease of others ends on pairs that may still come; None without one
+
+
+@dataclass(frozen=True, slots=True)
 class LabelingPace:
     """The progress of an annotator, and estimated times. Both times are None below 10 timed judgments."""
 

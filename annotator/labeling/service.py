@@ -42,8 +42,8 @@ from annotator.labeling.next_pairs_sql import (
     prolong_repeats,
     read_check_rates,
 )
-from annotator.labeling.open_pairs_sql import count_work, take_leases
-from annotator.labeling.records import AnnotatorPairState, NextPair, OwnProgress
+from annotator.labeling.open_pairs_sql import count_work, find_idle_reason, take_leases
+from annotator.labeling.records import AnnotatorPairState, IdleReason, NextPair, OwnProgress
 from annotator.labeling.shown_sql import (
     AnswerCount,
     HandedOut,
@@ -105,6 +105,7 @@ class SubmitResponse:
     training: TrainingState | None = None  # None without training
     added: int = 0  # pairs that have come since the last response
     answered: int = 0  # the annotator's current judgments and answered checks
+    idle: IdleReason | None = None  # why the browser has no pair although it asked for some
     is_unrepeatable: bool = False  # all that it stored were the annotator's first answers on their pairs
 
 
@@ -237,6 +238,8 @@ def _exchange(
         handed = handed_out.views if wish.whole else _number(wanted, chosen.pairs, handed_out)
         waiting = len(drawn), len(checks) + chosen.new_checks
         answered, progress = _advance_progress(work, wanted, handed_out, waiting)
+        is_idle = wish.want > 0 and not chosen.pairs and not wanted.shown
+        idle = find_idle_reason(session, request, context.eligibility) if is_idle else None
     response = SubmitResponse(
         tuple(event.event_id for event in plan.acknowledged),
         tuple(plan.refused),
@@ -249,6 +252,7 @@ def _exchange(
         wanted.training,
         progress.added,
         answered,
+        idle,
         plan.is_unrepeatable,
     )
     return response, lost

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from annotator.adjudication.discussion.discussion_service import count_news
+from annotator.adjudication.discussion import discussion_service
 from annotator.adjudication.queue.queue_service import count_open
 from annotator.domain.judgments import AnnotatorProgress
 from annotator.domain.messages import Message, join, say, say_n
@@ -37,8 +37,7 @@ def count_waiting_work(
     database: Database, actor: Actor, dataset: str, role: str, *, now: datetime
 ) -> WaitingWork:
     """Return the work that waits for the person with this role on the dataset."""
-    own = count_news(database, actor, dataset, now=now)
-    news = own.discussions + own.decisions + count_new_answers(database, actor, dataset)
+    news = count_news(database, actor, dataset, now=now)
     if not includes(role, "lead"):
         return WaitingWork(news)
     return WaitingWork(
@@ -47,6 +46,12 @@ def count_waiting_work(
         disagreements=count_open(database, actor, dataset),
         checks=count_open_checks(database, actor, dataset),
     )
+
+
+def count_news(database: Database, actor: Actor, dataset: str, *, now: datetime) -> int:
+    """Count `WaitingWork.news` alone, for an annotator of the dataset."""
+    own = discussion_service.count_news(database, actor, dataset, now=now)
+    return own.discussions + own.decisions + count_new_answers(database, actor, dataset)
 
 
 _NAMED = 5

@@ -75,10 +75,12 @@ def fill_pool(
 
 
 def open_panel(page: Page, address: str | None = None) -> None:
-    """Go to the panel (or stay) and wait until a pair is on the screen."""
+    """Go to the panel (or stay), wait until a pair is on the screen, and close the sheet of the first visit."""
     if address:
         page.goto(address)
     expect(panel(page)).not_to_have_attribute("data-pair-id", "")
+    if page.locator(".sheet .welcome").is_visible():
+        page.keyboard.press("Escape")
     if not page.evaluate("() => 'pressed' in window"):
         page.evaluate(WATCH)
 

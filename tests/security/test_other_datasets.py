@@ -102,6 +102,7 @@ REQUESTS: dict[str, Asked] = {
     "/api/rendering": Asked({"pair": "{pair}"}, "ann"),
     "/api/rendering?": Asked({"doc_id": "{doc}"}, "ann"),
     "/api/pair": Asked({"pair": "{pair}"}, "ann"),
+    "/api/news": Asked({}, "ann"),
     "/api/changes": Asked({"pair": "{pair}"}, "ann"),
     "/api/standard": Asked({"since": "1"}, "ann"),
     "/api/search": Asked({"q": "{dataset_word}", "query": "{query}"}, "ann"),
@@ -468,6 +469,7 @@ FIELDS = {
         for name in ("doc_id", "title", "url", "media_type", "text", "length", "sha256", "guideline_version")
     },
     "/api/rendering": {".html", ".kind", ".blocked", ".cut"},
+    "/api/news": {".news"},
     "/api/changes": {".standard", ".text"},
     "/api/questions": {".ok"},
 }

@@ -27,7 +27,9 @@ from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text
 from annotator.labeling.my_work_service import CannotRevise, read_own_pair
 from annotator.labeling.questions_service import ask_question
+from annotator.labeling.records import IdleReason
 from annotator.labeling.service import SubmitResponse, read_whole_text, submit_judgments
+from annotator.overview.waiting_service import count_news
 from annotator.storage.database import Database, Writable
 from annotator.web.kit.messages import show_refusal
 from annotator.web.server.budgets import keep_notes, measure_text
@@ -203,7 +205,15 @@ def _answer(exchange: SubmitResponse) -> dict[str, Any]:
         ],
         "surplus": [],  # for older panels; naming late answers would show which pairs are checks
         "training": asdict(exchange.training) if exchange.training else None,
+        **_describe_idle(exchange.idle),
     }
+
+
+def _describe_idle(idle: IdleReason | None) -> dict[str, Any]:
+    if idle is None:
+        return {}
+    until = idle.reserved_until and idle.reserved_until.isoformat()
+    return {"idle": {"pool": idle.has_pool, "until": until}}
 
 
 def show_pair(handed: PairView) -> dict[str, Any]:
@@ -249,7 +259,20 @@ def own_work_routes(database: Database) -> list[Route]:
             return JSONResponse({"error": show_refusal(error), "code": error.code}, status_code=409)
         return JSONResponse(show_pair(pair))
 
-    return [Route("/api/pair", get_pair, methods=["GET"])]
+    async def get_news(request: Request) -> Response:
+        news = await run_in_threadpool(
+            count_news,
+            database,
+            require_signed_in(request).actor,
+            request.query_params.get("dataset", ""),
+            now=datetime.now(UTC),
+        )
+        return JSONResponse({"news": news})
+
+    return [
+        Route("/api/pair", get_pair, methods=["GET"]),
+        Route("/api/news", get_news, methods=["GET"]),
+    ]
 
 
 def question_routes(database: Database) -> list[Route]:

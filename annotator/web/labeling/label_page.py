@@ -11,7 +11,7 @@ import streamlit as st
 from annotator.dataset.service import read_current_rubric
 from annotator.dataset.settings import Dataset
 from annotator.domain.grades import Rubric
-from annotator.domain.people import Actor
+from annotator.domain.people import includes
 from annotator.web.guideline.api import describe_rubric
 from annotator.web.kit.components import load_component, write_message
 from annotator.web.kit.messages import current_language, read_words, tr
@@ -26,20 +26,24 @@ def draw(context: PageContext) -> None:
         require_dataset(context)
         return
     version, rubric = context.call(read_current_rubric, dataset.name)
-    draw_panel(context.actor, dataset, version, rubric, pair=st.query_params.get("pair"))
+    draw_panel(context, dataset, version, rubric, pair=st.query_params.get("pair"))
 
 
 FOLDER = Path(__file__).parent / "panel"
 STYLES = tuple(FOLDER / f"{name}.css" for name in ("panel", "dialogs", "narrow", "document", "list", "touch"))
 
 
-def draw_panel(actor: Actor, dataset: Dataset, version: int, rubric: Rubric, *, pair: str | None) -> None:
-    """Draw the panel for this annotator, dataset and version of the rubric.
+def draw_panel(
+    context: PageContext, dataset: Dataset, version: int, rubric: Rubric, *, pair: str | None
+) -> None:
+    """Draw the panel for this person, dataset and version of the rubric.
 
     `pair`: an answered pair to open first.
     """
     message = {
-        "username": actor.username,
+        "username": context.actor.username,
+        "name": context.person.name or context.actor.username,
+        "is_lead": context.role is not None and includes(context.role, "lead"),
         "dataset": dataset.name,
         "title": dataset.title,
         "language": current_language(),

@@ -1,10 +1,15 @@
 """What the panel shows, and what the browser is never told."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
+from annotator.dataset.service import change_settings
+from annotator.domain.people import OPERATOR
+from annotator.labeling.service import submit_judgments
+from annotator.people.roles_service import find_actor
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.lookup import find_person, key_of
@@ -75,7 +80,7 @@ def test_the_browser_is_told_no_rank_score_system_or_grade_of_another(
     sign_in(page, "hanako")
     open_panel(page)
     for _ in range(600):
-        pairs = [pair for body in bodies for pair in json.loads(body)["pairs"]]
+        pairs = [pair for body in bodies for pair in json.loads(body).get("pairs", [])]
         page.wait_for_timeout(100)
         if len(pairs) >= 40:
             break
@@ -134,6 +139,36 @@ def test_that_a_lead_settled_the_pair_on_the_screen_is_said_and_a_judgment_of_it
 def test_an_empty_pool_says_what_to_do_next(page: Page, sign_in: SignIn) -> None:
     sign_in(page, "hanako")
     expect(page.get_by_text("There is nothing to label in this dataset yet.")).to_be_visible()
+
+
+def test_who_has_nothing_to_judge_is_told_until_when_others_hold_the_pairs(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    fill_pool(database, documents=3, queries=("x",))
+    change_settings(database, OPERATOR, "demo", {"overlap": "1"}, now=datetime.now(UTC))
+    with database.read() as session:
+        minjun = find_actor(session, "minjun")
+    now = datetime.now(UTC)
+    held = submit_judgments(database, minjun, "demo", events=[], have=[], want=9, now=now).pairs
+    sign_in(page, "hanako")
+    until = page.evaluate(
+        "(at) => new Date(at).toLocaleString('en', { timeStyle: 'short' })",
+        (now + timedelta(hours=1)).isoformat(),
+    )
+    expect(page.locator(".empty")).to_contain_text(f"Pairs reserved by others until {until}: 3.")
+    judged = [
+        {
+            "id": str(uuid4()),
+            "pair": pair.pair,
+            "outcome": "graded",
+            "grade": 1,
+            "pressed_at": now.isoformat(),
+        }
+        for pair in held
+    ]
+    submit_judgments(database, minjun, "demo", events=judged, have=[], want=0, now=now)
+    page.get_by_role("button", name="Check for new pairs").click()
+    expect(page.locator(".empty")).to_contain_text("every pair is judged, or belongs to others.")
 
 
 def test_what_was_put_off_comes_back_unanswered_with_its_note_and_the_end_of_the_work_is_said(

@@ -1,6 +1,7 @@
 """Submitting judgments and being given pairs, on both databases: nothing lost, doubled or misplaced."""
 
 from dataclasses import asdict
+from datetime import timedelta
 from threading import Thread
 
 import pytest
@@ -9,6 +10,7 @@ from sqlalchemy import select
 from annotator.adjudication.decisions_sql import add_decisions
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
+from annotator.labeling.records import IdleReason
 from annotator.labeling.service import compute_progress, list_judgments, read_whole_text, submit_judgments
 from annotator.people.service import disable_person, remove_role
 from annotator.storage.database import Database
@@ -184,6 +186,27 @@ def test_a_lease_keeps_a_third_annotator_from_overshooting_the_overlap(world: Wo
     people = [world.person(name) for name in ("ann", "bob", "cho")]
     given = [{handed.pair for handed in world.send(person, want=50).pairs} for person in people]
     assert (len(given[0]), len(given[1]), len(given[2])) == (12, 12, 0)
+
+
+def test_who_gets_no_pair_is_told_whether_there_is_a_pool_and_until_when_others_hold_the_pairs(
+    database: Database,
+) -> None:
+    empty = World(database, queries=0)
+    assert empty.send(empty.person("ann"), want=5).idle == IdleReason(has_pool=False, reserved_until=None)
+
+
+def test_who_gets_no_pair_is_told_when_the_leases_of_others_end(database: Database) -> None:
+    world = World(database, queries=1, documents=3, overlap=1)
+    ann, bob = world.person("ann"), world.person("bob")
+    held = world.send(ann, want=5)
+    assert held.idle is None
+    idle = world.send(bob, want=5)
+    assert (idle.done, idle.total) == (0, 3)
+    assert idle.idle == IdleReason(has_pool=True, reserved_until=world.now + timedelta(hours=1))
+    assert world.send(bob, want=0).idle is None, "the browser asked for nothing"
+    world.send(ann, *(world.event(pair.pair) for pair in held.pairs))
+    idle = world.send(bob, want=5)
+    assert (idle.total, idle.idle) == (0, IdleReason(has_pool=True, reserved_until=None))
 
 
 def test_an_abandoned_lease_returns_after_its_time(world: World) -> None:

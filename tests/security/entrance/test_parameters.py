@@ -43,7 +43,7 @@ PAIR = ("dataset", "pair")
 EVALUATION = ("version", "profile", "measures", "systems", "baseline", "by")
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "/": ("dataset",), "/healthz": (), "/readyz": (), "/login": ("next", "problem", "sso"), "/login/code": ("next", "recovery"), "/login/set-up": ("next",), "/logout": (), "/login.css": (), "/favicon.png": (), "/setup": (), "/join": (), "/one-time-link.js": (), "/open-again.js": (),
-    "/api/text": PAIR, "/api/pair": PAIR, "/api/changes": PAIR, "/api/rendering": (*PAIR, "doc_id"), "/api/standard": ("dataset", "since"),
+    "/api/text": PAIR, "/api/pair": PAIR, "/api/news": ("dataset",), "/api/changes": PAIR, "/api/rendering": (*PAIR, "doc_id"), "/api/standard": ("dataset", "since"),
     "/api/search": ("dataset", "query", "q"), "/api/document": ("dataset", "doc_id"),
     "/api/cases": (*PAIR, "have", "want", "tab", *QUEUE), "/api/cases/origin": PAIR, "/api/cases/trail": PAIR,
     "/api/cases/leads": ("dataset",), "/api/queue": ("dataset", *QUEUE), "/api/quality": ("dataset", "table"),

@@ -40,6 +40,8 @@ export class GuidelineView {
     this.newest = guideline;
     this.painted = guideline;
     this.asking = false;
+    /** Whether this person was never here in this browser. */
+    this.isFirstVisit = false;
     /** @type {import("./changes.js").GuidelineChange | null} what the version changed that this person has not read about yet */
     this.unread = null;
     this.paint();
@@ -48,6 +50,7 @@ export class GuidelineView {
   /** Tell of a version that was published since this person was here last. Someone new has nothing to compare. */
   async tellOfChangesSinceLastVisit() {
     const seen = readStored(this.key);
+    this.isFirstVisit = typeof seen !== "number";
     writeStored(this.key, this.newest.version);
     if (typeof seen !== "number" || seen >= this.newest.version) return;
     try {
@@ -108,6 +111,18 @@ export class GuidelineView {
     if (!unread) return;
     this.unread = null;
     this.closeRemark();
+  }
+
+  /**
+   * Open the sheet for somebody new: the keys in a line, then the guideline.
+   * @param {string} title
+   * @param {string} hint what else to say; may be empty
+   */
+  welcome(title, hint) {
+    const start = make("button", "primary", this.words.welcome_start);
+    start.type = "button";
+    start.dataset.close = "";
+    this.showSheet(title, [make("p", "welcome", this.words.welcome_keys), ...(hint ? [make("p", "small", hint)] : []), ...this.describeGuideline(), start]);
   }
 
   describeGuideline() {

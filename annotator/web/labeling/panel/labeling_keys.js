@@ -3,4 +3,4 @@
 import { SHARED_KEYS } from "../../kit/panel/shared_keys.js";
 
 /** @type {Record<string, string>} */
-export const LABELING_KEYS = { ...SHARED_KEYS, w: "list", p: "propose", q: "question" };
+export const LABELING_KEYS = { ...SHARED_KEYS, w: "list", h: "history", p: "propose", q: "question" };

@@ -59,7 +59,7 @@
 
 /** @typedef {{ done: number, total: number, right: number, required: number, passed: boolean }} Training */
 
-/** @typedef {{ done: number, total: number, added: number }} Progress `added`: pairs that have come since the answer before */
+/** @typedef {{ done: number, total: number, added: number, answered?: number }} Progress `added`: pairs that have come since the answer before; `answered`: all own judgments */
 
 /**
  * @typedef {object} ExchangeRequest
@@ -82,6 +82,7 @@
  * @property {string[]} [judged] pairs that need nothing from this annotator any more
  * @property {Training | null} [training]
  * @property {Feedback[]} [feedback]
+ * @property {{ pool: boolean, until: string | null } | null} [idle] why no pair came: whether the dataset has pairs, and until when others hold the open ones
  */
 
 /**
@@ -90,6 +91,8 @@
  * @property {string} username
  * @property {string} dataset
  * @property {string} title
+ * @property {string} name of the person
+ * @property {boolean} is_lead
  * @property {string} language
  * @property {number} idle_seconds
  * @property {number} lease_minutes for how long pairs are reserved

@@ -5,8 +5,8 @@
 import { ActiveTime } from "../../kit/panel/active_time.js";
 import { runAfterPaint } from "../../kit/panel/after_paint.js";
 import { Announcer } from "../../kit/panel/announcer.js";
-import { VisitedPairs } from "../../kit/panel/browser_storage.js";
 import { describeChanges } from "../../kit/panel/changes.js";
+import { readStored, VisitedPairs, writeStored } from "../../kit/panel/browser_storage.js";
 import { hasOpenDialog } from "../../kit/panel/dialogs.js";
 import { DocumentView } from "../../kit/panel/document_view.js";
 import { findActButton, findAround, findElement, findFocused, findPart, isFocusLost, make, makeHiddenKey, nameButton, runWhenIdle, writeText } from "../../kit/panel/elements.js";
@@ -18,6 +18,7 @@ import { Remark } from "../../kit/panel/remark.js";
 import { asRequestError, askServer } from "../../kit/panel/requests.js";
 import { fill } from "../../kit/panel/sentences.js";
 import { Exchange } from "./exchange.js";
+import { History } from "./history.js";
 import { LABELING_KEYS } from "./labeling_keys.js";
 import { OtherTabs } from "./other_tabs.js";
 import { NoteDrafts, Outbox, handInOtherDatasets } from "./outbox.js";
@@ -37,6 +38,8 @@ const REMARK_ANSWERS = 3;  // so many further answers close a remark
 const LOOK_AGAIN_MS = 30000;
 const ASK_TABS_MS = 2000;
 const OTHER_DATASETS_MS = 5000;
+const FIRST_NEWS_MS = 5000;
+const NEWS_MS = 300000;
 
 /** The panel's buttons, each with its key. */
 const BUTTONS = [["back", "z"], ["later", "l"], ["unrateable", "u"], ["propose", "p"], ["question", "q"], ["list", "w"], ["help", "?"], ["again", ""]];
@@ -89,8 +92,11 @@ export class LabelingPanel {
     this.behind = [];
     /** @type {Progress | null} */
     this.progress = null;
+    /** @type {ExchangeAnswer["idle"]} */
+    this.idle = null;
     this.isEnded = false;
     this.isWholeQuery = false;
+    this.isWelcomed = false;
 
     this.outbox = new Outbox(username, dataset);
     this.noteDrafts = new NoteDrafts(username, dataset);
@@ -123,6 +129,9 @@ export class LabelingPanel {
       username, dataset, outbox: this.outbox, makeRequest: () => this.makeRequest(), take: (answer, request) => this.take(answer, request),
       noticeTrouble: (trouble) => this.noticeTrouble(trouble), noticeStart: () => this.saveStatus.paint(),
     });
+    this.history = new History({
+      host: this.at.history, key: `annotator/history/${username}/${dataset}`, words, open: (pair) => this.goBackTo(pair), leave: () => this.view.focus(),
+    });
     this.list = new QueryList(this.at.list, this);
   }
 
@@ -146,6 +155,8 @@ export class LabelingPanel {
     if (this.settings.pair) this.open(this.settings.pair).then(() => this.exchange.flush());
     else this.exchange.flush();
     this.ticking = setInterval(() => this.saveStatus.paint(), 500);
+    this.newsTicking = setInterval(() => this.askNews(), NEWS_MS);
+    setTimeout(() => this.askNews(), FIRST_NEWS_MS);
     this.handInOtherDatasets(this.settings.dataset);
     if (remembersListMode() && !this.settings.pair) queueMicrotask(() => { if (!this.isWholeQuery && !this.isEnded) this.toggleList(); });
   }
@@ -175,6 +186,7 @@ export class LabelingPanel {
     this.isEnded = true;
     this.listening.abort();
     clearInterval(this.ticking);
+    clearInterval(this.newsTicking);
     this.exchange.close();
     this.tabs.tell("");
     keepShownPair(this.current?.pair ?? "");
@@ -234,6 +246,7 @@ export class LabelingPanel {
    */
   actOnPair(act, pair) {
     switch (act) {
+      case "history": return this.history.focus();
       case "note": return this.at.note.focus();
       case "find": return this.view.openFind();
       case "down": return this.view.scroll(1);
@@ -333,6 +346,7 @@ export class LabelingPanel {
     pair.outdated = null;
     this.noteDrafts.write(pair.pair, "");
     this.remark.countAnswer();
+    if (pair.answer && !pair.training) this.history.add(pair);
     this.say(outcome === "graded" ? fill(this.words.graded, { grade }) : this.words[`said_${outcome}`]);
     this.time.begin();
     return event;
@@ -429,6 +443,36 @@ export class LabelingPanel {
     this.notice.hide();
   }
 
+  // ---- beside the work --------------------------------------------------------------------------------------
+
+  /**
+   * Greet whoever judges here for the first time, with the guideline; tell a lead once who decides on what they judge.
+   * @param {Progress} progress
+   */
+  welcome({ answered = 0 }) {
+    const { words, settings, at } = this;
+    this.isWelcomed = true;
+    const key = `annotator/told/${encodeURIComponent(settings.username)}/${encodeURIComponent(settings.dataset)}`;
+    const isNew = this.guideline.isFirstVisit && !answered && !hasOpenDialog(this.root);
+    const hint = settings.is_lead && readStored(key) === null ? words.lead_labels : "";
+    if (isNew) this.guideline.welcome(fill(words.welcome, { name: settings.name }), hint);
+    else if (hint && at.remark.hidden) this.remark.show(hint);
+    if (hint) writeStored(key, 1);
+  }
+
+  /** Show how many answers and decisions are new: the sidebar, which counts them too, is closed here. */
+  async askNews() {
+    const { words, at } = this;
+    if (this.isEnded) return;
+    try {
+      const { news } = await askServer("/api/news", { dataset: this.settings.dataset });
+      at.news.hidden = !news;
+      at.news.setAttribute("aria-label", fill(words.news_long, { n: this.formatNumber(news) }));
+      at.news.title = fill(words.news_long, { n: this.formatNumber(news) });
+      at.news.replaceChildren(words.news, make("b", "", this.formatNumber(news)));
+    } catch { /* the next time */ }
+  }
+
   // ---- the exchange with the server -----------------------------------------------------------------------
 
   /** @returns {ExchangeRequest} */
@@ -484,6 +528,7 @@ export class LabelingPanel {
     for (const refusal of answer.refused) this.refuse(refusal, request.events.find((event) => event.id === refusal.id));
     const waiting = this.outbox.list();
     const { progress } = answer;
+    this.idle = answer.idle;
     if (!this.progress) bringShownPairFirst(answer.pairs);
     this.progress = { ...progress, done: Math.min(progress.total, progress.done + waiting.filter((event) => event.outcome !== "later").length) };
     if (progress.added) this.remark.show(fill(this.words.newpairs, { n: this.formatNumber(progress.added) }));
@@ -499,6 +544,7 @@ export class LabelingPanel {
     this.paintProgress();
     this.saveStatus.paint();
     if (!this.current && !this.notice.isHolding && !this.isWholeQuery) this.goAhead(answer, request);
+    if (!this.isWelcomed && this.current) this.welcome(progress);
   }
 
   /**
@@ -558,6 +604,7 @@ export class LabelingPanel {
     const pairs = [...this.behind, ...(this.current ? [this.current] : []), ...this.queue, ...this.list.rows.map((row) => row.pair)];
     const pair = pairs.find((other) => other.pair === event?.pair);
     if (pair) pair.answer = pair.before ?? null;
+    if (event) this.history.forget(event.pair);
     const document = pair?.document.title || pair?.document.doc_id || event?.pair || id;
     this.saveStatus.addRefused({ why, code, document, note: event?.note.trim() ?? "" });
   }
@@ -568,9 +615,19 @@ export class LabelingPanel {
   }
 
   finish(progress = this.progress) {
-    if (!progress || progress.total === 0) this.paintEmpty(this.words.nothing, true);
-    else this.paintEmpty(progress.done < progress.total ? this.words.nonenow : fill(this.words.finished, { n: this.formatNumber(progress.done) }), true);
+    this.paintEmpty(this.describeEnd(progress), true);
     this.exchange.later(LOOK_AGAIN_MS, () => { if (!this.current) this.exchange.flush(); });
+  }
+
+  /**
+   * Return what to say where no pair is left.
+   * @param {Progress | null} progress
+   */
+  describeEnd(progress) {
+    const { words, idle } = this, { done, total } = progress ?? { done: 0, total: 0 };
+    if (!total) return idle?.pool ? words.notyours : words.nothing;
+    if (done >= total) return fill(words.finished, { n: this.formatNumber(done) });
+    return idle?.until ? fill(words.reserved, { n: this.formatNumber(total - done), time: formatTime(idle.until, this.settings.language) }) : words.nonenow;
   }
 
   // ---- going back -----------------------------------------------------------------------------------------
@@ -592,9 +649,27 @@ export class LabelingPanel {
     if (key) await this.open(key);
   }
 
-  /** @param {Pair} pair */
-  showAgain(pair) {
-    if (this.current) this.queue.unshift(this.current);
+  /**
+   * Go back to a pair of the row of judgments.
+   * @param {string} key
+   */
+  async goBackTo(key) {
+    const { current } = this;
+    if (this.notice.isHolding || current?.pair === key) return;
+    const at = this.behind.findIndex((pair) => pair.pair === key);
+    if (at >= 0) this.showAgain(this.behind.splice(at, 1)[0], true);
+    else await this.open(key, true);
+    this.view.focus();
+  }
+
+  /**
+   * @param {Pair} pair
+   * @param {boolean} [isJump] whether a pair on the screen that was only looked at does not come again
+   */
+  showAgain(pair, isJump = false) {
+    const { current } = this;
+    if (current && isJump && current.answer && !current.outdated) this.behind.push(current);
+    else if (current) this.queue.unshift(current);
     this.say(this.words.wentback);
     this.show(pair);
   }
@@ -602,15 +677,16 @@ export class LabelingPanel {
   /**
    * Bring an answered pair to the screen, with its answer; tell kindly when it can no longer be changed.
    * @param {string} key
+   * @param {boolean} [isJump] as in `showAgain`
    */
-  async open(key) {
+  async open(key, isJump = false) {
     try {
       /** @type {Pair} */
       const pair = await askServer("/api/pair", { dataset: this.settings.dataset, pair: key });
       if (this.current?.pair === key || this.isEnded) return;
       setLaterApart(pair);
       this.drop((ahead) => ahead.pair === key);
-      this.showAgain(pair);
+      this.showAgain(pair, isJump);
     } catch (error) {
       const { code, status, message } = asRequestError(error);
       this.visited.remove(key);
@@ -665,6 +741,8 @@ export class LabelingPanel {
     at.reading.setAttribute("aria-label", words.reading);
     at.strip.setAttribute("aria-label", words.strip);
     at.progress.setAttribute("aria-label", words.progress);
+    at.history.setAttribute("aria-label", words.history);
+    at.news.setAttribute("href", `/work?dataset=${encodeURIComponent(this.settings.dataset)}`);
     for (const [act, key] of BUTTONS) nameButton(findActButton(this.root, act), words[`do_${act}`], key);
     nameButton(findElement(at.sheet, "[data-close]", HTMLButtonElement), words.close, "Esc");
     nameButton(findElement(at.reasons, "[data-close]", HTMLButtonElement), words.cancel, "Esc");
@@ -701,6 +779,7 @@ export class LabelingPanel {
   }
 
   paintState() {
+    this.history.paint(this.current);
     this.paintProgress();
     this.saveStatus.paint();
   }
@@ -730,7 +809,7 @@ function findParts(root) {
   return {
     heading: find("heading"), progress: find("progress"), filled: find("filled"), count: find("count"), saved: find("saved"), alert: find("alert"),
     strip: find("strip"), work: find("work"), reading: find("reading"), querylabel: find("querylabel"), position: find("position"), query: find("query"),
-    narrativebox: findPart(root, "narrativebox", HTMLDetailsElement), narrativelabel: find("narrativelabel"), narrative: find("narrative"),
+    narrativebox: findPart(root, "narrativebox", HTMLDetailsElement), narrativelabel: find("narrativelabel"), narrative: find("narrative"), history: find("history"), news: find("news"),
     list: find("list"), viewer: find("viewer"), judging: find("judging"), grades: find("grades"), notelabel: find("notelabel"),
     note: findPart(root, "note", HTMLTextAreaElement), empty: find("empty"), emptytext: find("emptytext"), remark: find("remark"), live: find("live"),
     reasons: findPart(root, "reasons", HTMLDialogElement), reasontitle: find("reasontitle"), reasonlist: find("reasonlist"),
@@ -755,6 +834,16 @@ function setLaterApart(pair) {
  */
 function markChange(query) {
   query.animate([{ backgroundColor: "color-mix(in srgb, var(--accent) 28%, transparent)" }, { backgroundColor: "transparent" }], { duration: 1600, easing: "ease-in" });
+}
+
+/**
+ * Return a time of today as hours and minutes, any other with its day.
+ * @param {string} time
+ * @param {string} language
+ */
+function formatTime(time, language) {
+  const date = new Date(time), isToday = date.toDateString() === new Date().toDateString();
+  return date.toLocaleString(language, { timeStyle: "short", ...(isToday ? {} : { dateStyle: "medium" }) });
 }
 
 /** @returns {string} the key of the pair that was on the screen before a reload */
