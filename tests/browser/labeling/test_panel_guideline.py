@@ -48,7 +48,7 @@ def test_definitions_stand_beside_the_grades_and_the_guideline_and_all_keys_open
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keys and guideline")
     expect(sheet.get_by_role("tab", name="Keys", selected=True)).to_be_visible()
-    assert sheet.locator(".keys kbd").all_inner_texts() == list("0123ulz⌫⏎njk/[]wpq?")
+    assert sheet.locator(".keys kbd").all_inner_texts() == list("0123ulz⌫⏎hnjk/[]wpq?")
     expect(sheet.get_by_text("Judge alone; differences are settled afterwards.")).to_be_hidden()
     sheet.get_by_role("tab", name="Keys").press("ArrowRight")
     expect(sheet.get_by_text("Judge alone; differences are settled afterwards.")).to_be_visible()

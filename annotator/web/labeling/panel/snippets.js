@@ -45,7 +45,7 @@ export function cutSnippet(pair) {
  * @param {string | null} mediaType
  */
 function readWords(text, mediaType) {
-  if (mediaType !== "text/html") return [...MARKUP[mediaType ?? ""] ?? [], ...SIGNS].reduce((words, [pattern, by]) => words.replace(pattern, by), text);
+  if (mediaType !== "text/html") return [...MARKUP[mediaType ?? ""] ?? [], ...SIGNS].reduce((shown, [pattern, by]) => shown.replace(pattern, by), text);
   const page = new DOMParser().parseFromString(text, "text/html");  // inert: nothing in it runs or is fetched
   for (const element of page.querySelectorAll("script, style, template")) element.remove();
   return page.body.textContent ?? "";
