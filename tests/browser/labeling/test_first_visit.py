@@ -29,7 +29,7 @@ def test_the_first_visit_opens_the_guideline_with_the_keys_in_a_line_and_no_late
     fill_pool(database)
     sign_in(page, "hanako")
     expect(page.get_by_role("dialog", name="Welcome, 花子")).to_be_visible()
-    expect(sheet(page).locator(".welcome")).to_contain_text("0–3: grade · u: cannot rate")
+    expect(sheet(page).locator(".welcome")).to_contain_text("0–3 grade · u cannot rate")
     expect(sheet(page)).to_contain_text("Highly relevant")
     press(page, "2")
     page.get_by_role("button", name="Start", exact=True).click()
