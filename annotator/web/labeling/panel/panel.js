@@ -469,7 +469,7 @@ export class LabelingPanel {
       at.news.hidden = !news;
       at.news.setAttribute("aria-label", fill(words.news_long, { n: this.formatNumber(news) }));
       at.news.title = fill(words.news_long, { n: this.formatNumber(news) });
-      at.news.replaceChildren(words.news, make("b", "", this.formatNumber(news)));
+      at.news.replaceChildren(make("span", "", words.news), make("b", "", this.formatNumber(news)));
     } catch { /* the next time */ }
   }
 
