@@ -31,7 +31,7 @@ from annotator.domain.people import Actor
 from annotator.domain.settling import check_rules
 from annotator.people.roles_service import enter_dataset, list_roles, open_dataset, require_admin
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.missing_judgments import derive_work
+from annotator.storage.judgments.missing_judgments import count_current, derive_work
 from annotator.storage.logs.audit_log import Action, AuditEvent, add_events, note_act
 from annotator.storage.lookup import find_rubric, key_of, make_rubric_row, to_rubric
 from annotator.storage.tables.central import (
@@ -339,7 +339,7 @@ def _counts(session: Session, dataset_pk: int) -> DatasetCounts:
         documents=count(DocumentRow, *there),
         documents_without_text=count(DocumentRow, *there, col(DocumentRow.text_sha256).is_(None)),
         pairs=count(PairRow, col(PairRow.retired_at).is_(None)),
-        judgments=count(CurrentJudgmentRow, col(CurrentJudgmentRow.outcome) != "later"),
+        judgments=count_current(session, dataset_pk),
         releases=count(ReleaseRow),
     )
 

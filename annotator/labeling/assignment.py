@@ -180,7 +180,7 @@ class PairsAlike:
     answers: int
     spread: int | None  # of the counted grades, two or more
     pairs: int
-    is_decided: bool = False  # by a lead: no more judgments are needed
+    is_closed: bool = False  # decided, a check, or a kept import: no more judgments are needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ def count_judgments(
         differs = distance is not None and alike.spread is not None and alike.spread >= distance
         further = differs and allows_further(rules, wanted)
         done += alike.pairs * alike.answers
-        if not alike.is_decided:
+        if not alike.is_closed:
             left += alike.pairs * max(0, wanted + further - alike.answers)
     return JudgmentProgress(done, left)
 

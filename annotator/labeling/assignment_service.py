@@ -73,6 +73,7 @@ from annotator.people.roles_service import (
     open_dataset,
 )
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.judgments.missing_judgments import count_current, count_lacking
 from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import end_leases, find_person, key_of
 from annotator.storage.tables.central import DatasetRow
@@ -291,12 +292,12 @@ def show_assignment(database: Database, actor: Actor, dataset: str, *, now: date
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         facts = _read_facts(session, row, now=now)
         stuck = _count_stuck(session, row, facts)
-        alike = count_alike(session, dataset_pk, one_by_one=_is_drawn(row.overlap_rules))
+        judgments = JudgmentProgress(count_current(session, dataset_pk), count_lacking(session, dataset_pk))
         left = {person: progress.left for person, progress in list_progress(session, row, now=now).items()}
     return AssignmentStatus(
         overlap=row.overlap,
         rules=describe_overlap(row.overlap, row.overlap_rules),
-        judgments=count_judgments(row.overlap, row.overlap_rules, seed=row.order_seed, pairs=alike),
+        judgments=judgments,
         people=tuple(list_waiting_people(facts, left, now=now)),
         queries=tuple(list_waiting_queries(facts, stuck)),
         categories=_names(query.category for query in facts.queries),

@@ -288,7 +288,7 @@ def count_left_by(session: Session, person_pk: int) -> list[tuple[int, int, int]
 def count_alike(
     session: Session, dataset_pk: int, *, one_by_one: bool, blind: Collection[int] = ()
 ) -> list[PairsAlike]:
-    """Count the judged or available pairs by category, judgments and spread of the counted grades.
+    """Count the pairs of the pool by category, judgments and spread of the counted grades.
 
     `one_by_one`: count each pair under its key; otherwise the key is empty. `blind`: pairs that the reader may
     still judge (`list_blind_pairs`); their spread is None.
@@ -312,23 +312,25 @@ def count_alike(
         .subquery()
     )
     name = col(PairRow.key) if one_by_one else literal("")
-    decided = exists().where(col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk))
-    is_decided = case((decided, 1), else_=0).label("decided")
+    is_closed = or_(
+        exists().where(col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk)),
+        exists().where(col(CheckRow.pair_pk) == col(PairRow.pk)),
+        col(PairRow.kept) & (col(PairRow.judged) == 0),
+    )
+    closed = case((is_closed, 1), else_=0).label("closed")
     grouped = (col(QueryRow.category), answers.c.answers, answers.c.spread)
     statement = (
-        select(name, *grouped, func.count(), is_decided)
+        select(name, *grouped, func.count(), closed)
         .select_from(PairRow)
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
         .outerjoin(answers, answers.c.pair_pk == col(PairRow.pk))
         .where(
             col(PairRow.dataset_pk) == dataset_pk,
             col(PairRow.retired_at).is_(None),
-            (col(PairRow.judged) > 0) | ~col(PairRow.kept),
-            ~exists().where(col(CheckRow.pair_pk) == col(PairRow.pk)),
         )
-        .group_by(*([col(PairRow.key)] if one_by_one else []), *grouped, is_decided)
+        .group_by(*([col(PairRow.key)] if one_by_one else []), *grouped, closed)
     )
     return [
-        PairsAlike(key, category, answers or 0, spread, pairs, bool(decided))
-        for key, category, answers, spread, pairs, decided in session.execute(statement)
+        PairsAlike(key, category, answers or 0, spread, pairs, bool(closed))
+        for key, category, answers, spread, pairs, closed in session.execute(statement)
     ]

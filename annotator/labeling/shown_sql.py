@@ -228,11 +228,11 @@ def _has_lead_acted(session: Session, request: OpenPairsRequest, since: datetime
 
 
 def list_progress(session: Session, dataset: DatasetRow, *, now: datetime) -> dict[str, OwnProgress]:
-    """Return the progress of everybody who can label in the dataset, by username."""
+    """Return the progress of everybody at work in the dataset, by username. Others get no pairs."""
     dataset_pk = key_of(dataset.pk)
     progress: dict[str, OwnProgress] = {}
     for person in list_dataset_people(session, dataset_pk):
-        if person.roles and not person.disabled:
+        if person.works:
             request = make_open_pairs_request(dataset, person.pk, now)
             eligibility = make_eligibility(
                 [(scope.categories, scope.languages) for scope in person.roles], any_assigned=True

@@ -73,7 +73,7 @@ def describe_waiting(
                 waiting.flips,
             )
         )
-    title = say_n("Settle {n:,} open disagreement", "Settle {n:,} open disagreements", n)
+    title = say_n("Decide {n:,} waiting pair", "Decide {n:,} waiting pairs", n)
     return title, join_sentences(sentences)
 
 

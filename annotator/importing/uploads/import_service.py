@@ -28,9 +28,9 @@ from annotator.importing.uploads.recognition import (
 )
 from annotator.people.roles_service import open_dataset
 from annotator.storage.database import Database
+from annotator.storage.judgments.missing_judgments import count_current
 from annotator.storage.pairs.pool import are_in_use
 from annotator.storage.tables.central import (
-    CurrentJudgmentRow,
     DocumentRow,
     ImportedQrelRow,
     ImportRecordRow,
@@ -84,6 +84,7 @@ def show_contents(database: Database, actor: Actor, dataset: str) -> DatasetCont
     with open_dataset(database, actor, dataset, "lead") as (session, _, dataset_pk):
         last = _list_last_imports(session, dataset_pk)
         counts = {kind: int(session.scalar(statement) or 0) for kind, statement in _count(dataset_pk).items()}
+        counts["judgments"] = count_current(session, dataset_pk)
         without_text = session.scalar(
             select(func.count())
             .select_from(DocumentRow)
@@ -110,10 +111,6 @@ def _count(dataset_pk: int) -> Mapping[ImportKind, Select[Any]]:
         "documents": select(func.count()).select_from(DocumentRow).where(*are_in_use(dataset_pk)),
         "run": select(func.count()).where(col(RunRow.dataset_pk) == dataset_pk),
         "pairs": select(func.count()).select_from(PairRow).where(*live),
-        "judgments": select(func.count())
-        .select_from(CurrentJudgmentRow)
-        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
-        .where(*live),
         "qrels": select(func.count())
         .select_from(ImportedQrelRow)
         .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))

@@ -11,7 +11,7 @@ has a kept grade without a new judgment.
 
 from collections.abc import Collection, Iterable, Sequence
 
-from sqlalchemy import select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -19,7 +19,7 @@ from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.domain.settling import MOST, conditional_distance, find_overlap, find_uniform_overlap
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, quote_texts, split_into_chunks
-from annotator.storage.tables.central import DatasetRow, PairRow, QueryRow
+from annotator.storage.tables.central import CurrentJudgmentRow, DatasetRow, PairRow, QueryRow
 
 CHUNK = 1_000
 _MANY = 50_000  # from so many pairs on, all of the dataset are derived at once
@@ -75,6 +75,20 @@ _FORGET_UNANSWERED = prepare_sql(
     lists=["queries"],
 )
 _QUERIES_OF = prepare_sql("SELECT DISTINCT query_pk FROM pair WHERE pk IN :pairs", lists=["pairs"])
+
+
+def count_current(session: Session, dataset_pk: int) -> int:
+    """Count the current judgments of a dataset: without "later", checks, and pairs that left the pool."""
+    is_judged = col(CurrentJudgmentRow.outcome) != "later"
+    statement = select(func.count()).select_from(CurrentJudgmentRow)
+    return session.scalar(statement.where(col(CurrentJudgmentRow.dataset_pk) == dataset_pk, is_judged)) or 0
+
+
+def count_lacking(session: Session, dataset_pk: int) -> int:
+    """Count the judgments that the pairs of a dataset still lack."""
+    lacking = col(PairRow.lacking)
+    statement = select(func.sum(lacking)).where(col(PairRow.dataset_pk) == dataset_pk, lacking > 0)
+    return int(session.scalar(statement) or 0)
 
 
 def derive_work(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:

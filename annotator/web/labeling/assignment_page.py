@@ -117,7 +117,12 @@ def _describe(person: WaitingPerson) -> str:
     ]
     if person.works:
         lines.append(
-            tr_n("{pairs} pair left", "{pairs} pairs left", person.pairs, pairs=show_number(person.pairs))
+            tr_n(
+                "{pairs} pair left, checks included",
+                "{pairs} pairs left, checks included",
+                person.pairs,
+                pairs=show_number(person.pairs),
+            )
         )
     if person.queries:
         lines.append(_describe_assigned(person))

@@ -86,7 +86,9 @@ def list_annotator_rows(people: Sequence[AnnotatorProgress], work: Mapping[str, 
             tr("judged"): annotator.judged,
             tr("cannot rate"): annotator.unrateable,
             tr("later"): annotator.later,
-            tr("pairs left"): work[annotator.annotator].left if annotator.annotator in work else 0,
+            tr("pairs left, checks included"): work[annotator.annotator].left
+            if annotator.annotator in work
+            else 0,
             tr("last"): show_time(annotator.last_judged_at) if annotator.last_judged_at else tr("never"),
         }
         for annotator in people

@@ -30,7 +30,8 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.domain.settling import OPEN, SETTLED
 from annotator.importing.judgments.judgments_service import import_qrels
 from annotator.importing.remapping.remapping_service import remap_documents
-from annotator.labeling.assignment_service import show_assignment
+from annotator.importing.uploads.import_service import show_contents as show_imported
+from annotator.labeling.assignment_service import preview_overlap, show_assignment
 from annotator.labeling.calibration_service import set_check
 from annotator.labeling.my_work_service import show_pace
 from annotator.labeling.questions_service import ask_question, count_open_questions
@@ -70,6 +71,7 @@ class Walk(JudgedWorld):
         self.expert, self.lead = self.person("専門家"), self.person("lead", "lead")
         with database.write() as session:
             session.execute(update(PersonRow).values(password_hash="x"))  # so that they count as at work
+        self.robot = self.person("simulated_1", simulated=True)
 
     def steps(self) -> Iterator[str]:
         """Change the dataset, and say how."""
@@ -105,6 +107,11 @@ class Walk(JudgedWorld):
         self.judge(self.expert, "Q1", "丁", 2, purpose="conditional")
         self.judge(self.hanako, "Q1", "甲", 3, purpose="repeat")
         yield "a third judgment and a repeat"
+        self.judge(self.robot, "Q2", "辛", 0)
+        for doc, grade in (("戊", 2), ("辛", 0)):
+            mark = {"kind": "gold", "grade": grade, "explanation": "第17条"}
+            set_check(self.database, self.lead, "d", keys[doc], now=NOW, **mark)
+        yield "judged pairs that became gold"
         self.add_decision(self.lead, "Q1", "丁", 2)
         self.judge(self.hanako, "Q1", "己", 0)
         self.judge(self.minjun, "Q1", "己", 1)
@@ -249,6 +256,15 @@ def check_judgments(walk: Walk, step: str) -> None:
     progress = compute_progress(walk.database, OPERATOR, "d")
 
     assert counts.judgments == len(current) == sum(person.judged for person in progress.annotators), step
+    overview = show_overview(walk.database, OPERATOR, "d")
+    assigned = show_assignment(walk.database, walk.lead, "d", now=NOW).judgments
+    listed = walk.command("assign", "d", "--list")["judgments"]
+    assert (assigned.done, assigned.left) == (counts.judgments, overview.lacking), step
+    assert (listed["done"], listed["left"]) == (assigned.done, assigned.left), step
+    rules, _ = preview_overlap(walk.database, OPERATOR, "d", overlap=overview.dataset.overlap, rules={})
+    assert rules == assigned, (step, "the rules of today ask for what is asked for")
+    contents = {item.kind: item.count for item in show_imported(walk.database, OPERATOR, "d").counts}
+    assert (contents["judgments"], contents["pairs"]) == (counts.judgments, counts.pairs), step
     stored = len(list_judgments(walk.database, OPERATOR, "d", history=True))
     report = compute_agreement(walk.database, OPERATOR, "d", resamples=0)
     left_out = sum(item.judgments for item in report.left_out)
@@ -263,6 +279,15 @@ def check_own_progress(walk: Walk, step: str) -> None:
     overview = show_overview(walk.database, OPERATOR, "d").progress.annotators
     rows = {person.annotator: person for person in overview}
     by_command = {row["annotator"]: row["left"] for row in walk.command("progress", "d")["annotators"]}
+    work = list_work_progress(walk.database, walk.lead, "d", now=NOW)
+    people = {p.username: p for p in show_assignment(walk.database, walk.lead, "d", now=NOW).people}
+    lefts = {
+        row["annotator"]: row["pairs left, checks included"]
+        for row in list_annotator_rows(list(rows.values()), work)
+    }
+    robot = walk.robot.username
+    found = {people[robot].pairs, lefts.get(robot, 0), by_command.get(robot, 0)}
+    assert found == {0}, (step, "nobody signs in as it")
     for actor in (walk.hanako, walk.minjun, walk.expert):
         name, before = actor.username, walk.shown.get(actor.username)
         label = submit_judgments(walk.database, actor, "d", events=[], have=[], want=0, now=NOW)
@@ -273,7 +298,7 @@ def check_own_progress(walk: Walk, step: str) -> None:
         work = list_work_progress(walk.database, walk.lead, "d", now=NOW)
         assert (work[name].done, work[name].total) == (label.done, label.total), (step, name)
         (row,) = list_annotator_rows([rows[name]], work)
-        assert row["pairs left"] == by_command[name] == pace.left, (step, name)
+        assert row["pairs left, checks included"] == by_command[name] == pace.left, (step, name)
         status = show_assignment(walk.database, walk.lead, "d", now=NOW)
         listed = {
             person["username"]: person["pairs"] for person in walk.command("assign", "d", "--list")["people"]

@@ -138,7 +138,7 @@ def test_what_quality_control_reopened_is_open_and_is_no_settled_pair(database: 
     assert (view.pairs.by_status["reopened"], view.pairs.by_status["unanimous"]) == (1, 3)
     (step,) = [step for step in view.steps if step.page == "disagreements"]
     assert (step.what, "Quality control reopened 1 of them" in step.why) == (
-        "Settle 1 open disagreement", True,
+        "Decide 1 waiting pair", True,
     )  # fmt: skip
 
 

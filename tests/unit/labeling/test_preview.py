@@ -29,7 +29,7 @@ def alike(
         ({"conditional": 1}, alike(3, 3), JudgmentProgress(30, 0)),
         ({"conditional": 1, "cap": 2}, alike(2, 3), JudgmentProgress(20, 0)),
         (None, alike(2, 3), JudgmentProgress(20, 0)),
-        (None, replace(alike(1), is_decided=True), JudgmentProgress(10, 0)),
+        (None, replace(alike(1), is_closed=True), JudgmentProgress(10, 0)),
     ],
 )  # fmt: skip
 def test_what_is_left_follows_from_the_rules_and_a_further_one_from_a_difference_there_is(

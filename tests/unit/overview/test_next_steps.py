@@ -110,12 +110,9 @@ def test_with_one_judgment_for_each_pair_the_overlap_is_the_step() -> None:
 
 def test_open_disagreements_are_settled_before_anything_is_published() -> None:
     assert say(disagreements=7, waiting=WaitingDisagreements(7), ready=False, version=None, changed=True) == [
-        ("Settle 7 open disagreements", "disagreements")
+        ("Decide 7 waiting pairs", "disagreements")
     ]
-    assert (
-        say(disagreements=1, waiting=WaitingDisagreements(1), ready=False)[0][0]
-        == "Settle 1 open disagreement"
-    )
+    assert say(disagreements=1, waiting=WaitingDisagreements(1), ready=False)[0][0] == "Decide 1 waiting pair"
 
 
 def test_the_steps_come_in_the_order_of_the_walk() -> None:
@@ -173,7 +170,7 @@ def test_a_third_expert_checks_a_sample_once_all_else_is_settled() -> None:
     step = suggest_steps(replace(DONE, open_gates=gates, ready=False))[-1]
     assert step.why == "Not done. Draw a sample."
     assert say(open_gates=gates, ready=False, disagreements=1, waiting=WaitingDisagreements(1)) == [
-        ("Settle 1 open disagreement", "disagreements")
+        ("Decide 1 waiting pair", "disagreements")
     ]
 
 
@@ -181,7 +178,7 @@ def test_the_step_to_disagreements_names_reopened_pairs() -> None:
     (step,) = suggest_steps(
         replace(DONE, disagreements=3, reopened=1, ready=False, waiting=WaitingDisagreements(3))
     )
-    assert (step.what, step.page) == ("Settle 3 open disagreements", "disagreements")
+    assert (step.what, step.page) == ("Decide 3 waiting pairs", "disagreements")
     assert step.why.startswith("Quality control reopened 1 of them")
 
 
@@ -224,7 +221,7 @@ def test_the_step_to_the_queue_names_reasons_and_first_the_pairs_that_move_syste
     (step,) = suggest_steps(
         replace(DONE, disagreements=3, ready=False, waiting=WaitingDisagreements(4, counted, 2))
     )
-    assert (step.what, step.page) == ("Settle 4 open disagreements", "disagreements")
+    assert (step.what, step.page) == ("Decide 4 waiting pairs", "disagreements")
     assert (
         "3 of them have no settled grade yet and hold up the next release. The others have one, but"
         in step.why
@@ -260,7 +257,7 @@ def test_a_question_alone_keeps_the_queue_open_and_nothing_else_says_it_is_empty
         replace(DONE, version=None, changed=True, waiting=WaitingDisagreements(1, {QueueReason.QUESTION: 1}))
     )
     assert [(step.what, step.page) for step in steps] == [
-        ("Settle 1 open disagreement", "disagreements"),
+        ("Decide 1 waiting pair", "disagreements"),
         ("Publish the first release", "releases"),
     ]
     assert steps[1].why.startswith("Every gate is met")
