@@ -119,6 +119,7 @@ class NextStep:
     what: Message
     why: Message
     page: Page | None = None  # of the app, where it is done
+    gate: str | None = None  # name of the release gate that it serves
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +224,9 @@ def _judge(figures: DatasetFigures) -> Iterator[NextStep]:
             "Each pair needs {needed}; these have fewer. Annotators find them on the page Label. If you judge a pair yourself, another lead must decide its disagreement.",
             needed=needed,
         )
-    yield NextStep(say_n("Have {n:,} pair judged", "Have {n:,} pairs judged", figures.short), why, "label")
+    yield NextStep(
+        say_n("Have {n:,} pair judged", "Have {n:,} pairs judged", figures.short), why, "label", "overlap"
+    )
 
 
 def _answer(figures: DatasetFigures) -> Iterator[NextStep]:
@@ -260,7 +263,8 @@ def _agree(figures: DatasetFigures) -> Iterator[NextStep]:
             yield NextStep(
                 say("Let two annotators judge each pair"),
                 say("A release needs agreement, which cannot be measured with one judgment per pair."),
-                page="settings",
+                "settings",
+                "kappa",
             )
             return
         if figures.short:
@@ -272,7 +276,7 @@ def _agree(figures: DatasetFigures) -> Iterator[NextStep]:
             figures.shared,
             why=figures.kappa.why,
         )
-        yield NextStep(say("See why agreement is undefined"), why, "agreement")
+        yield NextStep(say("See why agreement is undefined"), why, "agreement", "kappa")
         return
     measured, target = show_beside(figures.kappa.value, figures.kappa_target)
     if figures.kappa_open:
@@ -295,13 +299,13 @@ def _agree(figures: DatasetFigures) -> Iterator[NextStep]:
             "Measured over {n:,} pairs. See which grades are confused, then make the guideline clearer.",
             figures.shared,
         )
-    yield NextStep(title, why, "agreement")
+    yield NextStep(title, why, "agreement", "kappa")
 
 
 def _decide(figures: DatasetFigures) -> Iterator[NextStep]:
     if figures.waiting.open:
         title, why = describe_waiting(figures.waiting, figures.disagreements, figures.reopened)
-        yield NextStep(title, why, "disagreements")
+        yield NextStep(title, why, "disagreements", "disagreements")
     if figures.waiting_feedback >= FEW:
         yield NextStep(*describe_feedback(figures.waiting_feedback), "guideline")
 
@@ -321,6 +325,7 @@ def _cover(figures: DatasetFigures) -> Iterator[NextStep]:
             named=named,
         ),
         "settings",
+        "coverage",
     )
 
 
@@ -330,10 +335,10 @@ def _pass_gates(figures: DatasetFigures) -> Iterator[NextStep]:
     for name, why in sorted(figures.open_gates, key=lambda gate: gate[0] == _QUALITY):
         sentence = begin(why) if why.endswith(".") else join((begin(why), "."), "")
         if name == _QUALITY:
-            yield NextStep(say("Have a sample checked"), sentence, "quality")
+            yield NextStep(say("Have a sample checked"), sentence, "quality", name)
         else:
             yield NextStep(
-                say("Meet the gate “{name}”", name=GATE_NAMES.get(name, name)), sentence, "releases"
+                say("Meet the gate “{name}”", name=GATE_NAMES.get(name, name)), sentence, "releases", name
             )
 
 

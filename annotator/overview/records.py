@@ -15,7 +15,7 @@ Quality control checks their settled grades, so it follows both. An impossible f
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from math import ceil
 from typing import Literal, NamedTuple
 
@@ -95,6 +95,16 @@ def count_pairs(pairs: Iterable[CountedPair]) -> PairCounts:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class DayCounts:
+    """The pairs that had their present status at the end of a day: settled, open disagreements, cannot be rated."""
+
+    day: date
+    settled: int
+    open: int
+    unrateable: int
+
+
 PACE_DAYS = 7
 """The pace is measured over this many days. An annotator without judgments in them is idle."""
 _LONGEST = 3650  # days; a later date would be meaningless
@@ -114,7 +124,7 @@ class RemainingWork:
 
     `judgments`: that pairs lack. `recent`: judgments of the last days, by `active` people. `disagreements`:
     without a settled grade. `arrived`, `decided`: disagreements of the last days. `checks`: pairs that the
-    third expert must still judge; None if unknown.
+    third expert must still judge; None if unknown. `seconds`: the median time of a decision; None if unknown.
     """
 
     judgments: int
@@ -124,6 +134,7 @@ class RemainingWork:
     arrived: int
     decided: int
     checks: int | None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +151,14 @@ class WorkForecast:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseForecast:
-    """The day when everything is judged, decided and checked, or `why` it is unknown. `work`: its computation."""
+    """The day when everything is judged, decided and checked, or `why` it is unknown.
+
+    `work`: its computation, from the work that `remains`.
+    """
 
     work: tuple[WorkForecast, ...]
     day: datetime | None
+    remains: RemainingWork
     why: Message | None = None
 
 
@@ -174,13 +189,15 @@ def forecast_release(work: RemainingWork, *, now: datetime) -> ReleaseForecast:
     steps = (judging, deciding, checking)
     reasons = dict.fromkeys(step.why for step in steps if step.days is None and step.why is not None)
     if reasons:
-        return ReleaseForecast(steps, None, say("Cannot estimate yet: {why}.", why=join(list(reasons), "; ")))
+        return ReleaseForecast(
+            steps, None, work, say("Cannot estimate yet: {why}.", why=join(list(reasons), "; "))
+        )
     if not any(step.left for step in steps):
-        return ReleaseForecast(steps, None, say("Nothing is left to judge, decide or check."))
+        return ReleaseForecast(steps, None, work, say("Nothing is left to judge, decide or check."))
     days = ceil(max(judging.days or 0.0, deciding.days or 0.0) + (checking.days or 0.0))
     if days > _LONGEST:
-        return ReleaseForecast(steps, None, say("Not within ten years at the current pace."))
-    return ReleaseForecast(steps, now + timedelta(days=days))
+        return ReleaseForecast(steps, None, work, say("Not within ten years at the current pace."))
+    return ReleaseForecast(steps, now + timedelta(days=days), work)
 
 
 def _forecast(

@@ -6,7 +6,7 @@ The figures of other slices are read in one transaction, so they all show the sa
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from sqlalchemy.orm import Session
 
@@ -20,6 +20,7 @@ from annotator.dataset.records import Coverage
 from annotator.dataset.service import DatasetCounts, read_dataset
 from annotator.dataset.settings import Dataset
 from annotator.domain.people import Actor
+from annotator.domain.settling import OPEN, SETTLED
 from annotator.guideline.feedback_sql import count_waiting
 from annotator.labeling.calibration_sql import list_check_pks, list_unseen_gold
 from annotator.labeling.questions_sql import count_unanswered
@@ -28,6 +29,7 @@ from annotator.overview.next_steps import DatasetFigures, NextStep, WaitingDisag
 from annotator.overview.records import (
     PACE_DAYS,
     CountedPair,
+    DayCounts,
     PairCounts,
     ReleaseForecast,
     RemainingWork,
@@ -37,31 +39,42 @@ from annotator.overview.records import (
 )
 from annotator.people.roles_service import open_dataset
 from annotator.releases.gates_service import compute_gates, survey_pairs
+from annotator.releases.records import ReleaseGate
 from annotator.releases.releases_sql import find_latest_release, is_published
 from annotator.storage.database import Database
 from annotator.storage.judgments.outdated import count_outdated_by_annotator
 from annotator.storage.logs.disclosures import add_seen, list_answered, list_blind_pairs, note_seen
 from annotator.storage.lookup import key_of
-from annotator.storage.pairs.pair_settlements import UNRATEABLE, PairSettlements, mark_pairs, read_settlements
+from annotator.storage.pairs.pair_settlements import (
+    UNRATEABLE,
+    PairSettlements,
+    mark_pairs,
+    read_last_days,
+    read_settlements,
+)
 
+EPOCH = date(1970, 1, 1)
 OPEN_GATES = frozenset({"unjudged_queries", "relevant", "stale", "quality_control"})
 """The gates with a step of their own. Other figures lead to a step for the other gates."""
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A dataset at a glance. `coverage`: of its queries and settled pairs, with the requirements."""
+    """A dataset at a glance. `history`: the days until now, oldest first; see `show_overview`."""
 
     dataset: Dataset
     counts: DatasetCounts
     progress: LabelingProgress
     pairs: PairCounts
     agreement: AgreementSummary
-    coverage: Coverage
+    coverage: Coverage  # of what a release would hold, as its gate counts
     steps: tuple[NextStep, ...]
     lacking: int  # judgments that the pairs still lack
     checks: int | None  # pairs left to check; see `forecast.count_checks_left`
-    open_gates: tuple[str, ...]  # names of the release gates that are not met
+    gates: tuple[ReleaseGate, ...]
+    missing: tuple[str, ...] = ()  # names of the requirements that judging the pool cannot meet
+    outdated: int = 0  # judgments under an older guideline or on an older text
+    history: tuple[DayCounts, ...] = ()
     blind_pairs: int = 0  # judged pairs that the reader may still judge; they count as not judged
 
 
@@ -74,10 +87,13 @@ class DatasetStatus:
     pace: QueuePace
 
 
-def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
+def show_overview(
+    database: Database, actor: Actor, dataset: str, *, history_until: datetime | None = None
+) -> Overview:
     """Return the dataset at a glance, with the next steps in order. For leads.
 
-    Pairs that the lead may still judge count as not judged, also for the gates.
+    Pairs that the lead may still judge count as not judged, also for the gates. `history_until`: a time whose day
+    ends the history, in its zone; None: no history.
     """
     from annotator.agreement.service import summarize_agreement
 
@@ -89,13 +105,17 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         survey = survey_pairs(session, row, settled, blind)
         agreement = summarize_agreement(session, row, settled=settled, blind=blind)
         gates = compute_gates(survey, row, agreement.verdict)
-        coverage = measure_dataset_coverage(settled, survey.queries, row.requirements)
+        missing: tuple[str, ...] = ()
+        if survey.coverage.met < survey.coverage.required:
+            coverage = measure_dataset_coverage(settled, survey.queries, row.requirements)
+            missing = _list_missing(coverage, judging=bool(pairs.to_judge) or not pairs.pairs)
         described, counts = read_dataset(session, row)
         queue = count_queue(session, dataset_pk, actor.person_id)
         progress = summarize_progress(session, row)
         questions = count_unanswered(session, dataset_pk)
         outdated = sum(item.answers for item in count_outdated_by_annotator(session, dataset_pk))
         waiting_feedback = count_waiting(session, dataset_pk)
+        history = () if history_until is None else _read_history(session, dataset_pk, settled, history_until)
     figures = DatasetFigures(
         queries=counts.queries,
         documents=counts.documents,
@@ -119,7 +139,7 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         changed=changed,
         waiting=WaitingDisagreements(pairs.waiting, queue.by_reason, queue.flips),
         waiting_feedback=waiting_feedback,
-        missing=_list_missing(coverage, judging=bool(pairs.to_judge) or not pairs.pairs),
+        missing=missing,
         open_gates=tuple(
             (gate.name, gate.why or "") for gate in gates if not gate.met and gate.name in OPEN_GATES
         ),
@@ -130,11 +150,14 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         progress,
         pairs,
         agreement,
-        coverage,
+        survey.coverage,
         suggest_steps(figures),
         lacking=int(settled.lacking.sum()),
         checks=count_checks_left(survey.quality, pairs.pairs),
-        open_gates=tuple(gate.name for gate in gates if not gate.met),
+        gates=gates,
+        missing=missing,
+        outdated=outdated,
+        history=history,
         blind_pairs=len(blind),
     )
 
@@ -154,8 +177,40 @@ def read_forecast(
         arrived=pace.arrived,
         decided=pace.decided,
         checks=overview.checks,
+        seconds=pace.seconds,
     )
     return forecast_release(work, now=now)
+
+
+MOST_POINTS = 60
+
+
+def _read_history(
+    session: Session, dataset_pk: int, settled: PairSettlements, until: datetime
+) -> tuple[DayCounts, ...]:
+    """Count the pairs of each status by day, at most MOST_POINTS days apart alike.
+
+    A pair has its present status from the day of its last judgment or decision on; an imported grade counts from
+    the first day. Its earlier statuses are not counted.
+    """
+    import numpy as np
+
+    offset = until.utcoffset() or timedelta()
+    reached = read_last_days(session, dataset_pk, settled, zone_seconds=int(offset.total_seconds()))
+    if not (reached >= 0).any():
+        return ()
+    last = (until.date() - EPOCH).days
+    first = min(last, int(reached[reached >= 0].min()))
+    columns = []
+    for statuses in (SETTLED, OPEN, ("unrateable",)):
+        have = np.array([status in statuses for status in settled.list_statuses()], dtype=np.bool_)
+        days = np.clip(reached[have[settled.settlement]], first, last) - first
+        columns.append(np.cumsum(np.bincount(days, minlength=last - first + 1)).tolist())
+    every = -(-(last - first + 1) // MOST_POINTS)
+    return tuple(
+        DayCounts(EPOCH + timedelta(days=first + at), *(column[at] for column in columns))
+        for at in range((last - first) % every, last - first + 1, every)
+    )
 
 
 def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime) -> DatasetStatus:

@@ -1,16 +1,16 @@
-"""Count the work that waits for a person on a dataset, and say who is idle and which work is blocked.
+"""Count the work that waits for a person on a dataset, and say who is idle.
 
 Every page draws the counts in its sidebar, so each is one query over an index, never a scan of the pool.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from annotator.adjudication.discussion import discussion_service
 from annotator.adjudication.queue.queue_service import count_open
 from annotator.domain.judgments import AnnotatorProgress
-from annotator.domain.messages import Message, join, say, say_n
+from annotator.domain.messages import Message, join, say
 from annotator.domain.people import Actor, includes
 from annotator.labeling.questions_service import count_new_answers, count_open_questions
 from annotator.overview.records import PACE_DAYS
@@ -79,34 +79,3 @@ def describe_idle(idle: Sequence[AnnotatorProgress], *, annotators: int, pairs_l
     if len(idle) > _NAMED:
         return say("{names} and {n:,} more", names=names, n=len(idle) - _NAMED)
     return names
-
-
-def list_blocked(waiting: WaitingWork) -> tuple[tuple[Message, str], ...]:
-    """Return (sentence on waiting work, page where it is done) of each kind."""
-    rows: Mapping[str, tuple[int, Message]] = {
-        "questions": (
-            waiting.questions,
-            say_n(
-                "{n:,} question waits for a lead's answer",
-                "{n:,} questions wait for a lead's answer",
-                waiting.questions,
-            ),
-        ),
-        "disagreements": (
-            waiting.disagreements,
-            say_n(
-                "{n:,} pair waits for a lead's decision",
-                "{n:,} pairs wait for a lead's decision",
-                waiting.disagreements,
-            ),
-        ),
-        "quality": (
-            waiting.checks,
-            say_n(
-                "{n:,} pair waits for the checker",
-                "{n:,} pairs wait for the checker",
-                waiting.checks,
-            ),
-        ),
-    }
-    return tuple((words, page) for page, (n, words) in rows.items() if n)

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import OPEN, Decided, Settlement, settle
 from annotator.storage.pairs.pair_states import list_kept_grades, list_open_errors, settle_again
-from annotator.storage.sql import fetch, fetch_tuples, prepare_sql
+from annotator.storage.sql import fetch, fetch_tuples, prepare_sql, read_time
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +31,7 @@ UNRATEABLE, OTHERWISE, LATER = 4, 5, 6  # codes of answers, in addition to the g
 ANSWERS = 8
 MOST_KINDS = 1_000_000  # numbers up to this one are counted in a table, larger ones are sorted
 LACKING = 256  # more than a pair can lack
+DAY, MOST_DAYS = 86_400, 65_536  # seconds; days since 1970
 _ANSWER = f"""CASE WHEN c.outcome = 'later' THEN {LATER} WHEN c.purpose <> '{COUNTED_PURPOSE}' THEN {OTHERWISE}
   ELSE coalesce(c.grade, {UNRATEABLE}) END"""
 _SIZES = prepare_sql("""
@@ -39,6 +40,10 @@ SELECT (SELECT coalesce(max(pk), 0) + 1 FROM person) AS people, (SELECT coalesce
   (SELECT CAST(coalesce(sum(answered), 0) AS BIGINT) FROM query_answers WHERE dataset_pk = :dataset_pk) AS answered""")
 _DECISIONS = prepare_sql(f"""
 SELECT pair_pk, coalesce(grade, {UNRATEABLE}) FROM current_adjudication WHERE dataset_pk = :dataset_pk""")
+
+_DECIDED_AT = prepare_sql(
+    "SELECT pair_pk, decided_at FROM current_adjudication WHERE dataset_pk = :dataset_pk"
+)
 
 
 class _TableSizes(NamedTuple):
@@ -92,8 +97,7 @@ def read_settlements(
     import numpy as np
 
     session.flush()
-    (sizes,) = fetch(session, _SIZES, _TableSizes, {"dataset_pk": dataset_pk})
-    walk = sizes.answered * MOST_OF_THE_TABLE > sizes.judgments
+    sizes, walk = _read_sizes(session, dataset_pk)
     pairs = _read_numbers(
         session,
         f"(CAST(p.pk AS BIGINT) * {sizes.queries} + p.query_pk) * {LACKING} + p.lacking",
@@ -117,6 +121,41 @@ def read_settlements(
     settlement, settlements = _settle_all(session, dataset_pk, pair, index, answer)
     settled = PairSettlements(pair, query, lacking, settlement, settlements, index, judged_by, answer)
     return _forget(settled, blind) if blind else settled
+
+
+def read_last_days(
+    session: Session, dataset_pk: int, settled: PairSettlements, *, zone_seconds: int
+) -> "Ints":
+    """Return the day of each pair's decision, or else of its last current judgment, as days since 1970.
+
+    -1: neither. `zone_seconds`: how far the days' zone is ahead of UTC.
+    """
+    import numpy as np
+
+    _, walk = _read_sizes(session, dataset_pk)
+    judged = _read_numbers(
+        session,
+        f"CAST(c.pair_pk AS BIGINT) * {MOST_DAYS} + (coalesce(c.made_at, 0) + {zone_seconds:d}) / {DAY}",
+        "current_judgment c",
+        "c.pair_pk",
+        f"{_is_of('c', dataset_pk, walk=walk)} AND c.outcome <> 'later'",
+    )
+    last = np.full(len(settled.pair), -1, dtype=np.int64)
+    pair, day = np.divmod(np.sort(judged), MOST_DAYS)  # of a pair, the last day comes last
+    index, is_present = find_indexes(settled.pair, pair)
+    last[index[is_present]] = day[is_present]
+    decided = [
+        (pair_pk, (int(read_time(at).timestamp()) + zone_seconds) // DAY)
+        for pair_pk, at in fetch_tuples(session, _DECIDED_AT, {"dataset_pk": dataset_pk})
+    ]
+    decided_on = _spread(settled.pair, dict(decided))
+    return np.where(decided_on >= 0, decided_on, last)
+
+
+def _read_sizes(session: Session, dataset_pk: int) -> tuple[_TableSizes, bool]:
+    """Return the sizes of the tables, and whether to read all of them (see `_is_of`)."""
+    (sizes,) = fetch(session, _SIZES, _TableSizes, {"dataset_pk": dataset_pk})
+    return sizes, sizes.answered * MOST_OF_THE_TABLE > sizes.judgments
 
 
 def _forget(settled: PairSettlements, blind: Collection[int]) -> PairSettlements:

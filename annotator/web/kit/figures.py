@@ -3,7 +3,6 @@
 Stored times are UTC. An undefined value is a dash.
 """
 
-import re
 from datetime import UTC, date, datetime, tzinfo
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -31,11 +30,16 @@ def show_time(moment: datetime) -> str:
 
 def show_day(moment: datetime, *, now: datetime) -> str:
     """Return the day in the browser's zone, with its year unless it is this one: "Jan 2", "1月2日"."""
+    return show_date(moment.astimezone(find_zone()).date(), now=now)
+
+
+def show_date(day: date, *, now: datetime) -> str:
+    """Return the day, with its year unless it is this one."""
     from babel.dates import format_skeleton
 
-    here = moment.astimezone(find_zone())
-    this_year = here.year == now.astimezone(find_zone()).year
-    return format_skeleton(SHORT_DAY if this_year else DAY, here, locale=current_language())
+    this_year = day.year == now.astimezone(find_zone()).year
+    at_noon = datetime(day.year, day.month, day.day, 12)
+    return format_skeleton(SHORT_DAY if this_year else DAY, at_noon, locale=current_language())
 
 
 def show_date(day: str) -> str:

@@ -1,17 +1,21 @@
 """Chart how the labeling of a dataset stands: agreement, annotators and queries. See `kit/charts.py`."""
 
+import json
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from annotator.agreement.records import CoefficientValue
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.labeling.service import LabelingProgress
+from annotator.overview.records import DayCounts
 from annotator.web.kit.charts import (
     AMBER,
     BAR,
     GREY,
+    RED,
     TEAL,
     draw_limit,
     find_height,
@@ -20,6 +24,7 @@ from annotator.web.kit.charts import (
     show_value,
     sort_naturally,
 )
+from annotator.web.kit.figures import show_date
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.words import make_unique, name_word
 
@@ -68,6 +73,66 @@ def describe_kappas(named: Sequence[tuple[str, CoefficientValue]], target: float
     """Describe `chart_kappas` in words; undefined values have their reason."""
     parts = [f"{name} {show_value(value)}" for name, value in named]
     return tr("Cohen's kappa, target {target:g}: {values}.", target=target, values="; ".join(parts))
+
+
+def name_history() -> tuple[str, str, str]:
+    """Return the names of the counts of `DayCounts`."""
+    return tr("settled"), tr("open disagreements"), name_word("unrateable")
+
+
+def _list_counts(counts: DayCounts) -> tuple[int, int, int]:
+    return counts.settled, counts.open, counts.unrateable
+
+
+def list_history(history: Sequence[DayCounts], *, now: datetime) -> list[dict[str, object]]:
+    """Return a row for each day of `chart_history`, the latest first."""
+    return [
+        {
+            tr("day"): show_date(counts.day, now=now),
+            **dict(zip(name_history(), _list_counts(counts), strict=True)),
+        }
+        for counts in reversed(history)
+    ]
+
+
+def chart_history(history: Sequence[DayCounts], pairs: int, *, now: datetime) -> "alt.Chart":
+    """Chart a column for each day: the pairs with each status, of all `pairs`."""
+    import altair as alt
+
+    colours = {
+        name: colour
+        for name, colour, n in zip(name_history(), (TEAL, RED, GREY), _list_counts(history[-1]), strict=True)
+        if n
+    }
+    days = [show_date(counts.day, now=now) for counts in history]
+    rows = [
+        {"at": at, "day": day, "status": name, "pairs": n, "order": order}
+        for at, (day, counts) in enumerate(zip(days, history, strict=True))
+        for order, (name, n) in enumerate(zip(name_history(), _list_counts(counts), strict=True))
+        if name in colours
+    ]
+    shown = sorted({0, len(days) // 2, len(days) - 1})
+    axis = alt.Axis(
+        values=shown, labelExpr=f"{json.dumps(days)}[datum.value]", labelAngle=0, labelFlush=True, ticks=False
+    )
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    base = alt.Chart(alt.InlineData(rows)).encode(
+        x=alt.X("at:O", title=None, axis=axis, scale=alt.Scale(paddingInner=0.1)),
+        y=alt.Y(
+            "pairs:Q",
+            title=tr("pairs, of {pairs:,}", pairs=pairs),
+            scale=alt.Scale(domain=[0, max(pairs, 1)], nice=False),
+            axis=make_counts_axis(alt),
+        ),
+        color=alt.Color("status:N", title=None, scale=scale, legend=alt.Legend(orient="top")),
+        order="order:Q",
+        tooltip=[
+            alt.Tooltip("day:N", title=tr("day")),
+            alt.Tooltip("status:N", title=tr("status")),
+            alt.Tooltip("pairs:Q", title=tr("pairs")),
+        ],
+    )
+    return base.mark_bar().properties(height=240)
 
 
 def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "alt.Chart":

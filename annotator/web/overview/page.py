@@ -1,6 +1,6 @@
-"""Draw the page Overview: the expected release, the next steps, agreement, progress and coverage."""
+"""Draw the page Overview: whether a release is possible, the next steps, agreement, progress and coverage."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -15,19 +15,16 @@ from annotator.labeling.records import OwnProgress
 from annotator.labeling.service import list_work_progress
 from annotator.overview.records import (
     PACE_DAYS,
-    WORK_GATES,
-    PairCounts,
     ReleaseForecast,
     WorkForecast,
     WorkKind,
 )
 from annotator.overview.service import Overview, read_forecast, show_overview
-from annotator.overview.waiting_service import count_waiting_work, describe_idle, list_blocked, list_idle
+from annotator.overview.waiting_service import describe_idle, list_idle
 from annotator.quality.records import DEFAULT_RATE
-from annotator.releases.records import GATE_NAMES
 from annotator.web.blind_pairs import draw_blind_pairs
-from annotator.web.kit.charts import chart_statuses, describe_statuses
-from annotator.web.kit.figures import show_day, show_share, show_time
+from annotator.web.kit.charts import describe_statuses
+from annotator.web.kit.figures import find_zone, show_share, show_time
 from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import (
     draw_chart,
@@ -36,15 +33,15 @@ from annotator.web.kit.page_parts import (
     draw_steps,
     require_dataset,
 )
-from annotator.web.kit.tables import Cell, Link, draw_link_table, draw_table
+from annotator.web.kit.tables import draw_table, write_link
 from annotator.web.kit.words import name_word
 from annotator.web.navigation import make_url
 from annotator.web.overview import charts
 from annotator.web.overview.charts import name_person, split_query
+from annotator.web.overview.verdict import draw_verdict, list_other_steps
 from annotator.web.page_context import PageContext
 
 NAMED = 5
-FAR_DAYS = 365  # a later date is not shown
 
 
 def draw_coverage(coverage: Coverage) -> None:
@@ -71,7 +68,7 @@ def draw_coverage(coverage: Coverage) -> None:
         with st.expander(tr("Further figures")):
             rows = [(tr(row.name), tr(row.measured)) for row in figures]
             draw_table(tr("Further figures"), (tr("what"), tr("measured")), rows)
-    draw_note(tr("Measured over the current settled grades."))
+    draw_note(tr("Measured over the queries that a release would hold now."))
 
 
 Row = dict[str, object]
@@ -108,41 +105,24 @@ def list_query_rows(queries: Sequence[QueryProgress]) -> list[Row]:
     ]
 
 
-def describe_counts(pairs: PairCounts) -> str:
-    """Say what the pairs still need; "" if nothing."""
-    parts = []
-    if pairs.to_judge:
-        parts.append(tr_n("{n:,} pair lacks judgments.", "{n:,} pairs lack judgments.", pairs.to_judge))
-    if pairs.checks:
-        parts.append(
-            tr_n(
-                "{n:,} unjudged pair is only a check of annotators and needs no more judgments.",
-                "{n:,} unjudged pairs are only checks of annotators and need no more judgments.",
-                pairs.checks,
-            )
-        )
-    if pairs.waiting:
-        counted = [
-            f"{name_word(status)} {show_number(n)}" for status, n in pairs.waiting_by_status.items() if n
-        ]
-        parts.append(
-            tr_n(
-                "{n:,} pair waits for a lead ({statuses}).",
-                "{n:,} pairs wait for a lead ({statuses}).",
-                pairs.waiting,
-                statuses=join_names(counted),
-            )
-        )
-    return join_sentences(parts)
-
-
 def draw(context: PageContext) -> None:
     st.title(tr("Overview"))
     dataset = require_dataset(context)
-    overview = context.call(show_overview, dataset)
-    add_leader = _draw_glance(context, dataset, overview) if overview.counts.pairs else None
-    st.header(tr("What to do next"))
-    draw_steps(context, overview.steps)
+    now = context.now.astimezone(find_zone())
+    overview = context.call(show_overview, dataset, history_until=now)
+    if overview.counts.pairs:
+        forecast = context.call(read_forecast, dataset, overview, now=now)
+        draw_verdict(overview, forecast, now=now)
+        left, right = st.columns(2, gap="medium")
+        with left:
+            _draw_statuses(overview, now=now)
+        with right:
+            _draw_agreement(overview)
+        _draw_work(forecast)
+    steps = list_other_steps(overview) if overview.counts.pairs else overview.steps
+    if steps:
+        st.header(tr("What to do next"))
+        draw_steps(context, steps)
     if not overview.counts.pairs:
         draw_note(
             tr(
@@ -153,44 +133,13 @@ def draw(context: PageContext) -> None:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        _draw_agreement(overview)
-    with right:
-        _draw_statuses(overview)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        _draw_annotators(overview)
+        _draw_annotators(overview, now=now)
     with right:
         _draw_queries(overview)
     if overview.coverage.required:
         st.header(tr("Coverage"))
         draw_coverage(overview.coverage)
-    if add_leader is not None:
-        add_leader()
-
-
-def describe_forecast(forecast: ReleaseForecast, open_gates: Sequence[str], *, now: datetime) -> str:
-    """Say when all work is done, and which unmet gates need more than this work."""
-    words = _describe_day(forecast, now=now)
-    others = [gate for gate in open_gates if gate not in WORK_GATES]
-    if not others:
-        return words
-    gates = tr("A release also needs these gates: {gates}.", gates=join_gate_names(others))
-    return join_sentences([words, gates])
-
-
-def _describe_day(forecast: ReleaseForecast, *, now: datetime) -> str:
-    if forecast.day is None:
-        return "–" if forecast.why is None else tr(forecast.why)
-    if (forecast.day - now).days > FAR_DAYS:
-        return tr(
-            "Not within a year, at the pace of the last {days} days. More annotators or fewer judgments per pair bring it forward.",
-            days=PACE_DAYS,
-        )
-    return tr(
-        "All work is done about {day}, at the pace of the last {days} days.",
-        day=show_day(forecast.day, now=now),
-        days=PACE_DAYS,
-    )
+    _draw_leader(context, dataset)
 
 
 WORK: Mapping[WorkKind, Message] = {
@@ -283,56 +232,12 @@ def _find_leader(context: PageContext, dataset: str) -> str:
     return join_sentences([words, time])
 
 
-def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> Callable[[], None] | None:
-    """Draw the most important answers, each with a link to its page.
-
-    Scoring systems can take seconds. If it would, this returns a function that adds the leading system; call
-    it after the rest of the page is drawn.
-    """
-    from annotator.web.evaluation.choice import is_leader_kept
-
-    st.header(tr("At a glance"))
-    waiting = context.call(count_waiting_work, dataset, context.role or "annotator", now=context.now)
-    annotators = overview.progress.annotators
-    idle = describe_idle(
-        list_idle(annotators, now=context.now),
-        annotators=len(annotators),
-        pairs_left=overview.pairs.to_judge,
-    )
-    forecast = context.call(read_forecast, dataset, overview, now=context.now)
-    blocked = [_link(dataset, page, tr(words)) for words, page in list_blocked(waiting)]
-    gates = join_gate_names(overview.open_gates)
-    table = st.empty()
-
-    def draw_answers(leader: str) -> None:
-        rows: list[Sequence[Cell]] = [
-            (
-                tr("Release possible"),
-                _link(
-                    dataset, "assignment", describe_forecast(forecast, overview.open_gates, now=context.now)
-                ),
-            ),
-            (tr("Leading system"), _link(dataset, "evaluation", leader)),
-            (tr("Idle"), _link(dataset, "people", tr(idle))),
-            (tr("Blocked work"), blocked or tr("No work is blocked.")),
-            (tr("Gates not met"), _link(dataset, "releases", gates) if gates else tr("Every gate is met.")),
-        ]
-        with table.container():
-            draw_link_table(tr("At a glance"), (tr("what"), tr("state")), rows, tall=True)
-
-    is_kept = context.call(is_leader_kept, dataset, now=context.now)
-    draw_answers(_find_leader(context, dataset) if is_kept else tr("Calculating …"))
-    _draw_work(forecast)
-    return None if is_kept else lambda: draw_answers(_find_leader(context, dataset))
-
-
-def join_gate_names(gates: Sequence[str]) -> str:
-    """Return the gates' names in the reader's language, joined."""
-    return join_names(tr(GATE_NAMES.get(gate, gate)) for gate in gates)
-
-
-def _link(dataset: str, page: str, words: str) -> Link:
-    return Link(words, make_url(f"/{page}", dataset=dataset))
+def _draw_leader(context: PageContext, dataset: str) -> None:
+    """Draw the leading system, last: scoring systems can take seconds."""
+    st.header(tr("Leading system"))
+    with st.spinner(tr("Calculating …")):
+        words = _find_leader(context, dataset)
+    st.html(f'<p class="annotator-step">{write_link(words, make_url("/evaluation", dataset=dataset))}</p>')
 
 
 def _draw_agreement(overview: Overview) -> None:
@@ -345,23 +250,41 @@ def _draw_agreement(overview: Overview) -> None:
         st.text(tr(sentence))
 
 
-def _draw_statuses(overview: Overview) -> None:
+def _draw_statuses(overview: Overview, *, now: datetime) -> None:
     st.header(tr("Pairs by status"))
     words = describe_statuses(overview.pairs.by_status)
-    draw_chart(chart_statuses(overview.pairs.by_status), words)
+    history = overview.history
+    if history:
+        draw_chart(charts.chart_history(history, overview.pairs.pairs, now=now), words)
     st.text(words)
-    left = describe_counts(overview.pairs)
-    if left:
-        draw_note(left)
+    if history:
+        draw_note(
+            tr(
+                "Each pair has its present status from the day of its last judgment or decision on. Imported grades count from the first day."
+            )
+        )
+        draw_numbers_when_opened(tr("Numbers by day"), lambda _context: charts.list_history(history, now=now))
+    if checks := overview.pairs.checks:
+        draw_note(
+            tr_n(
+                "{n:,} unjudged pair is only a check of annotators and needs no more judgments.",
+                "{n:,} unjudged pairs are only checks of annotators and need no more judgments.",
+                checks,
+            )
+        )
     draw_blind_pairs(overview.dataset.name, overview.blind_pairs)
 
 
-def _draw_annotators(overview: Overview) -> None:
+def _draw_annotators(overview: Overview, *, now: datetime) -> None:
     st.header(tr("Progress by annotator"))
     people = overview.progress.annotators
     if not people:
         st.text(tr("No annotators yet."))
         return
+    idle = list_idle(people, now=now)
+    if idle and overview.pairs.to_judge:
+        words = describe_idle(idle, annotators=len(people), pairs_left=overview.pairs.to_judge)
+        st.text(tr("Idle: {names}.", names=tr(words)))
     draw_chart(
         charts.chart_annotators(people, overview.progress.pairs),
         charts.describe_annotators(overview.progress),

@@ -1,9 +1,9 @@
-"""Who is idle, and what is blocked."""
+"""Who is idle."""
 
 from datetime import UTC, datetime, timedelta
 
 from annotator.domain.judgments import AnnotatorProgress
-from annotator.overview.waiting_service import WaitingWork, describe_idle, list_blocked, list_idle
+from annotator.overview.waiting_service import describe_idle, list_idle
 
 NOW = datetime(2026, 1, 20, 12, tzinfo=UTC)
 
@@ -27,13 +27,3 @@ def test_people_without_judgments_in_seven_days_are_idle_except_simulated_ones()
     assert describe_idle((), annotators=3, pairs_left=3) == "Everybody judged in the last 7 days."
     many = [make_person(str(number), None) for number in range(8)]
     assert describe_idle(many, annotators=8, pairs_left=3) == "0, 1, 2, 3, 4 and 3 more"
-
-
-def test_blocked_work_names_only_what_waits_with_its_page() -> None:
-    assert list_blocked(WaitingWork(news=4)) == ()
-    blocked = list_blocked(WaitingWork(questions=1, disagreements=1_200, checks=2))
-    assert [(str(words), page) for words, page in blocked] == [
-        ("1 question waits for a lead's answer", "questions"),
-        ("1,200 pairs wait for a lead's decision", "disagreements"),
-        ("2 pairs wait for the checker", "quality"),
-    ]
