@@ -468,7 +468,7 @@ WAYS: Mapping[str, Way] = {
     ),
     "near duplicates": lambda w, a: show_duplicates(w.database, a, "d", now=w.now),
     "suggestions": lambda w, a: report_suggestions(w.database, a, "d", now=w.now),
-    "overview": lambda w, a: show_overview(w.database, a, "d"),
+    "overview": lambda w, a: show_overview(w.database, a, "d", history_until=w.now),
     "status": lambda w, a: show_status(w.database, a, "d", now=w.now),
     "effects of settings: requirements": try_requirements,
     "effects of settings: kappa": try_targets,

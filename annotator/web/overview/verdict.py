@@ -114,8 +114,8 @@ def _describe_agreement(overview: Overview) -> str:
         return tr("clarify the guideline first; more judgments alone do not raise it")
     if verdict.further is not None and overview.agreement.measured.pairs:
         return tr_n(
-            "about {n:,} more judgment until it is certain",
-            "about {n:,} more judgments until it is certain",
+            "about {n:,} more judgment until it is known",
+            "about {n:,} more judgments until it is known",
             2 * verdict.further,
         )
     if overview.pairs.to_judge:

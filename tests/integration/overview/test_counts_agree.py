@@ -201,6 +201,11 @@ def check_pairs(walk: Walk, step: str) -> Counter[str]:
         page = list_pair_page(walk.database, OPERATOR, "d", PairFilter(status=status))
         assert (page.total, {pair.status for pair in page.pairs} or {status}) == (count, {status}), step
     assert show_status(walk.database, OPERATOR, "d", now=NOW).pairs == pairs, step
+    history = show_overview(walk.database, OPERATOR, "d", history_until=NOW).history
+    today = [(day.settled, day.open, day.unrateable) for day in history[-1:]]
+    expected = (pairs.settled, pairs.disagreements, pairs.by_status["unrateable"])
+    assert today == ([expected] if today else []), step
+    assert today or walk.judged <= 2, (step, "without a judgment there is no history")
     check = check_release(walk.database, OPERATOR, "d")
     assert {status: n for status, n in check.statuses.items() if n} == by_status, step
     gates = {gate.name: gate for gate in check.gates}

@@ -1,12 +1,16 @@
 """A dataset at a glance, on both databases: the figures come from the stages, and the next step follows from them."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import cast
+from zoneinfo import ZoneInfo
 
 import pytest
+from sqlalchemy import select, update
+from sqlmodel import col
 
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.dataset.service import change_settings
@@ -18,6 +22,8 @@ from annotator.overview.waiting_service import list_idle
 from annotator.quality.records import ErrorRate, QualityStatus
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.central import CurrentJudgmentRow, PairRow
 from annotator.web.page_context import PageContext
 from annotator.web.people.words import describe_activity
 from tests.contexts import GivenContext
@@ -159,7 +165,9 @@ def test_what_the_dataset_must_cover_is_a_step_until_it_does(database: Database)
     required = {"queries": 3, "most_without_relevant": 0}
     change_settings(database, OPERATOR, "d", {"kappa_target": "-1"}, requirements=required, now=NOW)
     view = world.look()
-    assert (view.coverage.required, view.coverage.met) == (2, 0)
+    assert (view.coverage.required, view.coverage.met) == (2, 1), (
+        "over no queries none is without a relevant document"
+    )
     (step,) = [step for step in view.steps if "coverage" in step.what]
     assert (step.what, "Missing: queries. Import" in step.why) == ("Meet 1 requirement of coverage", True)
     world.judge_all((0, 0), (0, 0), (3, 3), (3, 3))
@@ -169,6 +177,49 @@ def test_what_the_dataset_must_cover_is_a_step_until_it_does(database: Database)
         database, OPERATOR, "d", {}, requirements={"queries": 2, "most_without_relevant": 1}, now=NOW
     )
     assert not [step for step in world.look().steps if "coverage" in step.what]
+
+
+def test_the_history_counts_each_pair_from_its_last_judgment_or_decision_in_the_zone_of_the_reader(
+    database: Database,
+) -> None:
+    world = Glance(database)
+    world.judge_all((0, 0), (None, None), (3, 3), (3, 2))
+    world.decide(world.pairs[3], 3)
+    with database.write() as session:
+        made = {"Q1/甲": "2026-03-01 23:30", "Q1/乙": "2026-03-03 12:00", "Q2/甲": "2026-02-28 23:59"}
+        for doc_id, at in made.items():
+            seconds = int(datetime.fromisoformat(f"{at}+00:00").timestamp())
+            session.execute(
+                update(CurrentJudgmentRow)
+                .where(
+                    col(CurrentJudgmentRow.pair_pk).in_(
+                        select(col(PairRow.pk)).where(col(PairRow.key) == pair_key("d", doc_id[:2], doc_id))
+                    )
+                )
+                .values(made_at=seconds)
+            )
+
+    def look(zone: tzinfo) -> list[tuple[str, int, int, int]]:
+        until = datetime(2026, 3, 6, 1, tzinfo=zone)
+        days = show_overview(database, world.lead, "d", history_until=until).history
+        return [(f"{counts.day:%m-%d}", counts.settled, counts.open, counts.unrateable) for counts in days]
+
+    assert datetime(2026, 3, 5, 5, 6, 7, tzinfo=UTC) == LATER, "the decision"
+    assert look(UTC) == [
+        ("02-28", 1, 0, 0), ("03-01", 2, 0, 0), ("03-02", 2, 0, 0), ("03-03", 2, 0, 1), ("03-04", 2, 0, 1),
+        ("03-05", 3, 0, 1), ("03-06", 3, 0, 1),
+    ]  # fmt: skip
+    assert look(ZoneInfo("Asia/Seoul"))[:3] == [("03-01", 1, 0, 0), ("03-02", 2, 0, 0), ("03-03", 2, 0, 1)]
+    assert show_overview(database, world.lead, "d").history == ()
+
+
+def test_a_long_history_has_few_days_and_ends_today(database: Database) -> None:
+    world = Glance(database)
+    world.judge_all((0, 0), (1, 1), (3, 3), (3, 2))
+    until = NOW + timedelta(days=1_000)
+    days = show_overview(database, world.lead, "d", history_until=until).history
+    assert len(days) <= 60 and days[-1].day == until.date()
+    assert len({after.day - before.day for before, after in pairwise(days)}) == 1
 
 
 def test_it_is_for_leads_of_the_dataset(database: Database) -> None:

@@ -54,17 +54,38 @@ def test_without_a_dataset_a_page_says_whom_to_ask(world: JudgedWorld, page: str
     assert not app.code
 
 
-def test_the_overview_begins_with_what_to_do_next_and_links_keep_the_dataset(world: JudgedWorld) -> None:
+def test_the_overview_begins_with_what_a_release_lacks_how_much_work_it_is_and_where_it_is_done(
+    world: JudgedWorld,
+) -> None:
     app = open_page(world, "overview")
-    assert headings(app)[:3] == ["Overview", "At a glance", "What to do next"]
-    glance = words(app)
-    assert "2 pairs wait for a lead&#x27;s decision" in glance
-    assert "Cannot estimate yet: no decisions in 7 days." in glance
-    assert "No run is imported: there is no system to compare." in glance
-    assert "/evaluation?dataset=d" in glance
-    assert "/disagreements?dataset=d" in glance, "each answer leads to where it comes from"
-    assert "1. Check whether agreement is high enough: κ is 0.27, the target is 0.70" in words(app)
-    assert links(app) == [("agreement", "dataset=d"), ("disagreements", "dataset=d")]
+    assert headings(app)[:3] == ["Overview", "Pairs by status", "Agreement"]
+    shown = words(app)
+    assert "Not ready for release" in shown
+    verdict = shown[: shown.index("Last 7 days:")]
+    for page, phrase, effort in (
+        ("agreement", "κ 0.27 (target 0.70)", "about 52 more judgments until it is known"),
+        ("disagreements", "2 open disagreements", "time not known"),
+        ("quality", "quality control not done", "about 1 pair to check"),
+    ):
+        link = f'<a class="annotator-link" href="/{page}?dataset=d" target="_self"'
+        assert link in verdict and f">{phrase}</a>: {effort}" in verdict, phrase
+    assert "No date yet. In the way: Cohen&#x27;s κ." in verdict
+    assert "What to do next" not in headings(app), "the verdict says all of it"
+
+
+def test_a_dataset_without_judgments_says_what_is_missing_and_draws_no_empty_picture(
+    database: Database,
+) -> None:
+    world = JudgedWorld(database)
+    world.person("lead", "lead")
+    world.query("Q1", "検索")
+    world.pair("Q1", "甲")
+    shown = words(app := open_page(world, "overview"))
+    assert "κ undefined (target 0.70)</a>: measured from the missing judgments" in shown
+    assert "1 pair without enough judgments</a>: 2 more judgments" in shown
+    assert "Nothing was judged or decided in the last 7 days." in shown
+    assert "Add annotators" in shown, "steps that serve no gate stay"
+    assert not [text for text in alternatives(app) if "unjudged" in text]
 
 
 def test_the_leading_system_is_computed_once_the_rest_of_the_overview_is_drawn(
@@ -92,8 +113,8 @@ def test_the_overview_says_every_figure_in_words_and_marks_who_is_simulated(
     monkeypatch.setattr("annotator.web.kit.page_parts.require_context", lambda: context)
     app = open_page(world, "overview")
     assert alternatives(app) == [
-        "Cohen's kappa, target 0.7: κ 0.27 [0.00, 0.27].",
         "4 pairs: unanimous 2, disagreement 2.",
+        "Cohen's kappa, target 0.7: κ 0.27 [0.00, 0.27].",
         "Pairs judged, of 4: simulated_1 Realname (simulated) 4, 花子 Realname 4.",
         (
             "A query is complete when each of its pairs has the judgments it needs: 2 of 2 are. "
@@ -102,9 +123,10 @@ def test_the_overview_says_every_figure_in_words_and_marks_who_is_simulated(
     ]
     assert "Simulated judgments are included (simulated_1)" in words(app)
     assert not app.dataframe, "figures are sent when they are opened"
-    for label in ("Numbers by annotator", "Numbers by query"):
+    for label in ("Numbers by day", "Numbers by annotator", "Numbers by query"):
         app.session_state[f"numbers {label}"] = True
-    people, queries = (item.value for item in run(app).dataframe)
+    days, people, queries = (item.value for item in run(app).dataframe)
+    assert days.iloc[0].tolist() == ["Mar 5", 2, 2, 0]
     assert list(people["annotator"]) == ["simulated_1 (simulated)", "花子"]
     assert list(queries["complete"]) == [2, 2]
 
