@@ -49,7 +49,6 @@ from annotator.storage.pairs.pair_settlements import (
     UNRATEABLE,
     PairSettlements,
     mark_pairs,
-    read_last_days,
     read_settlements,
 )
 
@@ -99,7 +98,7 @@ def show_overview(
 
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         blind = list_blind_pairs(session, dataset_pk, actor.person_id)
-        settled = read_settlements(session, dataset_pk, blind)
+        settled = read_settlements(session, dataset_pk, blind, zone_seconds=_find_zone_seconds(history_until))
         pairs = _count_pairs(session, dataset_pk, settled, blind)
         version, changed = _compare_with_latest(session, dataset_pk, settled)
         survey = survey_pairs(session, row, settled, blind)
@@ -107,7 +106,9 @@ def show_overview(
         gates = compute_gates(survey, row, agreement.verdict)
         missing: tuple[str, ...] = ()
         if survey.coverage.met < survey.coverage.required:
-            coverage = measure_dataset_coverage(settled, survey.queries, row.requirements)
+            coverage = survey.coverage
+            if survey.without_qrels:
+                coverage = measure_dataset_coverage(settled, survey.queries, row.requirements)
             missing = _list_missing(coverage, judging=bool(pairs.to_judge) or not pairs.pairs)
         described, counts = read_dataset(session, row)
         queue = count_queue(session, dataset_pk, actor.person_id)
@@ -115,7 +116,7 @@ def show_overview(
         questions = count_unanswered(session, dataset_pk)
         outdated = sum(item.answers for item in count_outdated_by_annotator(session, dataset_pk))
         waiting_feedback = count_waiting(session, dataset_pk)
-        history = () if history_until is None else _read_history(session, dataset_pk, settled, history_until)
+        history = () if history_until is None else _count_by_day(settled, history_until)
     figures = DatasetFigures(
         queries=counts.queries,
         documents=counts.documents,
@@ -185,18 +186,21 @@ def read_forecast(
 MOST_POINTS = 60
 
 
-def _read_history(
-    session: Session, dataset_pk: int, settled: PairSettlements, until: datetime
-) -> tuple[DayCounts, ...]:
-    """Count the pairs of each status by day, at most MOST_POINTS days apart alike.
+def _find_zone_seconds(time: datetime | None) -> int | None:
+    return None if time is None else int((time.utcoffset() or timedelta()).total_seconds())
+
+
+def _count_by_day(settled: PairSettlements, until: datetime) -> tuple[DayCounts, ...]:
+    """Count the pairs of each status by day, for at most MOST_POINTS days, evenly spaced.
 
     A pair has its present status from the day of its last judgment or decision on; an imported grade counts from
     the first day. Its earlier statuses are not counted.
     """
     import numpy as np
 
-    offset = until.utcoffset() or timedelta()
-    reached = read_last_days(session, dataset_pk, settled, zone_seconds=int(offset.total_seconds()))
+    reached = settled.last_day
+    if reached is None:
+        return ()
     if not (reached >= 0).any():
         return ()
     last = (until.date() - EPOCH).days

@@ -68,6 +68,8 @@ class PairSettlements(NamedTuple):
     judged_index: "Ints"  # index into the columns above
     judged_by: "Ints"  # person_pk
     answer: "Ints"  # a grade, UNRATEABLE, LATER, or OTHERWISE if it does not count for the settlement
+    last_day: "Ints | None" = None
+    """The day of each pair's decision, or else of its last judgment, as days since 1970; -1: neither."""
 
     def list_statuses(self) -> "list[str]":
         """Return the status of each entry of `settlements`."""
@@ -88,16 +90,24 @@ class PairSettlements(NamedTuple):
 
 
 def read_settlements(
-    session: Session, dataset_pk: int, blind: Collection[int] = frozenset()
+    session: Session,
+    dataset_pk: int,
+    blind: Collection[int] = frozenset(),
+    *,
+    zone_seconds: int | None = None,
 ) -> PairSettlements:
     """Return how every pair of the dataset is settled now, and who judged it.
 
-    `blind`: pairs that the reader may still judge (`list_blind_pairs`); they count as not judged.
+    `blind`: pairs that the reader may still judge (`list_blind_pairs`); they count as not judged. `zone_seconds`:
+    how far the zone of `last_day` is ahead of UTC; None: the days are not read.
     """
     import numpy as np
 
     session.flush()
-    sizes, walk = _read_sizes(session, dataset_pk)
+    days = 1 if zone_seconds is None else MOST_DAYS
+    day_number = "0" if zone_seconds is None else f"(coalesce(c.made_at, 0) + {zone_seconds:d}) / {DAY}"
+    (sizes,) = fetch(session, _SIZES, _TableSizes, {"dataset_pk": dataset_pk})
+    walk = sizes.answered * MOST_OF_THE_TABLE > sizes.judgments
     pairs = _read_numbers(
         session,
         f"(CAST(p.pk AS BIGINT) * {sizes.queries} + p.query_pk) * {LACKING} + p.lacking",
@@ -109,53 +119,39 @@ def read_settlements(
     pair, query = np.divmod(pairs_and_queries, sizes.queries)
     judgments_of_pairs = _read_numbers(
         session,
-        f"(CAST(c.pair_pk AS BIGINT) * {sizes.people} + c.annotator_pk) * {ANSWERS} + {_ANSWER}",
+        f"((CAST(c.pair_pk AS BIGINT) * {sizes.people} + c.annotator_pk) * {ANSWERS} + {_ANSWER}) * {days} + {day_number}",
         "current_judgment c",
         "c.pair_pk",
         _is_of("c", dataset_pk, walk=walk),
     )
+    judgments_of_pairs, day = np.divmod(judgments_of_pairs, days)
     pairs_and_people, answer = np.divmod(judgments_of_pairs, ANSWERS)
     judged_pair, judged_by = np.divmod(pairs_and_people, sizes.people)
     index, is_present = find_indexes(pair, judged_pair)
     index, judged_by, answer = index[is_present], judged_by[is_present], answer[is_present]
     settlement, settlements = _settle_all(session, dataset_pk, pair, index, answer)
     settled = PairSettlements(pair, query, lacking, settlement, settlements, index, judged_by, answer)
+    if zone_seconds is not None:
+        made = answer != LATER
+        last = _find_last_days(session, dataset_pk, pair, index[made], day[is_present][made], zone_seconds)
+        settled = settled._replace(last_day=last)
     return _forget(settled, blind) if blind else settled
 
 
-def read_last_days(
-    session: Session, dataset_pk: int, settled: PairSettlements, *, zone_seconds: int
+def _find_last_days(
+    session: Session, dataset_pk: int, pair: "Ints", index: "Ints", day: "Ints", zone_seconds: int
 ) -> "Ints":
-    """Return the day of each pair's decision, or else of its last current judgment, as days since 1970.
-
-    -1: neither. `zone_seconds`: how far the days' zone is ahead of UTC.
-    """
+    """Return `PairSettlements.last_day`. `index`, `day`: of each judgment that was not put off."""
     import numpy as np
 
-    _, walk = _read_sizes(session, dataset_pk)
-    judged = _read_numbers(
-        session,
-        f"CAST(c.pair_pk AS BIGINT) * {MOST_DAYS} + (coalesce(c.made_at, 0) + {zone_seconds:d}) / {DAY}",
-        "current_judgment c",
-        "c.pair_pk",
-        f"{_is_of('c', dataset_pk, walk=walk)} AND c.outcome <> 'later'",
-    )
-    last = np.full(len(settled.pair), -1, dtype=np.int64)
-    pair, day = np.divmod(np.sort(judged), MOST_DAYS)  # of a pair, the last day comes last
-    index, is_present = find_indexes(settled.pair, pair)
-    last[index[is_present]] = day[is_present]
-    decided = [
-        (pair_pk, (int(read_time(at).timestamp()) + zone_seconds) // DAY)
+    last = np.full(len(pair), -1, dtype=np.int64)
+    np.maximum.at(last, index, day)
+    decided = {
+        pair_pk: (int(read_time(at).timestamp()) + zone_seconds) // DAY
         for pair_pk, at in fetch_tuples(session, _DECIDED_AT, {"dataset_pk": dataset_pk})
-    ]
-    decided_on = _spread(settled.pair, dict(decided))
+    }
+    decided_on = _spread(pair, decided)
     return np.where(decided_on >= 0, decided_on, last)
-
-
-def _read_sizes(session: Session, dataset_pk: int) -> tuple[_TableSizes, bool]:
-    """Return the sizes of the tables, and whether to read all of them (see `_is_of`)."""
-    (sizes,) = fetch(session, _SIZES, _TableSizes, {"dataset_pk": dataset_pk})
-    return sizes, sizes.answered * MOST_OF_THE_TABLE > sizes.judgments
 
 
 def _forget(settled: PairSettlements, blind: Collection[int]) -> PairSettlements:

@@ -168,12 +168,6 @@ def find_kept_leader(
     )
 
 
-def is_leader_kept(database: Database, actor: Actor, dataset: str, *, now: datetime) -> bool:
-    """Return whether `find_kept_leader` needs no computation. Raises NotAllowed unless the actor is a lead."""
-    stamp = read_stamp(database, actor, dataset)
-    return LEADERS.has((database, dataset, stamp.reader), stamp, now=now, quick=QUICK)
-
-
 EVALUATIONS: KeptResults[EvaluationResult] = KeptResults(most=8)
 """The evaluations of this process, by database, dataset, choice and reader (`FigureStamp`)."""
 
