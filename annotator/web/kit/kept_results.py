@@ -77,12 +77,6 @@ class KeptResults(Generic[T]):
             self._keep(name, kept)
         return kept
 
-    def has(self, name: Hashable, stamp: Hashable, *, now: datetime, quick: float = 0.0) -> bool:
-        """Return whether `find` would return without computing."""
-        with self.lock:
-            kept = self.kept.get(name)
-        return kept is not None and kept.may_be_shown(stamp, now, quick=quick, expires=self.expires)
-
     def _keep(self, name: Hashable, kept: KeptResult[T]) -> None:
         with self.lock:
             self.kept.pop(name, None)

@@ -51,20 +51,6 @@ def test_what_has_not_changed_is_measured_once(bench: Bench) -> None:
     assert (bench.measured, again.changed, again.made_at) == (1, False, NOW)
 
 
-def test_what_would_be_computed_is_known_before(bench: Bench) -> None:
-    def has(seconds: float = 0) -> bool:
-        return bench.kept.has("d", bench.stamp, now=NOW + timedelta(seconds=seconds))
-
-    assert not has()
-    bench.find()
-    assert has(599)
-    assert not has(600)
-    bench.stamp = 2
-    assert has(19)
-    assert not has(20)
-    assert bench.measured == 1
-
-
 def test_nothing_is_kept_for_more_than_ten_minutes(bench: Bench) -> None:
     bench.find()
     bench.find(600)
