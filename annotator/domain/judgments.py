@@ -22,8 +22,6 @@ CHECK_PURPOSES = ("training", "gold", "repeat", "quality")
 MOST_ANSWERS = 200
 """By one person on one pair. Each further one would be compared with all before it, while others wait."""
 MAX_SECONDS = 86_400.0
-MOST_ANSWERS = 200
-"""By one person on one pair. Each further one would be compared with all before it, while others wait."""
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of a clock that was never set. SQLite cannot read back times before the year 1000."""
 

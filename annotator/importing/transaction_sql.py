@@ -20,7 +20,7 @@ from annotator.storage.logs.import_records import add_import_record, list_import
 
 @dataclass(frozen=True, slots=True)
 class ImportTransaction:
-    """A write transaction on the dataset that gets the file."""
+    """A transaction on the dataset that gets the file."""
 
     session: Session
     dataset_pk: int
@@ -41,17 +41,22 @@ class ImportTransaction:
 
 @contextmanager
 def open_import(
-    database: Database, actor: Actor, dataset: str, *, now: datetime, dry_run: bool
+    database: Database, actor: Actor, dataset: str, *, now: datetime, dry_run: bool, reading: bool = False
 ) -> Iterator[ImportTransaction]:
     """Open a write transaction on a dataset and lock the dataset. A dry run is rolled back at the end.
 
-    Afterwards, also if the import is refused, records the pairs of `ImportTransaction.seen`. Raises
+    `reading`: open a read transaction instead, for what is looked up while others write. Afterwards, also if the import is refused, records the pairs of `ImportTransaction.seen`. Raises
     NotAllowed unless the actor leads the dataset.
     """
     seen: set[int] = set()
     try:
-        with open_dataset(database, actor, dataset, "lead", writing=True) as (session, row, dataset_pk):
-            lock_dataset(session, dataset_pk)
+        with open_dataset(database, actor, dataset, "lead", writing=not reading) as (
+            session,
+            row,
+            dataset_pk,
+        ):
+            if not reading:
+                lock_dataset(session, dataset_pk)
             yield ImportTransaction(session, dataset_pk, row.name, actor, now, dry_run, seen)
             if dry_run:
                 session.rollback()

@@ -12,7 +12,7 @@ import json
 import unicodedata
 import uuid
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -187,7 +187,7 @@ def repeat_event(event: ImportedJudgmentEvent, repetitions: int) -> ImportedJudg
 
 
 def find_stored(
-    events: Iterable[ImportedJudgmentEvent], stored: Iterable[StoredLine], path: str, *, dataset: str
+    events: Iterable[ImportedJudgmentEvent], stored: Sequence[StoredLine], path: str, *, dataset: str
 ) -> set[str]:
     """Return the names of the lines that are already stored.
 
@@ -196,7 +196,9 @@ def find_stored(
     """
     problems = Problems(path)
     by_name = {event.line_id: event for event in events}
-    old_names = {name_line_as_before(dataset, event): event for event in by_name.values()}
+    old_names: Mapping[str, ImportedJudgmentEvent] = {}
+    if any(judgment.line_id not in by_name for judgment in stored):
+        old_names = {name_line_as_before(dataset, event): event for event in by_name.values()}
     found: set[str] = set()
     for judgment in stored:
         event = by_name.get(judgment.line_id) or old_names[judgment.line_id]

@@ -1,6 +1,6 @@
 """Import external judgments, for a lead. Checks and errors as in `texts_service.py`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -115,10 +115,17 @@ def import_judgments(
     data = read_table(source, kind=format_name)
     lines = read_judgments(data, str(path), kind=format_name, scale=scale, names=columns)
     require_content(len(lines), str(path), "judgments")
-    with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
+    with open_import(database, actor, dataset, now=now, dry_run=dry_run, reading=True) as transaction:
         plan, note = plan_judgments(transaction, lines, str(path))
+        stored = _look_up(transaction, plan.events, str(path))
+    with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         new = prepare_new_judgments(
-            transaction, plan.events, path, simulated=simulated, report_progress=report_progress
+            transaction,
+            plan.events,
+            path,
+            stored=stored,
+            simulated=simulated,
+            report_progress=report_progress,
         )
         options = list_given_options(
             simulated=simulated, map_grades=scale.mapping, columns=dict(columns or {})
@@ -164,16 +171,18 @@ def prepare_new_judgments(
     events: Sequence[ImportedJudgmentEvent],
     path: Path,
     *,
+    stored: Set[str] = frozenset(),
     simulated: bool = False,
     report_progress: Progress = be_silent,
 ) -> NewJudgments:
     """Choose the events that are not stored yet, and store their new people, documents and pairs.
 
-    BadInput names every event that cannot be stored (see `find_stored` and `check_targets`).
+    `stored`: the names of lines that are known to be stored; they stay so. BadInput names every event that cannot be stored (see `find_stored` and `check_targets`).
     """
     session, dataset_pk, now = transaction.session, transaction.dataset_pk, transaction.now
-    transaction.note_named((event.line.query_id, event.line.doc_id) for event in events)
-    events = _choose_new_events(transaction, events, str(path))
+    unknown = [event for event in events if event.line_id not in stored]
+    stored = stored | _look_up(transaction, unknown, str(path))
+    events = _choose_new_events(transaction, events, stored, str(path))
     report_progress(say_n("storing {n:,} judgment", "storing {n:,} judgments", len(events)))
     queries = list_query_texts(session, dataset_pk)
     usernames = list(dict.fromkeys(event.username for event in events))
@@ -282,11 +291,16 @@ def _make_event_secret(session: Session, dataset_pk: int) -> str:
     return f"{dataset.check_secret}\x1f{dataset.name}"
 
 
+def _look_up(transaction: ImportTransaction, events: Sequence[ImportedJudgmentEvent], path: str) -> set[str]:
+    """Return the names of the lines that are stored. Notes the pairs of all of them: the report reveals this."""
+    transaction.note_named((event.line.query_id, event.line.doc_id) for event in events)
+    return _find_stored(transaction, events, path)
+
+
 def _choose_new_events(
-    transaction: ImportTransaction, events: Sequence[ImportedJudgmentEvent], path: str
+    transaction: ImportTransaction, events: Sequence[ImportedJudgmentEvent], stored: Set[str], path: str
 ) -> list[ImportedJudgmentEvent]:
     """Return the new events in order, and overtaken stored ones (see `list_overtaken`) with a new name."""
-    stored = _find_stored(transaction, events, path)
     taken = stored | {event.line_id for event in events}
     waiting = {event.line_id: event for event in list_overtaken(events, stored)}
     repeated: dict[str, ImportedJudgmentEvent] = {}

@@ -50,7 +50,8 @@ def list_stored_lines(session: Session, dataset_pk: int, line_ids: Sequence[str]
             .join(PersonRow, col(PersonRow.pk) == col(JudgmentRow.annotator_pk))
             .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
             .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
-            .where(col(PairRow.dataset_pk) == dataset_pk, col(JudgmentRow.line_id).in_(chunk))
+            # + 0: else SQLite reads all judgments of the dataset for each chunk
+            .where(col(PairRow.dataset_pk) + 0 == dataset_pk, col(JudgmentRow.line_id).in_(chunk))
         )
         stored += map(StoredLine._make, session.execute(statement))
     return stored

@@ -352,9 +352,12 @@ def mark_late(
 ) -> list[dict[str, Any]]:
     """Return the new rows of `judgment`, in the order of insertion, each with `late`.
 
-    `known`: the pairs (pair_pk) that have stored judgments of these annotators; None: look them up.
+    `known`: the pairs (pair_pk) that have stored judgments of these annotators; None: look them up. A line of
+    a file without a time is never late, so nothing is looked up for it.
     """
-    pair_pks = sorted({row["pair_pk"] for row in rows} if known is None else known)
+    if known is None:
+        known = {row["pair_pk"] for row in rows if row["judged_at"] != row["received_at"]}
+    pair_pks = sorted(known)
     before = _read_receipts(session, pair_pks, sorted({row["annotator_pk"] for row in rows}))
     marked = []
     for row in rows:
