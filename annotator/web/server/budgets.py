@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, Literal, TypeVar
 
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotator.domain.errors import TooManyRequests
@@ -69,6 +69,10 @@ DOWNLOADS = (
     "/api/trail",
 )
 """Addresses whose answers are sent piece by piece while they are read."""
+OF_ONE_MOMENT = frozenset({"/api/audit", "/api/dataset"})
+"""Those that keep one transaction open: SQLite's log grows meanwhile, by some 100 kB for each press of others."""
+DOWNLOAD_SECONDS, DOWNLOAD_BYTES_PER_SECOND = 60.0, 100_000
+"""How long such a download may wait for its client in all, and by how much longer for each byte."""
 OWN_TURNS = frozenset({"/api/judgments"})
 FREE = ("/static/", "/healthz", "/readyz", "/metrics")
 
@@ -308,6 +312,25 @@ def find_allowance(person: SignedIn) -> Allowance:
     return PROCESSOR_OF_LEADS if leads else PROCESSOR
 
 
+def _cut_slow_reader(send: Send) -> Send:
+    """Return a `send` that raises ClientDisconnect once the client has been waited for too long in all."""
+    clock = asyncio.get_running_loop().time
+    allowed = DOWNLOAD_SECONDS
+
+    async def send_in_time(message: Message) -> None:
+        nonlocal allowed
+        allowed += len(message.get("body", b"")) / DOWNLOAD_BYTES_PER_SECOND
+        began = clock()
+        try:
+            async with asyncio.timeout(allowed):
+                await send(message)
+        except TimeoutError:
+            raise ClientDisconnect from None
+        allowed -= clock() - began
+
+    return send_in_time
+
+
 class BudgetGuard:
     def __init__(self, app: ASGIApp, budgets: Budgets) -> None:
         self.app, self.budgets = app, budgets
@@ -337,6 +360,9 @@ class BudgetGuard:
             message = await counted.wait_for_client(receive())
             is_whole = not message.get("more_body", False)
             return message
+
+        if scope["path"] in OF_ONE_MOMENT:
+            send = _cut_slow_reader(send)
 
         async def send_outside(message: Message) -> None:
             await counted.wait_for_client(send(message))

@@ -4,14 +4,17 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import pytest
+from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
 from annotator.domain.errors import TooManyRequests
 from annotator.domain.people import Actor, Membership, SignedIn
+from annotator.web.server import budgets as server_budgets
 from annotator.web.server.budgets import (
     DOWNLOADS_AT_A_TIME,
     NOTES,
@@ -252,6 +255,38 @@ class TestRequests:
             assert world.budgets.places.is_idle
 
         run(flood())
+
+    @pytest.mark.parametrize(
+        ("path", "seconds", "is_cut"),
+        [("/api/dataset", 0.2, True), ("/api/dataset", 0.0, False), ("/api/release", 0.2, False)],
+    )
+    def test_a_download_that_is_read_too_slowly_is_cut_if_it_keeps_a_transaction_open(
+        self, monkeypatch: pytest.MonkeyPatch, path: str, seconds: float, *, is_cut: bool
+    ) -> None:
+        """Meanwhile SQLite keeps everything that others write in its log, some 100 kB for each press."""
+        monkeypatch.setattr(server_budgets, "DOWNLOAD_SECONDS", 0.5)
+        pieces = 0
+
+        async def send_pieces(_scope: Scope, _receive: Receive, send: Send) -> None:
+            nonlocal pieces
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            for _ in range(10):
+                await send({"type": "http.response.body", "body": b"few", "more_body": True})
+                pieces += 1
+
+        async def send_slowly(_message: Message) -> None:
+            await asyncio.sleep(seconds)  # never long, but always
+
+        async def download() -> None:
+            world = World()
+            guard = BudgetGuard(send_pieces, world.budgets)
+            with pytest.raises(ClientDisconnect) if is_cut else nullcontext():
+                await ask(guard, make_person(), path, send=send_slowly)
+            assert not world.budgets.downloads
+            assert world.budgets.places.is_idle
+
+        run(download())
+        assert (pieces < 10) == is_cut
 
     def test_whoever_used_too_much_of_the_processor_waits_and_nobody_else(self) -> None:
         async def flood() -> None:
