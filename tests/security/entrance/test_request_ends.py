@@ -72,6 +72,23 @@ def test_the_next_request_begins_where_this_one_ends(request_bytes: bytes) -> No
     assert read_requests(request_bytes + SECOND) == [b"/login", b"/healthz"]
 
 
+def make_chunks(size: int, count: int) -> bytes:
+    return HEAD + CHUNKED + b"\r\n" + (b"%x\r\n%b\r\n" % (size, b"a" * size)) * count + b"0\r\n\r\n"
+
+
+def test_a_body_in_many_small_chunks_is_refused() -> None:
+    """Each chunk takes the server a tenth of a millisecond, in which it answers nobody."""
+    with pytest.raises(h11.RemoteProtocolError):
+        read_requests(make_chunks(1, 5_000))
+    with pytest.raises(h11.RemoteProtocolError):
+        read_requests(make_chunks(800, 5_000))
+
+
+def test_a_body_in_few_or_large_chunks_is_read() -> None:
+    for chunks in (make_chunks(1, 90), make_chunks(4_096, 2_000)):
+        assert read_requests(chunks + chunks + SECOND) == [b"/login", b"/login", b"/healthz"]
+
+
 def send(port: int, data: bytes, *, over_tls: bool = False) -> bytes:
     """Return everything that comes back until the connection is closed."""
     answer = b""
