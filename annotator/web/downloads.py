@@ -1,16 +1,18 @@
 """Send files and JSON over HTTP: the parts that the routes of several slices share."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import import_module
+from typing import Any
 from urllib.parse import quote
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CancelScope, CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from annotator.adjudication.history.history import read_day_or_time
 from annotator.domain.errors import ValidationError
@@ -49,6 +51,22 @@ def make_json_route(
     return Route(path, get, methods=["GET"])
 
 
+class PiecesResponse(StreamingResponse):
+    """Send pieces, and close their generator at the end, with its transaction, also if the reader has left."""
+
+    def __init__(self, pieces: Iterable[str] | Iterable[bytes], **options: Any) -> None:
+        super().__init__(pieces, **options)
+        self._pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if isinstance(self._pieces, Generator):
+                with CancelScope(shield=True):
+                    await run_in_threadpool(self._pieces.close)
+
+
 async def send_pieces(
     request: Request,
     name: str,
@@ -67,7 +85,7 @@ async def send_pieces(
         return Response(media_type=media_type, headers=headers)
     require_same_origin(request)
     content = await run_in_threadpool(write)
-    answer = Response if isinstance(content, str) else StreamingResponse
+    answer = Response if isinstance(content, str) else PiecesResponse
     return answer(content, media_type=media_type, headers=headers)
 
 
