@@ -35,6 +35,8 @@ from annotator.storage.tables.central import DatasetRow
 from annotator.storage.tables.labeling import QuestionRow
 
 MOST_CHARACTERS, SHOWN_CHARACTERS = 5_000, 20_000
+MOST_WAITING = 100
+"""Unanswered questions of one person: the leads' page lists the questions of all."""
 PAGE = 20
 
 
@@ -43,7 +45,8 @@ def ask_question(
 ) -> int:
     """Ask the leads about a pair that the annotator was handed or answered. Returns the question's number.
 
-    `event_id` is a random UUID from the browser. Sending the same question again changes nothing.
+    `event_id` is a random UUID from the browser. Sending the same question again changes nothing. Raises
+    ConflictError if MOST_WAITING questions of this person wait for an answer.
     """
     read_event_id(event_id)
     words = _require_words(text)
@@ -56,6 +59,10 @@ def ask_question(
         same = find_same_question(session, pair_pk, person_pk, words)
         if same is not None:
             return key_of(same.pk)
+        if count_unanswered(session, key_of(row.pk), person_pk) >= MOST_WAITING:
+            raise ConflictError(
+                say("Too many of your questions wait for an answer. Ask again when a lead has answered some.")
+            )
         question = QuestionRow(pair_pk=pair_pk, annotator_pk=person_pk, text=words, asked_at=now)
         session.add(question)
         session.flush()

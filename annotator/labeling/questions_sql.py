@@ -53,9 +53,10 @@ def find_question(session: Session, dataset_pk: int, number: int) -> QuestionRow
     return session.scalars(statement).first()
 
 
-def count_unanswered(session: Session, dataset_pk: int) -> int:
-    """Count the questions of a dataset that wait for an answer."""
-    return _count(session, col(PairRow.dataset_pk) == dataset_pk, col(QuestionRow.answer).is_(None))
+def count_unanswered(session: Session, dataset_pk: int, person_pk: int | None = None) -> int:
+    """Count the questions of a dataset that wait for an answer. `person_pk`: only this person's."""
+    asked = () if person_pk is None else (col(QuestionRow.annotator_pk) == person_pk,)
+    return _count(session, col(PairRow.dataset_pk) == dataset_pk, col(QuestionRow.answer).is_(None), *asked)
 
 
 def _count(session: Session, *conditions: ColumnElement[bool]) -> int:

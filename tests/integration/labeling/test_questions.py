@@ -7,6 +7,7 @@ import pytest
 
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, ValidationError
 from annotator.domain.people import Actor
+from annotator.labeling import questions_service
 from annotator.labeling.questions_service import (
     answer_question,
     ask_question,
@@ -214,3 +215,18 @@ def test_a_question_that_is_not_there_is_refused(world: World) -> None:
         answer(world, lead, 99, "x")
     with pytest.raises(NotFound):
         read_question_text(world.database, lead, "d", 99)
+
+
+def test_nobody_floods_the_leads_with_questions(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each one is work for the leads, and their page lists all of them."""
+    monkeypatch.setattr(questions_service, "MOST_WAITING", 2, raising=False)
+    hanako, jiro, lead = world.person("hanako"), world.person("jiro"), world.person("lead", "lead")
+    pair = world.send(hanako, want=1).pairs[0].pair
+    first, _ = ask(world, hanako, pair, "1"), ask(world, hanako, pair, "2")
+    with pytest.raises(ConflictError, match="questions wait for an answer"):
+        ask(world, hanako, pair, "3")
+    assert ask(world, hanako, pair, "1") == first
+    ask(world, jiro, world.send(jiro, want=1).pairs[0].pair)
+    answer(world, lead, first, "はい")
+    ask(world, hanako, pair, "3")
+    assert count_open_questions(world.database, lead, "d") == 3

@@ -74,7 +74,10 @@ export class QuestionDialog {
     const { status } = await postJson("/api/questions", { dataset: this.dataset, pair: this.pair.pair, text, id });
     this.send.disabled = false;
     if (status < 200 || status > 299) {
-      this.status.textContent = describeFailure(this.words, status, { 403: this.words.ask_notyours });
+      this.status.textContent = describeFailure(this.words, status, {
+        403: this.words.ask_notyours,
+        409: this.words.ask_toomany,
+      });
       return;
     }
     if (readStored(this.key)?.text === text) writeStored(this.key, null);
