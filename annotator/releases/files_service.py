@@ -5,7 +5,7 @@ Leads list and open; anybody verifies a folder, without a database. Opened files
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -38,6 +38,8 @@ from annotator.releases.writing.folder import (
     refuse_file,
 )
 from annotator.storage.database import Database
+from annotator.storage.logs.disclosures import list_withheld
+from annotator.storage.lookup import key_of
 from annotator.storage.tables.releases import ReleaseRow
 
 
@@ -55,10 +57,20 @@ class OpenedRelease:
 
 
 def list_releases(database: Database, actor: Actor, dataset: str, *, exports_dir: Path) -> list[Release]:
-    """Return the releases of a dataset, oldest first, and whether their folders are there. For leads."""
+    """Return the releases of a dataset, oldest first, and whether their folders are there. For leads.
+
+    Without the overridden gates of a release with pairs that the lead may still judge: they tell of its grades.
+    """
     with open_dataset(database, actor, dataset, "lead") as (session, row, dataset_pk):
         rows = list_releases_of_dataset(session, dataset_pk)
-        return [to_release(release, row.name, exports_dir) for release in rows]
+        releases = [to_release(release, row.name, exports_dir) for release in rows]
+        return [
+            replace(release, overridden=())
+            if release.overridden
+            and list_withheld(session, dataset_pk, actor.person_id, key_of(published.pk))
+            else release
+            for release, published in zip(releases, rows, strict=True)
+        ]
 
 
 def open_release(
