@@ -232,7 +232,7 @@ class Figures(QualityWorld):
                                 "override": None if self.shift else {"reason": "r", "by": "boss"},
                             }
                         ],
-                    },  # fmt: skip
+                    },
                     note="",
                 )
                 session.add(release)
