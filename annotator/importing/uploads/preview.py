@@ -5,12 +5,13 @@ shown.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from itertools import chain
 from pathlib import Path
 
 from annotator.domain.errors import AnnotatorError, Problems
 from annotator.domain.excerpts import EXCERPT_OF, read_words
-from annotator.domain.ground_truth import GroundTruth
+from annotator.domain.ground_truth import Document, GroundTruth, Query
 from annotator.formats.registry import read_truth
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
@@ -75,15 +76,16 @@ def _read_texts(path: Path, choices: ImportChoices) -> FilePreview | None:
         source = read_single_file(InputSource(str(path), encoding=choices.encoding), layout=layout)
     else:
         return None
-    rows = [
-        (
-            line.document.doc_id,
-            _shorten(line.document.title),
-            _shorten_text(line.document.text, line.document.media_type),
-        )
-        for line in source.documents[:FIRST]
-    ]
-    return FilePreview(("doc_id", "title", "text"), tuple(rows))
+    return _show_records([line.document for line in source.documents[:FIRST]])
+
+
+def _show_records(records: Sequence[Query | Document]) -> FilePreview:
+    """Show every field that one of the records has: first the known ones, then the file's own."""
+    known = [field.name for field in fields(records[0]) if field.name != "metadata"] if records else []
+    cells = [{**record.metadata, **{name: getattr(record, name) for name in known}} for record in records]
+    columns = [name for name in dict.fromkeys(chain(known, *cells)) if any(row.get(name) for row in cells)]
+    rows = tuple(tuple(_show_cell(row, name) for name in columns) for row in cells)
+    return FilePreview(tuple(columns), rows)
 
 
 def _read_truth(path: Path, choices: ImportChoices) -> FilePreview | None:

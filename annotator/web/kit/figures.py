@@ -3,6 +3,7 @@
 Stored times are UTC. An undefined value is a dash.
 """
 
+import re
 from datetime import UTC, date, datetime, tzinfo
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -33,20 +34,15 @@ def show_day(moment: datetime, *, now: datetime) -> str:
     return show_date(moment.astimezone(find_zone()).date(), now=now)
 
 
-def show_date(day: date, *, now: datetime) -> str:
-    """Return the day, with its year unless it is this one."""
+def show_date(day: date | str, *, now: datetime | None = None) -> str:
+    """Return a day (or its ISO 8601 text) in the reader's format: "Jan 2, 2026"; without the year if it is that of `now`."""
     from babel.dates import format_skeleton
 
-    this_year = day.year == now.astimezone(find_zone()).year
+    if isinstance(day, str):
+        day = date.fromisoformat(day)
+    this_year = now is not None and day.year == now.astimezone(find_zone()).year
     at_noon = datetime(day.year, day.month, day.day, 12)
-    return format_skeleton(SHORT_DAY if this_year else DAY, at_noon, locale=current_language())
-
-
-def show_date(day: str) -> str:
-    """Return a day, written as in ISO 8601, in the reader's format: "Jan 2, 2026", "2026年1月2日"."""
-    from babel.dates import format_skeleton
-
-    return str(format_skeleton(DAY, date.fromisoformat(day), locale=current_language()))
+    return str(format_skeleton(SHORT_DAY if this_year else DAY, at_noon, locale=current_language()))
 
 
 def find_zone() -> tzinfo:
