@@ -40,11 +40,11 @@ ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "a list of {n} documents at most, since {rule} gives no grade behind that place (add one)",  # a limit of the file's own
     "{n} best systems", "{drawn} of {total:,} queries", "{listed} of {total:,}", "{n} of {all:,} queries",  # drawn of many
     "{before:,} and {after:,} queries",  # two numbers that differ
-    "last {days} days", "judgments in {days} days", "decisions in {days} days",  # a constant: 7
+    "ast {days} days", "judgments in {days} days", "decisions in {days} days",  # a constant: 7
     "Up to {mb} MB and {files} files",  # constants
     "you need about {needed:,} queries",  # power needs two queries
     "{share} errors in quality control",  # no count
-    "the {population} settled pairs", "first {shown} of {all} errors",  # drawn of many; only where they are too many to show
+    "all {population} settled pairs", "first {shown} of {all} errors",  # drawn of many; only where they are too many to show
     "{missing:,} of {queries:,} queries",  # a run has results for one query at least
 ))))  # fmt: skip
 

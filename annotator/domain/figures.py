@@ -8,6 +8,7 @@
 """
 
 import math
+import re
 from collections.abc import Mapping
 from string import Formatter
 from typing import Any
@@ -34,6 +35,14 @@ def show_decimals(figure: float | None, digits: int = 2, *, signed: bool = False
     """Return a figure with at most `digits` decimals, without zeros at its end: 6.5, 12, 0.07."""
     shown = show_number(figure, digits, signed=signed)
     return shown.rstrip("0").rstrip(".") if "." in shown and "e" not in shown else shown
+
+
+HYPHEN = re.compile(r"(?<![^\s\[(])-(?=[\d.])")
+
+
+def write_minus(text: str) -> str:
+    """Return the text with a minus sign in place of the hyphen before a number."""
+    return HYPHEN.sub("−", text)
 
 
 def show_figure(figure: float | None, significant: int = 3) -> str:

@@ -13,7 +13,7 @@ from annotator.domain.ground_truth import AFTERWARDS, ImportKind, ImportRecord, 
 from annotator.domain.people import Actor
 from annotator.importing.report import ImportReport
 from annotator.people.roles_service import open_dataset
-from annotator.storage.database import Database, lock_dataset
+from annotator.storage.database import Database, lock_dataset, require_not_archived
 from annotator.storage.logs.disclosures import find_published, note_seen
 from annotator.storage.logs.import_records import add_import_record, list_import_records
 
@@ -55,7 +55,9 @@ def open_import(
             row,
             dataset_pk,
         ):
-            if not reading:
+            if reading:
+                require_not_archived(session, dataset_pk)
+            else:
                 lock_dataset(session, dataset_pk)
             yield ImportTransaction(session, dataset_pk, row.name, actor, now, dry_run, seen)
             if dry_run:

@@ -71,7 +71,7 @@ def draw_app() -> None:
         note_visit(current_page.url_path, context.now)
         with st.sidebar:
             draw_sidebar(context, pages)
-        draw_account_menu(context, pages, reading=reading)
+        draw_account_menu(context, pages, current_page.url_path, reading=reading)
     with watch_file_fields():
         current_page.run()
 

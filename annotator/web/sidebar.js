@@ -12,7 +12,7 @@ const MENU = '[data-testid="stPopoverBody"]';
 const CAN_FOCUS = "a[href], button, input, [tabindex='0']";
 const PATIENCE = 40; // frames
 
-/** @typedef {{account: string, open: string, close: string, reading: boolean}} Words */
+/** @typedef {{account: string, open: string, close: string, reading: boolean, page: string}} Words */
 
 /** @param {string} address */
 const findDataset = (address) => new URL(address).searchParams.get("dataset");
@@ -128,6 +128,7 @@ export default function ({ data }) {
   const { signal } = listening;
   nameButtons(words);
   document.documentElement.classList.toggle("annotator-reading", words.reading);
+  document.documentElement.dataset.page = words.page;
   if (!isBegun || wasReading !== words.reading) applyMemory(words);
   isBegun = true;
   wasReading = words.reading;

@@ -113,14 +113,17 @@ def draw_sidebar(context: PageContext, pages: dict[str, st.Page]) -> None:
             _draw_page_link(context, pages, page, waiting.get(page.address, 0))
 
 
-def draw_account_menu(context: PageContext, pages: dict[str, st.Page], *, reading: bool) -> None:
-    """Draw the menu in the corner of the window, and the script of menu and sidebar."""
+def draw_account_menu(
+    context: PageContext, pages: dict[str, st.Page], address: str, *, reading: bool
+) -> None:
+    """Draw the menu in the corner of the window, and the script of menu and sidebar. `address`: of the page."""
     name, role = context.person.name, name_role(context.role) if context.role else tr("no role yet")
     words = {
         "account": tr("Account: {name}", name=name),
         "open": tr("Open the sidebar"),
         "close": tr("Close the sidebar"),
         "reading": reading,
+        "page": address,
     }
     with st.container(key="annotator-account"):
         with st.popover(escape_markdown(name), icon=":material/account_circle:", type="tertiary"):

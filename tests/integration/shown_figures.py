@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -51,13 +52,15 @@ class Seen:
 
 @dataclass
 class Place:
-    """What one place shows. `listed`: of a table that is cut, by the path of its rows, how many it says there are in all."""
+    """What one place shows. `listed`: of a table that is cut, by the path of its rows, how many it says there are in all.
+    `most_digits`: no figure has more decimals there."""
 
     seen: list[Seen] = field(default_factory=list)
     listed: dict[Path_, int] = field(default_factory=dict)
+    most_digits: int = 6
 
     def add(self, path: Sequence[str], shown: object, digits: int = 0) -> None:
-        self.seen.append(Seen(tuple(path), shown, digits))
+        self.seen.append(Seen(tuple(path), shown, min(digits, self.most_digits)))
 
     def add_value(self, path: Sequence[str], text: str, digits: int = 3) -> None:
         """ "0.571 [0.412, 0.701]", or "undefined"."""
@@ -126,7 +129,7 @@ def read_number(text: str) -> float | None:
     if text in UNDEFINED:
         return None
     share = text.endswith("%")
-    number = float(text.rstrip(" %").replace(",", "").replace("+", ""))
+    number = float(text.rstrip(" %").replace(",", "").replace("+", "").replace("−", "-"))
     return number / 100 if share else number
 
 
@@ -259,9 +262,14 @@ def _add_summary(surface: Place, path: Path_, row: Mapping[str, str]) -> None:
         surface.add((*path, "warning"), row["warning"])
 
 
+def read_day(text: str) -> str:
+    """The day as in JSON: a page has it in the reader's format."""
+    return text if text[:1].isdigit() else datetime.strptime(text, "%b %d, %Y").date().isoformat()
+
+
 def _add_period(surface: Place, row: Mapping[str, str]) -> None:
-    path = ("periods", row["first day"])
-    surface.add((*path, "last"), row["last day"])
+    path = ("periods", read_day(row["first day"]))
+    surface.add((*path, "last"), read_day(row["last day"]))
     surface.add((*path, "pairs"), read_number(row["pairs"]))
     surface.add((*path, "observed_agreement"), read_number(row["observed agreement"]), 3)
     _add_value_row(surface, (*path, "cohen_kappa"), row, "κ", "κ, lower bound", "κ, upper bound")
@@ -337,7 +345,7 @@ PAGE_TABLES = {
 
 def read_page(world: AgreementWorld, json_figures: Mapping[Path_, object]) -> Place:
     """Each tab of the Agreement page, with its tables opened."""
-    surface = Place()
+    surface = Place(most_digits=2)
     for tab, (table, *captions) in PAGE_TABLES.items():
         app = _open_tab(world, tab, table)
         text = read_text(words(app))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import sqrt
 from unicodedata import east_asian_width
 
-from annotator.domain.figures import show_decimals, show_figure, show_number
+from annotator.domain.figures import show_decimals, show_figure, show_number, write_minus
 from annotator.domain.svg import clean, cut, draw_line, draw_text, frame_picture
 from annotator.evaluation.differences.sweep import ParameterSensitivity, Sweep
 
@@ -62,7 +62,7 @@ def draw_differences(title: str, rows: Sequence[DrawnInterval], *, name: str) ->
             draw_text(
                 x,
                 bottom + 20,
-                show_decimals(number * step, 6, signed=True) if number else "0",
+                write_minus(show_decimals(number * step, 6, signed=True)) if number else "0",
                 "quiet",
                 anchor="middle",
             )

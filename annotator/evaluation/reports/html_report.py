@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from annotator.domain.figures import NOTHING, show_interval, show_number
+from annotator.domain.figures import NOTHING, show_interval, show_number, write_minus
 from annotator.domain.svg import ColouredMatrix, MatrixCell, MatrixRow, clean_value, colour_share, colour_text
 from annotator.evaluation.dataset_analysis.holes import JudgingNeed
 from annotator.evaluation.differences.comparison import SystemComparison
@@ -134,9 +134,11 @@ def _draw_differences(evaluation: Evaluation, tr: Translate) -> list[DrawnDiffer
                 f"{comparison.b} − {comparison.a}",
                 comparison.difference,
                 comparison.ci95,
-                show_number(comparison.difference, 3, signed=True)
-                + (f" [{show_interval(comparison.ci95)}]" if comparison.ci95 else "")
-                + (" *" if comparison.significant else ""),
+                write_minus(
+                    show_number(comparison.difference, 3, signed=True)
+                    + (f" [{show_interval(comparison.ci95)}]" if comparison.ci95 else "")
+                    + (" *" if comparison.significant else "")
+                ),
             )
             for comparison in shown
         ]
@@ -296,7 +298,9 @@ def _draw_power(evaluation: Evaluation, main: Measure, tr: Translate) -> str:
             f"{power.b} − {power.a}",
             power.difference,
             (-power.detectable, power.detectable),
-            f"{show_number(power.difference, 3, signed=True)}; ±{show_number(power.detectable, 3)}",
+            write_minus(
+                f"{show_number(power.difference, 3, signed=True)}; ±{show_number(power.detectable, 3)}"
+            ),
         )
         for power in largest
         if power.detectable is not None

@@ -13,7 +13,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from annotator.domain.figures import show_figure, show_interval, show_number, show_p, show_percent
+from annotator.domain.figures import (
+    show_figure,
+    show_interval,
+    show_number,
+    show_p,
+    show_percent,
+    write_minus,
+)
 from annotator.evaluation.dataset_analysis.robustness import Robustness
 from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.evaluate import FIRST_DEPTH, Evaluation, QueryGroup, SystemSummary, choose_power
@@ -147,9 +154,13 @@ def make_environment(
 ) -> "Environment":
     """Return an environment whose sections are made of the macros of `parts`.
 
-    `finalize` prepares a value that is printed. `mark_figure` marks a figure that needs no escaping.
+    `finalize` prepares a value that is printed. `mark_figure` marks a figure that needs no escaping. Negative figures have a
+    minus sign (−), as in the sentences.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    def mark(figure: str) -> str:
+        return mark_figure(write_minus(figure))
 
     environment = Environment(
         loader=ChoiceLoader(
@@ -164,14 +175,14 @@ def make_environment(
     )
     environment.globals.update(parts=parts, on_page=parts == "parts.html.jinja")
     environment.filters |= {
-        "decimals": lambda figure: mark_figure(show_number(figure, 3)),
+        "decimals": lambda figure: mark(show_number(figure, 3)),
         "figures": list_figures,
-        "interval": lambda interval: mark_figure(show_interval(interval, between=" – ")),
+        "interval": lambda interval: mark(show_interval(interval, between=" – ")),
         "numbers": lambda columns: [f"#{column}" for column in columns],  # the names of columns of numbers
         "p": partial(show_p, named=False),
-        "percent": lambda share: mark_figure(show_percent(share, 0)),
-        "signed": lambda figure: mark_figure(show_number(figure, 3, signed=True)),
-        "thousands": lambda count: mark_figure(show_number(count)),
+        "percent": lambda share: mark(show_percent(share, 0)),
+        "signed": lambda figure: mark(show_number(figure, 3, signed=True)),
+        "thousands": lambda count: mark(show_number(count)),
     }
     return environment
 

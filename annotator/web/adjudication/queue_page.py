@@ -55,10 +55,6 @@ from annotator.web.navigation import make_url
 from annotator.web.page_context import PageContext
 
 OPERATOR, LOG = "operator", "activity-log"
-WIDE = """<style>
-@media (min-width: 821px) { .stMainBlockContainer { padding-left: 2.25rem; padding-right: 2.25rem; } }
-</style>"""
-"""The table has more columns than those of other pages."""
 
 
 def draw_audit_log(context: PageContext, dataset: str) -> None:
@@ -292,7 +288,6 @@ def _show_rate(rate: float) -> str:
 
 
 def draw_queue_page(context: PageContext) -> None:
-    st.html(WIDE)
     st.title(tr("Disagreements"))
     dataset = st.session_state[DATASET] = require_dataset(context)
     choices = _find_choices(context, dataset)

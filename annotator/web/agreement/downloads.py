@@ -145,7 +145,9 @@ def _describe(pair: SelectedPair) -> Sequence[object]:
 
 
 def _write_table(rows: Sequence[Mapping[str, object]]) -> str:
-    return "".join(write_sheet(list(rows[0]) if rows else [], (list(row.values()) for row in rows)))
+    """Return the table as CSV, figures with three decimals."""
+    cells = ([round(cell, 3) if isinstance(cell, float) else cell for cell in row.values()] for row in rows)
+    return "".join(write_sheet(list(rows[0]) if rows else [], cells))
 
 
 def _now() -> datetime:

@@ -84,8 +84,8 @@ def list_pair_rows(report: AgreementReport) -> list[Row]:
     return [
         {
             **_summary(tr("annotators"), name_pair(pair), pair.pairs, pair),
-            tr("prevalence"): round_figure(pair.paradox.prevalence if pair.paradox else None),
-            tr("bias"): round_figure(pair.paradox.bias if pair.paradox else None),
+            tr("prevalence"): pair.paradox.prevalence if pair.paradox else None,
+            tr("bias"): pair.paradox.bias if pair.paradox else None,
             tr("warning"): tr(pair.warning) if pair.warning else "",
         }
         for pair in report.measured.annotator_pairs
@@ -106,12 +106,12 @@ def list_period_rows(report: AgreementReport) -> list[Row]:
             tr("first day"): period.first,
             tr("last day"): period.last,
             tr("pairs"): period.pairs,
-            tr("observed agreement"): round_figure(period.observed_agreement),
-            "κ": round_figure(period.kappa.value),
+            tr("observed agreement"): period.observed_agreement,
+            "κ": period.kappa.value,
             **list_kappa_bounds(period.kappa),
             **{
                 name_leaning(name): next(
-                    (round_figure(leaning.mean) for leaning in period.leanings if leaning.annotator == name),
+                    (leaning.mean for leaning in period.leanings if leaning.annotator == name),
                     None,
                 )
                 for name in people
@@ -129,14 +129,14 @@ def list_leaning_rows(report: AgreementReport) -> list[Row]:
         {
             tr("annotator"): leaning.annotator,
             tr("comparisons"): leaning.comparisons,
-            tr("κ with others"): round_figure(leaning.kappa.value if leaning.kappa else None),
+            tr("κ with others"): leaning.kappa.value if leaning.kappa else None,
             **list_kappa_bounds(leaning.kappa),
-            tr("difference from the others"): round_figure(leaning.mean),
-            tr("from"): round_figure(leaning.ci95[0] if leaning.ci95 else None),
-            tr("to"): round_figure(leaning.ci95[1] if leaning.ci95 else None),
-            tr("ordinal α without this annotator"): round_figure(leaning.alpha_without),
+            tr("difference from the others"): leaning.mean,
+            tr("from"): leaning.ci95[0] if leaning.ci95 else None,
+            tr("to"): leaning.ci95[1] if leaning.ci95 else None,
+            tr("ordinal α without this annotator"): leaning.alpha_without,
             tr("pairs without this annotator"): leaning.pairs_without,
-            tr("ordinal α, all annotators"): round_figure(alpha.value if alpha else None),
+            tr("ordinal α, all annotators"): alpha.value if alpha else None,
         }
         for leaning in report.measured.leanings
     ]
@@ -176,9 +176,9 @@ def _row(column: str, name: str, value: CoefficientValue) -> Row:
     low, high = value.ci95 or (None, None)
     return {
         column: name,
-        tr("value"): round_figure(value.value),
-        tr("from"): round_figure(low),
-        tr("to"): round_figure(high),
+        tr("value"): value.value,
+        tr("from"): low,
+        tr("to"): high,
         tr("undefined because"): tr(value.why) if value.why else "",
     }
 
@@ -188,8 +188,8 @@ def _summary(column: str, name: str, pairs: int, agreement: MeasuredAgreement | 
     return {
         column: name,
         tr("pairs"): pairs,
-        tr("observed agreement"): round_figure(agreement.observed_agreement),
-        **{f"κ {kind}": round_figure(value.value) for kind, value in kappas},
+        tr("observed agreement"): agreement.observed_agreement,
+        **{f"κ {kind}": value.value for kind, value in kappas},
         **list_kappa_bounds(agreement.cohen_kappa["unweighted"]),
         tr("undefined because"): next(
             (tr(value.why) for _, value in kappas if value.value is None and value.why), ""
@@ -200,11 +200,7 @@ def _summary(column: str, name: str, pairs: int, agreement: MeasuredAgreement | 
 def list_kappa_bounds(kappa: CoefficientValue | None) -> Row:
     """Return the columns with the interval of a kappa."""
     low, high = (kappa.ci95 if kappa else None) or (None, None)
-    return {tr("κ, lower bound"): round_figure(low), tr("κ, upper bound"): round_figure(high)}
-
-
-def round_figure(figure: float | None) -> float | None:
-    return None if figure is None else round(figure, 3)
+    return {tr("κ, lower bound"): low, tr("κ, upper bound"): high}
 
 
 def show_cell(column: str, cell: object) -> str:
@@ -235,14 +231,14 @@ def list_since_rows(comparison: VersionComparison) -> list[Row]:
                     tr("version {version}", version=comparison.version): name,
                     tr("pairs"): side.pairs,
                     tr("queries"): side.queries,
-                    "κ": round_figure(side.kappa.value),
+                    "κ": side.kappa.value,
                     **list_kappa_bounds(side.kappa),
-                    tr("ordinal α"): round_figure(side.alpha.value),
-                    tr("α, lower bound"): round_figure(alpha_low),
-                    tr("α, upper bound"): round_figure(alpha_high),
-                    tr("difference in κ"): round_figure(shown.value if shown else None),
-                    tr("difference, lower bound"): round_figure(low),
-                    tr("difference, upper bound"): round_figure(high),
+                    tr("ordinal α"): side.alpha.value,
+                    tr("α, lower bound"): alpha_low,
+                    tr("α, upper bound"): alpha_high,
+                    tr("difference in κ"): shown.value if shown else None,
+                    tr("difference, lower bound"): low,
+                    tr("difference, upper bound"): high,
                     tr("undefined because"): tr(side.kappa.why)
                     if side.kappa.value is None and side.kappa.why
                     else "",

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from annotator.domain.figures import show_number
+from annotator.domain.figures import show_number, write_minus
 from annotator.evaluation.rankings_service import (
     QueryMove,
     ReleaseEvaluationChange,
@@ -12,7 +12,6 @@ from annotator.evaluation.rankings_service import (
 from annotator.web.evaluation.choice import list_default_measures
 from annotator.web.evaluation.page import ShownEvaluation, make_query_url
 from annotator.web.kit.controls import choose_two
-from annotator.web.kit.figures import write_minus
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
-from annotator.domain.figures import show_interval, show_number
-from annotator.web.kit.figures import show_share, write_minus
+from annotator.domain.figures import show_interval, show_number, write_minus
+from annotator.web.kit.figures import show_share
 from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.text import count_letters, shorten
 from annotator.web.kit.words import name_word

@@ -3,14 +3,13 @@
 Stored times are UTC. An undefined value is a dash.
 """
 
-import re
 from datetime import UTC, date, datetime, tzinfo
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from annotator.domain.figures import show_number, show_percent
+from annotator.domain.figures import show_number, show_percent, write_minus
 from annotator.web.kit.messages import current_language, tr, tr_n
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
 DAY = "yMMMd"
 SHORT_DAY = "MMMd"
-HYPHEN = re.compile(r"(?<![^\s\[(])-(?=[\d.])")
 
 
 def show_time(moment: datetime) -> str:
@@ -51,11 +49,6 @@ def find_zone() -> tzinfo:
         return ZoneInfo(st.context.timezone or "UTC")
     except (LookupError, ValueError, OSError):
         return UTC
-
-
-def write_minus(text: str) -> str:
-    """Return the text with a minus sign in place of the hyphen before a number."""
-    return HYPHEN.sub("−", text)
 
 
 def show_median(median: "MedianSeconds") -> str:

@@ -11,7 +11,7 @@ from html import escape
 
 import streamlit as st
 
-from annotator.web.kit.figures import write_minus
+from annotator.domain.figures import write_minus
 
 LONG = 12
 SENTENCE = 30  # a text of more characters

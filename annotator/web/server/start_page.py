@@ -100,9 +100,10 @@ class StartPage:
             meta = ""
             if scope["path"] == LABEL:
                 meta = await to_thread.run_sync(describe_labeling, scope, self.database)
-            reading = is_for_reading(scope["path"].strip("/"), QueryParams(scope["query_string"]))
+            address = scope["path"].strip("/")
+            reading = is_for_reading(address, QueryParams(scope["query_string"]))
             width = "annotator-reading" if reading else "annotator-sidebar-open"
-            page = read_start_page().replace("<html", f'<html class="{width}"', 1)
+            page = read_start_page().replace("<html", f'<html class="{width}" data-page="{address}"', 1)
             page = page.replace("<head>", f"<head>{meta}", 1)
             await HTMLResponse(page)(scope, receive, send)
             return

@@ -30,7 +30,7 @@ def test_a_lead_lands_on_the_overview_and_its_links_keep_the_dataset(
     sign_in(page, "lea")
     expect(page.get_by_role("heading", name="Overview", level=1)).to_be_visible()
     page.goto(f"{server.address}/overview?dataset=d")
-    page.get_by_test_id("stMain").get_by_role("link", name="Disagreements", exact=True).click()
+    page.get_by_test_id("stMain").get_by_role("link", name=re.compile("open disagreement")).click()
     expect(page.get_by_role("heading", name="Disagreements", level=1)).to_be_visible()
     assert "dataset=d" in page.url
 

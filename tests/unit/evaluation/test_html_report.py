@@ -124,7 +124,7 @@ def test_every_chart_has_its_numbers_in_a_table() -> None:
         cells = "".join(f'<td class="n">{value:.3f}</td>' for value in curve)
         assert f"<bdi>{system}</bdi></th>{cells}</tr>" in page
     for comparison in evaluation.comparisons:
-        assert f"{comparison.difference:+.3f}" in page
+        assert f"{comparison.difference:+.3f}".replace("-", "−") in page
     assert page.count("<summary>Numbers</summary>") == 5
 
 

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 import streamlit as st
 
-from annotator.web.kit.figures import show_difference, show_time, write_minus
+from annotator.domain.figures import write_minus
+from annotator.web.kit.figures import show_difference, show_time
 from annotator.web.kit.messages import tr, use_language
 from annotator.web.kit.tables import TintedCell, classify_column, draw_link_table, escape_breakable
 
