@@ -43,7 +43,6 @@ ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "ast {days} days", "judgments in {days} days", "decisions in {days} days",  # a constant: 7
     "Up to {mb} MB and {files} files",  # constants
     "you need about {needed:,} queries",  # power needs two queries
-    "{share} errors in quality control",  # no count
     "all {population} settled pairs", "first {shown} of {all} errors",  # drawn of many; only where they are too many to show
     "{missing:,} of {queries:,} queries",  # a run has results for one query at least
 ))))  # fmt: skip

@@ -91,8 +91,8 @@ def describe_gate(gate: ReleaseGate) -> str:
         return tr("quality control not done") if gate.name == "quality_control" else tr("undefined")
     if gate.name == "quality_control":
         return tr(
-            "{share} errors in quality control (limit: below {limit})",
-            share=show_share(gate.measured, 2, limit=gate.required),
+            "quality control at {share} (must be below {limit})",
+            share=show_share(gate.measured, 1, limit=gate.required),
             limit=show_share(gate.required),
         )
     states = _list_met(round(gate.required)) if gate.met else _list_unmet(gate)
