@@ -45,8 +45,9 @@ def open_import(
 ) -> Iterator[ImportTransaction]:
     """Open a write transaction on a dataset and lock the dataset. A dry run is rolled back at the end.
 
-    `reading`: open a read transaction instead, for what is looked up while others write. Afterwards, also if the import is refused, records the pairs of `ImportTransaction.seen`. Raises
-    NotAllowed unless the actor leads the dataset.
+    `reading`: open a read transaction instead, to look things up while others write. Afterwards, also if the
+    import is refused, records the pairs of `ImportTransaction.seen`. Raises NotAllowed unless the actor leads
+    the dataset.
     """
     seen: set[int] = set()
     try:

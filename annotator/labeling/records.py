@@ -90,12 +90,14 @@ class OwnQuestions:
 
 @dataclass(frozen=True, slots=True)
 class IdleReason:
-    """Why an annotator gets no pair now. It names nobody, and counts no pair."""
+    """Why an annotator gets no pair now. It names nobody, and counts no pair.
 
-    has_pool: bool  # the dataset has pairs
-    reserved_until: (
-        datetime | None
-    )  # when the last lease of others ends on pairs that may still come; None without one
+    `has_pool`: the dataset has pairs. `reserved_until`: when the last lease of others ends on a pair that may still
+    come to this person; None without such a lease.
+    """
+
+    has_pool: bool
+    reserved_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

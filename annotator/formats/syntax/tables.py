@@ -39,8 +39,8 @@ ColumnNames = Mapping[str, str]
 MAX_CELL = 32_000_000
 CELL_LIMIT = say("cells of at most {n} characters", n=MAX_CELL)
 LONG_NAME, MOST_OF_NAMES, MOST_TIMES_THE_TEXTS = 40, 100_000_000, 10
-"""A name of a column that is long; characters of names, repeated in each row as they are stored, that any file
-may have; and how many times as long as its cells the names of a longer file may be."""
+"""Column names are stored again with each row. Names longer than LONG_NAME may take MOST_OF_NAMES characters in all
+rows together, or MOST_TIMES_THE_TEXTS times as many as the cells."""
 _SUFFIXES: dict[str, Kind] = {
     ".csv": "csv",
     ".tsv": "tsv",

@@ -177,7 +177,8 @@ def prepare_new_judgments(
 ) -> NewJudgments:
     """Choose the events that are not stored yet, and store their new people, documents and pairs.
 
-    `stored`: the names of lines that are known to be stored; they stay so. BadInput names every event that cannot be stored (see `find_stored` and `check_targets`).
+    `stored`: the names of lines that are known to be stored; they stay so. BadInput names every event that
+    cannot be stored (see `find_stored` and `check_targets`).
     """
     session, dataset_pk, now = transaction.session, transaction.dataset_pk, transaction.now
     unknown = [event for event in events if event.line_id not in stored]

@@ -72,7 +72,7 @@ DOWNLOADS = (
 OF_ONE_MOMENT = frozenset({"/api/audit", "/api/dataset"})
 """Those that keep one transaction open: SQLite's log grows meanwhile, by some 100 kB for each press of others."""
 DOWNLOAD_SECONDS, DOWNLOAD_BYTES_PER_SECOND = 60.0, 100_000
-"""How long such a download may wait for its client in all, and by how much longer for each byte."""
+"""A download of OF_ONE_MOMENT may wait for its client so many seconds in all, and one second more for so many bytes."""
 OWN_TURNS = frozenset({"/api/judgments"})
 FREE = ("/static/", "/healthz", "/readyz", "/metrics")
 
