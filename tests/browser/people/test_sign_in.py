@@ -39,33 +39,13 @@ def test_a_wrong_password_is_said_aloud_and_the_name_is_kept(page: Page, server:
     expect(page.get_by_label("Password", exact=True)).to_be_focused()
 
 
-def test_a_deep_link_is_found_again_after_signing_in_a_link_leads_to_the_chosen_dataset_and_back_shows_nothing_after_signing_out(
-    page: Page, server: Server
-) -> None:
+def test_a_deep_link_is_found_again_after_signing_in(page: Page, server: Server) -> None:
     page.goto(f"{server.address}/people?dataset=demo")
     page.fill("#username", "lea")
     page.fill("#password", PASSWORD)
     page.press("#password", "Enter")
     expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
     expect(page).to_have_url(f"{server.address}/people?dataset=demo")
-
-    go(page, "/help?dataset=demo")
-    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
-    people = page.get_by_role("link", name="People")
-    expect(people).to_have_attribute("href", "people?dataset=demo")
-    # the address says it at once, the sidebar when it is drawn again: this is the moment between
-    page.evaluate("history.replaceState(null, '', '/help?dataset=chosen')")
-    people.click()
-    expect(page).to_have_url(f"{server.address}/people?dataset=chosen")
-
-    go(page, "/people?dataset=demo")
-    expect(page.get_by_text("minjun")).to_be_visible()
-    page.get_by_role("button", name="Account: Léa 🌱").click()
-    page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    page.go_back()
-    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-    expect(page.get_by_text("minjun")).to_have_count(0)
 
 
 def test_scripts_cannot_read_the_cookie(
@@ -75,6 +55,19 @@ def test_scripts_cannot_read_the_cookie(
     cookie = next(item for item in context.cookies() if item["name"] == f"annotator_session_{server.port}")
     assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Lax", "/")
     assert "annotator_session" not in page.evaluate("document.cookie")
+
+
+def test_signing_out_leads_to_the_form_and_back_shows_nothing(
+    page: Page, server: Server, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/people?dataset=demo")
+    expect(page.get_by_text("minjun")).to_be_visible()
+    page.get_by_role("button", name="Account: Léa 🌱").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+    expect(page.get_by_text("minjun")).to_have_count(0)
 
 
 @pytest.mark.long(
@@ -93,6 +86,18 @@ def test_a_session_revoked_elsewhere_shows_nothing_more_at_the_next_step(
     expect(page.get_by_text("Léa")).to_have_count(0)
     page.get_by_role("link", name="Sign in again").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_a_link_from_before_the_dataset_was_chosen_leads_to_the_chosen_one(
+    page: Page, server: Server, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/help?dataset=demo")
+    people = page.get_by_role("link", name="People")
+    expect(people).to_have_attribute("href", "people?dataset=demo")
+    # the address says it at once, the sidebar when it is drawn again: this is the moment between
+    page.evaluate("history.replaceState(null, '', '/help?dataset=chosen')")
+    people.click()
+    expect(page).to_have_url(f"{server.address}/people?dataset=chosen")
 
 
 def test_the_chosen_dataset_stays_from_page_to_page_and_back(
@@ -141,6 +146,18 @@ def test_an_admin_adds_somebody_by_keyboard_who_then_chooses_a_password(
     expect(page).to_have_url(re.compile(r"/label\?dataset=demo"))
 
 
+def test_on_a_narrow_screen_choosing_a_page_uncovers_it(page: Page, server: Server, sign_in: SignIn) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    sign_in(page, "lea", to="/help?dataset=demo")
+    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
+    wait_until_quiet(page)
+    page.get_by_role("button", name="Open the sidebar").click()  # named by what also closes it
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
+    page.get_by_role("link", name="People").click()
+    expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
+
+
 def test_the_sidebar_is_closed_while_labeling_and_opens_and_closes_by_keyboard(
     page: Page, server: Server, sign_in: SignIn
 ) -> None:
@@ -167,21 +184,11 @@ def test_the_sidebar_is_closed_while_labeling_and_opens_and_closes_by_keyboard(
     expect(opening).to_be_visible()
 
 
-def test_on_a_narrow_screen_choosing_a_page_uncovers_it_and_the_account_menu_works_by_keyboard(
+def test_the_account_menu_works_by_keyboard_on_every_screen_and_gives_the_focus_back(
     page: Page, server: Server, sign_in: SignIn
 ) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
     sign_in(page, "lea", to="/help?dataset=demo")
-    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
-    wait_until_quiet(page)
-    page.get_by_role("button", name="Open the sidebar").click()  # named by what also closes it
-    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
-    page.get_by_role("link", name="People").click()
-    expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
-    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
-
-    go(page, "/help?dataset=demo")
-    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
     menu = page.get_by_role("button", name="Account: Léa 🌱")
     menu.press("Enter")
     expect(page.get_by_role("link", name="Account")).to_be_focused()
