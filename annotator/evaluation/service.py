@@ -73,9 +73,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """What to evaluate and how. `targets_file`: a file whose targets replace those of the profile.
+    """The options of an evaluation.
 
-    `profile`: None for the dataset's own profile, and `trec` for files.
+    `profile`: None means the dataset's own profile, or `trec` for files. `targets_file`: its targets replace those
+    of the profile.
     """
 
     profile: str | None = None

@@ -91,8 +91,8 @@ def show_overview(
 ) -> Overview:
     """Return the dataset at a glance, with the next steps in order. For leads.
 
-    Pairs that the lead may still judge count as not judged, also for the gates. `history_until`: a time whose day
-    ends the history, in its zone; None: no history.
+    Pairs that the lead may still judge count as not judged, also for the gates. `history_until`: the history
+    ends with the day of this time, in its time zone. None: no history.
     """
     from annotator.agreement.service import summarize_agreement
 

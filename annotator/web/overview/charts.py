@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -106,7 +106,7 @@ def chart_history(history: Sequence[DayCounts], pairs: int, *, now: datetime) ->
     }
     days = [show_date(counts.day, now=now) for counts in history]
     rows = [
-        {"at": at, "day": day, "status": name, "pairs": n, "order": order}
+        {"at": at, "day": day, "state": name, "pairs": n, "order": order}
         for at, (day, counts) in enumerate(zip(days, history, strict=True))
         for order, (name, n) in enumerate(zip(name_history(), _list_counts(counts), strict=True))
         if name in colours
@@ -115,24 +115,45 @@ def chart_history(history: Sequence[DayCounts], pairs: int, *, now: datetime) ->
     axis = alt.Axis(
         values=shown, labelExpr=f"{json.dumps(days)}[datum.value]", labelAngle=0, labelFlush=True, ticks=False
     )
-    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    base = alt.Chart(alt.InlineData(rows)).encode(
-        x=alt.X("at:O", title=None, axis=axis, scale=alt.Scale(paddingInner=0.1)),
-        y=alt.Y(
+    return _stack_columns(
+        rows,
+        alt.X("at:O", title=None, axis=axis, scale=alt.Scale(paddingInner=0.1)),
+        alt.Y(
             "pairs:Q",
             title=tr("pairs, of {pairs:,}", pairs=pairs),
             scale=alt.Scale(domain=[0, max(pairs, 1)], nice=False),
             axis=make_counts_axis(alt),
         ),
-        color=alt.Color("status:N", title=None, scale=scale, legend=alt.Legend(orient="top")),
-        order="order:Q",
-        tooltip=[
-            alt.Tooltip("day:N", title=tr("day")),
-            alt.Tooltip("status:N", title=tr("status")),
-            alt.Tooltip("pairs:Q", title=tr("pairs")),
-        ],
+        colours,
+        {"day": tr("day"), "state": tr("status"), "pairs": tr("pairs")},
+        height=240,
     )
-    return base.mark_bar().properties(height=240)
+
+
+def _stack_columns(
+    rows: list[dict[str, Any]],
+    x: "alt.X",
+    y: "alt.Y",
+    colours: Mapping[str, str],
+    names: Mapping[str, str],
+    *,
+    height: int,
+) -> "alt.Chart":
+    """Stack the parts of each column in their `order`.
+
+    `colours`: {state: colour}; `names`: {field: its name in the tooltip}. `height` in pixels.
+    """
+    import altair as alt
+
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    base = alt.Chart(alt.InlineData(rows)).encode(
+        x=x,
+        y=y,
+        color=alt.Color("state:N", title=None, scale=scale, legend=alt.Legend(orient="top")),
+        order="order:Q",
+        tooltip=[alt.Tooltip(f"{field}:N", title=name) for field, name in names.items()],
+    )
+    return base.mark_bar().properties(height=height)
 
 
 def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "alt.Chart":
@@ -205,20 +226,14 @@ def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
     few = len(queries) <= MANY_QUERIES
     axis = alt.Axis(labels=few, ticks=False, labelAngle=-45, labelLimit=90)
     columns = alt.Scale(paddingInner=0.15 if few else 0)
-    scale = alt.Scale(domain=[name_word(state) for state in STATES], range=list(STATES.values()))
-    base = alt.Chart(alt.InlineData(rows)).encode(
-        x=alt.X("query:N", sort=None, title=_name_columns(size), axis=axis, scale=columns),
-        y=alt.Y("pairs:Q", title=tr("pairs"), axis=make_counts_axis(alt)),
-        color=alt.Color("state:N", title=None, scale=scale, legend=alt.Legend(orient="top")),
-        order="order:Q",
-        tooltip=[
-            alt.Tooltip("query:N", title=tr("query")),
-            alt.Tooltip("text:N", title=tr("text")),
-            alt.Tooltip("state:N", title=tr("state")),
-            alt.Tooltip("pairs:N", title=tr("pairs")),
-        ],
+    return _stack_columns(
+        rows,
+        alt.X("query:N", sort=None, title=_name_columns(size), axis=axis, scale=columns),
+        alt.Y("pairs:Q", title=tr("pairs"), axis=make_counts_axis(alt)),
+        {name_word(state): colour for state, colour in STATES.items()},
+        {"query": tr("query"), "text": tr("text"), "state": tr("state"), "pairs": tr("pairs")},
+        height=300,
     )
-    return base.mark_bar().properties(height=300)
 
 
 def _list_column(queries: Sequence[QueryProgress]) -> list[dict[str, Any]]:

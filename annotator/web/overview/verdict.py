@@ -37,7 +37,7 @@ def draw_verdict(overview: Overview, forecast: ReleaseForecast, *, now: datetime
 
 
 def _write_item(gate: ReleaseGate, overview: Overview, forecast: ReleaseForecast) -> str:
-    """Return the gate with its effort, and below how to meet it. Of agreement, the chart's sentences say it."""
+    """Return the gate with its effort, and how to meet it. The agreement chart has its own sentences for that."""
     link = _write_link(describe_gate(gate), find_page(gate, overview), overview)
     effort = escape(describe_effort(gate, overview, forecast))
     step = next((step for step in overview.steps if step.gate == gate.name != "kappa"), None)
@@ -68,7 +68,7 @@ def find_page(gate: ReleaseGate, overview: Overview) -> str:
 
 
 def describe_effort(gate: ReleaseGate, overview: Overview, forecast: ReleaseForecast) -> str:
-    """Say how much work the unmet gate needs, as far as that can be told."""
+    """Return a sentence with the work that the unmet gate needs, such as "12 more judgments"."""
     measured = round(gate.measured or 0)
     match gate.name:
         case "kappa":
@@ -133,7 +133,7 @@ def _describe_requirements(overview: Overview, unmet: int) -> str:
 
 
 def follows_from_work(gate: ReleaseGate, overview: Overview) -> bool:
-    """Return whether the gate will be met, as far as can be told, when everything is judged, decided and checked."""
+    """Return whether the gate will probably be met when everything is judged, decided and checked."""
     pairs = overview.pairs
     if gate.name == "kappa":
         verdict = overview.agreement.verdict

@@ -100,7 +100,7 @@ def describe_gate(gate: ReleaseGate) -> str:
 
 
 def _list_met(required: int) -> dict[str, Message]:
-    """Return what each gate says when it is met. `required`: the number of requirements."""
+    """Return {gate: phrase of the met gate}. `required`: the number of requirements."""
     met = say_n("{n:,} requirement met", "all {n:,} requirements met", required)
     return {
         "disagreements": say("no open disagreements"),
@@ -114,7 +114,7 @@ def _list_met(required: int) -> dict[str, Message]:
 
 
 def _list_unmet(gate: ReleaseGate) -> dict[str, Message]:
-    """Return what each gate would say of the figures of this one."""
+    """Return {gate: phrase of the unmet gate}, made with the figures of this gate: choose its own phrase."""
     n = round(gate.measured or 0)
     missing = round(gate.required) - n
     return {

@@ -11,6 +11,7 @@ from html import escape
 import streamlit as st
 
 from annotator.dataset.service import change_settings, show_dataset
+from annotator.dataset.settings import write_setting
 from annotator.domain.errors import AnnotatorError, GateNotMet
 from annotator.domain.messages import say
 from annotator.domain.settling import SETTLED
@@ -284,7 +285,8 @@ def _publish(
     """Store what was said about the dataset, then publish."""
     try:
         if about:
-            context.call(change_settings, dataset, about, now=context.now)
+            unsaid = dict.fromkeys(about, write_setting("authors", None))
+            context.call(change_settings, dataset, about, now=context.now, seen=unsaid)
         with st.spinner(tr("Publishing: writing and checking all files …"), show_time=True):
             made = context.call(
                 publish_release,
